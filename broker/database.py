@@ -122,7 +122,7 @@ def engine(target: Target | None = None) -> "Engine":
 
 
 def _prepare_wanted() -> bool:
-    """What BROKER_PREPARE says; on where it says nothing."""
+    """The value of BROKER_PREPARE; on where it is not set."""
     said = os.environ.get("BROKER_PREPARE", "")
     if said.lower() not in _ON + _OFF:
         raise BrokerError(f"BROKER_PREPARE is {said}, which is neither on nor off", "set it to on or off")

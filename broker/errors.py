@@ -1,4 +1,4 @@
-"""What can go wrong, said in one line each, with a hint that says what to do.
+"""Errors: each is one clear line, with a hint on what to do.
 
 Errors that the database raises carry SQLSTATEs of our own class `PB`; they reach Python as psycopg errors and
 `from_database` turns them into the same shape.

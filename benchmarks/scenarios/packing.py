@@ -52,16 +52,16 @@ def _measured(connection: psycopg.Connection[Any], needs: list[Needs], options: 
     """Medians: seconds of a schedule, and of one update of all job rows; what was rented, and how well."""
     taken: list[tuple[float, float]] = []
     for _ in range(options.rounds):
-        connection.execute("truncate instance.job, instance.instance")
+        connection.execute("truncate instance.step, instance.instance")
         with (
             connection.cursor() as cursor,
-            cursor.copy("copy instance.job (setup, job_id, task_id, cpu, ram) from stdin") as copy,
+            cursor.copy("copy instance.step (setup, step_id, task_id, cpu, ram) from stdin") as copy,
         ):
             for number, (cpu, ram) in enumerate(needs, 1):
                 copy.write_row(("bench", number, 1, cpu, ram))
-        connection.execute("vacuum analyze instance.job")
-        floor = _seconds(connection, "update instance.job set reason = 'floor'")
-        connection.execute("vacuum instance.job")
+        connection.execute("vacuum analyze instance.step")
+        floor = _seconds(connection, "update instance.step set reason = 'floor'")
+        connection.execute("vacuum instance.step")
         taken.append((_seconds(connection, "call instance.schedule('bench', 1)"), floor))
     [row] = connection.execute("""
         select instances, jobs, round(cpu_efficiency, 3), round(ram_efficiency, 3), round(price, 2), round(gap, 3)

@@ -1,4 +1,4 @@
-"""`broker instances`: rented machines and the jobs packed onto them; schedules, catalogues of types, explanations."""
+"""`broker instances`: rented machines and the steps packed onto them; schedules, catalogues of types, explanations."""
 
 import time
 from pathlib import Path
@@ -15,18 +15,18 @@ from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
 
-_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only instances and jobs of this task.")]
-_JOBS = """
-    select state, count(*) as jobs, sum(cpu) as cpu, sum(ram) as ram
-      from monitor.instance_job
+_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only instances and steps of this task.")]
+_STEPS = """
+    select state, count(*) as steps, sum(cpu) as cpu, sum(ram) as ram
+      from monitor.instance_step
      where setup = %s and (%s::bigint is null or task_id = %s)
      group by state order by state
 """
 _WAITING = """
-    select regexp_replace(reason, '^job [0-9]+ ', '') as reason, count(*) as jobs, min(job_id) as first
-      from monitor.instance_job
+    select regexp_replace(reason, '^step [0-9]+ ', '') as reason, count(*) as steps, min(step_id) as first
+      from monitor.instance_step
      where setup = %s and (%s::bigint is null or task_id = %s) and state in ('waiting', 'unschedulable')
-     group by 1 order by count(*) desc, min(job_id)
+     group by 1 order by count(*) desc, min(step_id)
 """
 _LIVE = """
     select * from monitor.instance
@@ -38,8 +38,8 @@ _TOTAL = """
      order by task_id nulls last, queue nulls first
 """
 _PACKING = """
-    select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as jobs, sum(cpu) as cpu,
-           sum(ram) as ram, min(job_id) as first
+    select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as steps, sum(cpu) as cpu,
+           sum(ram) as ram, min(step_id) as first
       from instance.tasks_to_schedule(%s, %s) t cross join lateral instance.plan(%s, t.task_id, t.queue) p
      group by t.queue, instance_id, number, type order by t.queue nulls first, min(place)
 """
@@ -54,11 +54,11 @@ def instances(
         return
     with session() as connection:
         require_setup(connection, setup)
-        live, total, jobs, waiting = (
-            rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _JOBS, _WAITING)
+        live, total, steps, waiting = (
+            rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _STEPS, _WAITING)
         )
     if as_json:
-        output.json_out({"setup": setup, "totals": total, "instances": live, "jobs": jobs, "waiting": waiting})
+        output.json_out({"setup": setup, "totals": total, "instances": live, "steps": steps, "waiting": waiting})
         return
     _show_totals(total)
     shown = live[:limit] if limit else live
@@ -72,10 +72,10 @@ def instances(
     )
     if len(shown) < len(live):
         output.say(f"{len(live) - len(shown):,} more instances: --limit 0 shows all")
-    output.bars("Jobs", [(row["state"], row["jobs"]) for row in jobs])
+    output.bars("Steps", [(row["state"], row["steps"]) for row in steps])
     if waiting:
-        rows = [(row["jobs"], row["first"], row["reason"] or "not scheduled yet") for row in waiting]
-        output.table("Jobs on no instance", ["jobs", "first", "why"], rows)
+        rows = [(row["steps"], row["first"], row["reason"] or "not scheduled yet") for row in waiting]
+        output.table("Steps on no instance", ["steps", "first", "why"], rows)
 
 
 def _show_totals(total: list[Row]) -> None:
@@ -84,7 +84,7 @@ def _show_totals(total: list[Row]) -> None:
             row["task_id"],
             row["queue"],
             row["instances"],
-            row["jobs"],
+            row["steps"],
             _percent(row["cpu_efficiency"]),
             _percent(row["ram_efficiency"]),
             _money(row["price"]),
@@ -97,7 +97,7 @@ def _show_totals(total: list[Row]) -> None:
         "task",
         "queue",
         "instances",
-        "jobs",
+        "steps",
         "cores used %",
         "memory used %",
         "cost/h",
@@ -128,9 +128,9 @@ def schedule(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Pack the waiting jobs of a task, or of all tasks, onto instances, and release instances without jobs.
+    """Pack the waiting steps of a task, or of all tasks, onto instances, and release instances without steps.
 
-    Waiting jobs of cloud queues are added first. Run it with --every beside the JobAgents.
+    Waiting jobs of cloud queues get steps first. Run it with --every beside the JobAgents.
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
@@ -144,7 +144,7 @@ def schedule(
             if as_json:
                 output.json_out(rows)
             else:
-                columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
+                columns = ["instance", "type", "steps", "cpu", "ram", "first"]
                 output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
             return
     _again(setup, task, every, as_json=as_json)
@@ -181,9 +181,9 @@ def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:
         output.json_out({"setup": setup, **counts})
     else:
         output.say(
-            f"{output.counted(counts['placed'], 'job')} placed,"
+            f"{output.counted(counts['placed'], 'step')} placed,"
             f" {output.counted(counts['requested'], 'instance')} requested, {counts['released']:,} released;"
-            f" waiting jobs: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
+            f" waiting steps: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
         )
 
 
@@ -229,17 +229,17 @@ def catalogue(
 
 @app.command()
 def explain(
-    job: Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")],
+    step: Annotated[int, typer.Argument(metavar="STEP", max=2**63 - 1, help="The step's id.")],
     *,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Explain why a job is on its instance, or why it fits on none and which new instance it would get."""
+    """Explain why a step is on its instance, or why it fits on none and which new instance it would get."""
     with session() as connection:
         require_setup(connection, setup)
-        rows = rows_of(connection, "select * from instance.explain_job(%s, %s)", setup, job)
+        rows = rows_of(connection, "select * from instance.explain_step(%s, %s)", setup, step)
     if as_json:
         output.json_out(rows)
     else:
         columns = ["instance_id", "type", "verdict", "reason"]
-        output.table(f"Job {job}", columns, [[row[name] for name in columns] for row in rows])
+        output.table(f"Step {step}", columns, [[row[name] for name in columns] for row in rows])

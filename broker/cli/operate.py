@@ -72,7 +72,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     waits = state is not None and state["state"] in _WAITING
     queue = "select * from monitor.task_queue where setup = %s and task_queue_id = %s"
     timeouts = "select * from lifecycle.explain_timeouts(%s, %s)"
-    rented = "select * from monitor.instance_job where setup = %s and taskqueue_job_id = %s"
+    rented = "select * from monitor.instance_step where setup = %s and job_id = %s"
     return {
         "setup": setup,
         "job_id": number,

@@ -2,7 +2,7 @@
 
 Each call is one statement in autocommit and leaves no state in the session: PgBouncer's transaction mode works.
 
-A call whose answer is lost with its connection is sent once more, if it says that repeating it does no harm: matching
+A call whose answer is lost with its connection is sent once more, if repeating it does no harm: matching
 and inserting carry a request id, with which the database gives the first answer again (for ten minutes).
 """
 

@@ -7,7 +7,7 @@
             if agent.report(match).action == "kill": ...
             agent.finish(match)
 
-What is decided, and by which law, is in the database (room taskqueue); errors are those of broker.errors.
+The database decides (schema taskqueue, DRAWING.md); errors are those of broker.errors.
 """
 
 import uuid
@@ -143,7 +143,7 @@ class JobAgent(Client):
     def match_many(
         self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
     ) -> list[Match]:
-        """Take up to `limit` (1..1000) jobs for one resource, each drawn by the same law. Raises as `match`."""
+        """Take up to `limit` (1..1000) jobs for one resource, each drawn as by `match`. Raises as `match`."""
         return self.run(_match_many(self.setup, resource, limit, request_id))
 
     def match_instance(
@@ -157,8 +157,8 @@ class JobAgent(Client):
     ) -> list[Match]:
         """Take the jobs that are placed on a rented instance; with `spare`, others too for what is free on it.
 
-        The resource description says what the instance does not have by its type, such as Platform. Raises BadRequest,
-        and NoSuchThing for an instance that is released: its agent can stop.
+        The resource description adds what does not follow from the type of the instance, such as Platform. Raises
+        BadRequest, and NoSuchThing for an instance that is released: its agent can stop.
         """
         return self.run(_match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id))
 

@@ -109,13 +109,13 @@ def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> 
 
 def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
     """The error with what of the stream is stored, and how to go on."""
-    told = "of this stream nothing is stored"
+    note = "of this stream nothing is stored"
     if stored:
-        told = (
+        note = (
             f"the first {stored:,} jobs are stored (up to {where(last)}): put it right and submit from there on,"
             " or everything again, which changes nothing for the jobs that wait"
         )
-    hint = f"{error.hint.rstrip('.')}; {told}" if error.hint else told
+    hint = f"{error.hint.rstrip('.')}; {note}" if error.hint else note
     return type(error)(error.message, hint, error.sqlstate, error.detail)
 
 
@@ -160,7 +160,7 @@ class Submitter(Client):
         """Insert a stream and return how many jobs it had. Each chunk (up to 100,000 jobs) is stored when it is sent.
 
         on_chunk is called after each with the jobs stored so far. An error leaves the chunks before it stored; it names
-        the element (in the words of `where`), and says how many jobs are stored.
+        the element (in the words of `where`), and how many jobs are stored.
         """
         stored = last = 0
         try:

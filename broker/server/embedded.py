@@ -12,7 +12,7 @@ What lies in the home (BROKER_HOME, else the user's data folder; for root /var/l
     cluster/password     of the superuser, mode 600: the only way in, over TCP and over the socket
     cluster/port         chosen once and kept
     cluster/in-use       locked as long as a process of the server lives
-    cluster/server.log   what the server says
+    cluster/server.log   log of the server
 
 Root cannot run PostgreSQL, so for root the server runs as `nobody`, without touching the system's users.
 """
@@ -163,7 +163,7 @@ def server_account() -> Account:
 def socket_folder(home: Path, account: Account) -> Path:
     """Where the unix socket lies: in the home, or, as a socket's path holds 107 bytes, in a short folder elsewhere."""
     folder = home / "cluster" / "socket"
-    if len(os.fsencode(folder)) <= 90:  # leaves room for "/.s.PGSQL.65535"
+    if len(os.fsencode(folder)) <= 90:  # leaves space for "/.s.PGSQL.65535"
         return folder
     return Path(tempfile.gettempdir()) / f"pgbroker-{account.uid or os.geteuid()}-{postmaster.fingerprint(home)}"
 

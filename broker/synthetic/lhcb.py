@@ -3,7 +3,7 @@
 The figures are LHCb's, as its TaskQueueDB exported them (data/lhcb-2026-03-28.json holds them in compact form): 871,973
 waiting jobs in 501 queues, with the size, CPU time, group and priority of each queue, and for sites, platforms, job
 types and owners how many queues and jobs name each. How these go together was not exported. It is inferred here, and
-the sums leave little room:
+the sums leave few choices:
 
 - Job types by CPU time, group and priority: the only split of the queues that gives the figures.
 - Platforms in six families: 257 queues list the centos7 set, 7 the slc6 set, 9 and 46 the el9 set with and without

@@ -2,7 +2,7 @@
 
 What a workload offers (`Offers`), how its requests are mixed (`Mix`) and how many kinds of pilots there are (`fleet`)
 are separate, so that workloads differ in data, not in code. No description comes from a real pilot;
-whatever shows them says so.
+whatever shows them names them synthetic.
 """
 
 import random

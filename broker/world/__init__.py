@@ -215,7 +215,7 @@ def _check(
 
 
 def _parts(name: str, value: Any, reading: Reading) -> list[Part]:
-    """The rows of a section. Raises BadRequest; one that has no other hint says how the section looks."""
+    """The rows of a section. Raises BadRequest; the hint describes the section where the error has no other hint."""
     section = SECTIONS[name]
     try:
         return list(section.read(name, value, reading))

@@ -55,7 +55,7 @@ def _of_key(where: str, name: str, given: Any, reading: Reading) -> Row:
 
 
 def _checked(where: str, row: Row) -> Row:
-    """The row, if what it says beside key and value is of the right types."""
+    """The row, if its fields beside key and value are of the right types."""
     for field in ("app", "component", "setup"):
         if row.get(field) is not None:
             require(str, f"{where}.{field}", row[field])

@@ -10,9 +10,9 @@
 
 Figures are {latest, timestamp} of queued files, and {1h, 1d, 1w, timestamp} of throughput (MB/s).
 
-An import changes what it says and leaves the rest: queues keep what is measured there, links keep their closeness when
-metrics come, storages keep their space (GB, as in the world format). Names and their meaning are those that PanDA's
-configurator reads.
+An import changes the fields that it has and leaves the others: queues keep what is measured there, links keep their
+closeness when metrics come, storages keep their space (GB, as in the world format). Names and their
+meaning are those that PanDA's configurator reads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, re
 Connection = psycopg.Connection[Any]
 
 FRESH = timedelta(minutes=60)
-"""Metrics that are older are not read (brokerage-rules 1.6)."""
+"""Older metrics are not read: rules/network.md."""
 
 _ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
 _SYSTEMS = ("rucio", "dashb", "fts")
@@ -184,7 +184,7 @@ _KEYS = {
     "resource.storage": ("storage",),
     "resource.link": ("src", "dst"),
 }
-"""Tables of which an import changes only the columns that it says, with their keys."""
+"""Tables of which an import changes only the columns that it has, with their keys."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The sections of the room resource: queues, nuclei, storages, links, software, shares, users, types of instances."""
+"""The sections of the schema resource: queues, nuclei, storages, links, software, shares, users, types of instances."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -88,7 +88,7 @@ def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) ->
 
 @dataclass(frozen=True)
 class Part:
-    """Rows for a table (room.table).
+    """Rows for a table (schema.table).
 
     parents: those whose rows they replace: values of its first key column, or objects of that and other columns; True:
     all.

@@ -1,4 +1,4 @@
-"""Rows in and out of the database, by room and table (resource.store, resource.dump and the like)."""
+"""Rows in and out of the database, by schema and table (resource.store, resource.dump and the like)."""
 
 import heapq
 import itertools
@@ -22,28 +22,28 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
 
     Raises the database's errors (PB001 names the row, the key and the value).
     """
-    room, table = part.table.split(".")
+    schema, table = part.table.split(".")
     parents = None if part.parents is None else json_text(part.parents)
     for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
         rows = json_text(part.rows[start : start + _ROWS_A_CALL])
         if rows != "[]" or parents is not None:
-            query = f"select {room}.store(%s, %s, %s::jsonb, %s::jsonb, %s)"
+            query = f"select {schema}.store(%s, %s, %s::jsonb, %s::jsonb, %s)"
             connection.execute(query.encode(), (setup, table, rows, parents, merge))
         parents = None
 
 
 def stream(connection: Connection, setup: str, table: str) -> Iterator[Row]:
     """The rows of a table in the order of its key, in constant memory; several at once, within a transaction."""
-    room, name = table.split(".")
-    with connection.cursor(f"dump_{room}_{name}") as cursor:
+    schema, name = table.split(".")
+    with connection.cursor(f"dump_{schema}_{name}") as cursor:
         cursor.itersize = 2_000
-        cursor.execute(f"select {room}.dump(%s, %s)".encode(), [setup, name])
+        cursor.execute(f"select {schema}.dump(%s, %s)".encode(), [setup, name])
         for (row,) in cursor:
             yield row
 
 
 def entries(connection: Connection, setup: str, section: Section) -> Iterator[tuple[Any, Any]]:
-    """What a section holds, entry by entry: the value of its column `by`, and the entry as the world says it."""
+    """What a section holds, entry by entry: the value of its column `by`, and the entry of the world."""
     if section.shape == "whole":
         rows = {table: list(stream(connection, setup, table)) for table in section.tables}
         if any(rows.values()):

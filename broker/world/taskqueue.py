@@ -1,4 +1,4 @@
-"""The sections of the room taskqueue: what JobAgents are matched with.
+"""The sections of the schema taskqueue: what JobAgents are matched with.
 
 | section | shape |
 | --- | --- |

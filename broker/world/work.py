@@ -1,4 +1,4 @@
-"""The sections of the rooms workload and brokerage: datasets, tasks, jobs, and what is counted of them."""
+"""The sections of the schemas workload and brokerage: datasets, tasks, jobs, and what is counted of them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

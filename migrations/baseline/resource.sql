@@ -92,12 +92,12 @@ create table resource.identity (
   constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
 );
 comment on table resource.identity is
-  'Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators '
+  'Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators '
   'need none.';
 comment on column resource.identity.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.identity.role_name is 'Role that was SET, else the login.';
 comment on column resource.identity.private is
-  'Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.';
+  'Private pilot or submitter: bound to the owner group or owner named here, whatever the request contains.';
 comment on column resource.identity.owner_group is 'Group the identity acts for; null = any group of the owner.';
 comment on column resource.identity.owner_dn is 'Owner the identity acts for; null = any of the group.';
 
@@ -115,8 +115,8 @@ create table resource.resource_type (
   primary key (setup, name)
 );
 comment on table resource.resource_type is
-  'Resource types that a unified queue is split into and tasks are sorted by (brokerage-rules 1.0). A setup '
-  'without rows has the six of resource.default_resource_type.';
+  'Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types). '
+  'A setup without rows has the six of resource.default_resource_type.';
 comment on column resource.resource_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.resource_type.name is 'Name, such as SCORE or MCORE_HIMEM.';
 comment on column resource.resource_type.mincore is 'Cores at least; null = no limit.';
@@ -210,7 +210,7 @@ comment on column resource.queue.transferringlimit is 'Transferring jobs at most
 comment on column resource.queue.transtimehi is 'Days that a transferring job of high priority may take.';
 comment on column resource.queue.transtimelo is 'Days that a transferring job of low priority may take.';
 comment on column resource.queue.fairsharepolicy is
-  'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
+  'Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).';
 comment on column resource.queue.wnconnectivity is
   'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
 comment on column resource.queue.jobseed is 'Event service: std, es, eshigh or all; null counts std.';
@@ -305,8 +305,7 @@ comment on constraint queue_activity_workers_running_allowed on resource.queue_a
 comment on constraint queue_activity_workers_submitted_check on resource.queue_activity is
   'a number between -1e15 and 1e15';
 comment on constraint queue_activity_workers_submitted_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_core_running_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
+comment on constraint queue_activity_core_running_check on resource.queue_activity is 'a number between -1e15 and 1e15';
 comment on constraint queue_activity_core_running_allowed on resource.queue_activity is '0 or more';
 comment on constraint queue_activity_core_starting_check on resource.queue_activity is
   'a number between -1e15 and 1e15';
@@ -365,16 +364,15 @@ create table resource.nucleus (
   primary key (setup, nucleus)
 );
 comment on table resource.nucleus is
-  'Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a '
-  'row, too.';
+  'Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row, '
+  'too.';
 comment on column resource.nucleus.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.nucleus.nucleus is 'PanDA site.';
 comment on column resource.nucleus.state is 'ACTIVE, or not to be used.';
 comment on column resource.nucleus.bare_nucleus is
-  'only or allow (full chain); null = as the catchall of its first queue says.';
+  'only or allow (full chain); null = as in the catchall of its first queue.';
 comment on column resource.nucleus.secondary_nucleus is 'Site whose storages a full-chain task uses.';
-comment on column resource.nucleus.backlogged is
-  'Long transfer backlog, set by hand; null = computed from the links.';
+comment on column resource.nucleus.backlogged is 'Long transfer backlog, set by hand; null = computed from the links.';
 comment on constraint nucleus_bare_nucleus_allowed on resource.nucleus is 'only or allow';
 
 create table resource.storage (
@@ -475,8 +473,7 @@ create table resource.software (
   primary key (setup, queue)
 );
 comment on table resource.software is
-  'Software that a queue publishes (seed 000, Release/cache Availability Check); the queue ALL holds the sources '
-  'of containers.';
+  'Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.';
 comment on column resource.software.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.software.queue is 'Queue, or ALL.';
 comment on column resource.software.cmtconfigs is 'Platforms.';
@@ -611,8 +608,7 @@ comment on column resource.account.quota is
   'Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.';
 comment on column resource.account.rem_slots_a is 'Slots left until class A ends; null = not evaluated.';
 comment on column resource.account.rem_slots_b is 'Slots left until class B ends; null = not evaluated.';
-comment on column resource.account.evaluated is
-  'When rem_slots_a and rem_slots_b were; null = they hold as they are.';
+comment on column resource.account.evaluated is 'When rem_slots_a and rem_slots_b were; null = they hold as they are.';
 comment on constraint account_kind_check on resource.account is 'user or group';
 comment on constraint account_running_jobs_check on resource.account is 'a number between -1e15 and 1e15';
 comment on constraint account_running_jobs_allowed on resource.account is '0 or more';
@@ -645,8 +641,7 @@ create table resource.instance_type (
   primary key (setup, name)
 );
 comment on table resource.instance_type is
-  'Types of computation instances that can be rented, with what an instance of the type has '
-  '(instance-scheduling.md).';
+  'Types of computation instances that can be rented, with what an instance of the type has (PACKING.md).';
 comment on column resource.instance_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.instance_type.name is 'Name, such as c5.2xlarge.';
 comment on column resource.instance_type.cpu is 'Cores.';
@@ -665,7 +660,7 @@ create table resource.config (
   constraint config_once unique nulls not distinct (setup, app, component, key)
 );
 comment on table resource.config is
-  'PanDA''s gdpconfig: a row of the setup counts before one without setup (brokerage-rules, Reading help). The '
+  'PanDA''s gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup). The '
   'keys that rules read, with defaults and units: resource.config_key.';
 comment on column resource.config.setup is 'Tenant; null = all of them.';
 comment on column resource.config.app is 'jedi or pandaserver.';

@@ -63,8 +63,8 @@ create table resource.architecture_level (
   constraint architecture_level_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- PanDA's gdpconfig: a row of the setup counts before one without setup (brokerage-rules, Reading help). The keys that
--- rules read, with defaults and units: resource.config_key.
+-- PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup). The
+-- keys that rules read, with defaults and units: resource.config_key.
 create table resource.config (
   setup text,  -- Tenant; null = all of them.
   app text default 'jedi'::text not null,  -- jedi or pandaserver.
@@ -78,12 +78,12 @@ create table resource.config (
   constraint config_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators need
+-- Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators need
 -- none.
 create table resource.identity (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   role_name text not null,  -- Role that was SET, else the login.
-  -- Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.
+  -- Private pilot or submitter: bound to the owner group or owner named here, whatever the request contains.
   private boolean default false not null,
   owner_group text,  -- Group the identity acts for; null = any group of the owner.
   owner_dn text,  -- Owner the identity acts for; null = any of the group.
@@ -136,7 +136,7 @@ create table resource.installed_state (
   constraint installed_state_pkey primary key (item, aspect)
 );
 
--- Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).
+-- Types of computation instances that can be rented, with what an instance of the type has (PACKING.md).
 create table resource.instance_type (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as c5.2xlarge.
@@ -200,7 +200,7 @@ create table resource.nucleus (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   nucleus text not null,  -- PanDA site.
   state text default 'ACTIVE'::text,  -- ACTIVE, or not to be used.
-  bare_nucleus text,  -- only or allow (full chain); null = as the catchall of its first queue says.
+  bare_nucleus text,  -- only or allow (full chain); null = as in the catchall of its first queue.
   secondary_nucleus text,  -- Site whose storages a full-chain task uses.
   backlogged boolean,  -- Long transfer backlog, set by hand; null = computed from the links.
   constraint nucleus_pkey primary key (setup, nucleus),
@@ -245,7 +245,7 @@ create table resource.queue (
   transferringlimit double precision default 0,  -- Transferring jobs at most; null or 0 counts 2000.
   transtimehi double precision,  -- Days that a transferring job of high priority may take.
   transtimelo double precision,  -- Days that a transferring job of low priority may take.
-  fairsharepolicy text,  -- Shares of the site's own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).
+  fairsharepolicy text,  -- Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).
   wnconnectivity text,  -- Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
   jobseed text default 'all'::text,  -- Event service: std, es, eshigh or all; null counts std.
   maxdiskio double precision default 0,  -- diskIO per core of running jobs at most (kB/s).
@@ -393,8 +393,8 @@ create table resource.queue_storage (
   constraint queue_storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- Resource types that a unified queue is split into and tasks are sorted by (brokerage-rules 1.0). A setup without rows
--- has the six of resource.default_resource_type.
+-- Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types). A
+-- setup without rows has the six of resource.default_resource_type.
 create table resource.resource_type (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as SCORE or MCORE_HIMEM.
@@ -481,8 +481,7 @@ create table resource.slot (
   constraint slot_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- Software that a queue publishes (seed 000, Release/cache Availability Check); the queue ALL holds the sources of
--- containers.
+-- Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.
 create table resource.software (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue, or ALL.

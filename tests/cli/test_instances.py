@@ -19,7 +19,7 @@ Connection = psycopg.Connection[Any]
 
 @pytest.fixture
 def connection(cli: Cli, db: Connection) -> Connection:
-    """The shipped catalogue, and 12 jobs of a pipeline's step beside one that fits nowhere."""
+    """The shipped catalogue, and 12 steps of a pipeline, and two steps that cannot be placed."""
     assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
     jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
     db.execute(
@@ -30,21 +30,23 @@ def connection(cli: Cli, db: Connection) -> Connection:
 
 
 def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
-    """A r5.large holds one job: 2 cores; 12 of them, then nothing is left to do."""
+    """An r5.large holds one step of 2 cores: 12 instances, then nothing is left to do."""
     plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
-    assert [(row["instance"], row["type"], row["jobs"]) for row in plan] == [
+    assert [(row["instance"], row["type"], row["steps"]) for row in plan] == [
         (f"new {n}", "r5.large", 1) for n in range(1, 13)
     ]
     assert "Would be placed" in cli("instances", "schedule", "--task", 1, "--dry-run").out
     assert "Instances: none" in cli("instances").out
     printed = cli("instances", "schedule").out
-    assert printed == "12 jobs placed, 12 instances requested, 0 released; waiting jobs: 1, too large for any type: 1\n"
+    assert (
+        printed == "12 steps placed, 12 instances requested, 0 released; waiting steps: 1, too large for any type: 1\n"
+    )
     done = cli("instances", "schedule", "--json").json
     assert done == {"setup": "default", "placed": 0, "requested": 0, "released": 0, "waiting": 1, "unschedulable": 1}
     shown = cli("instances", "--json").json
     [total] = shown["totals"]
-    assert (total["instances"], total["jobs"], float(total["cpu_efficiency"])) == (12, 12, 1)
-    assert {row["state"]: row["jobs"] for row in shown["jobs"]} == {"placed": 12, "unschedulable": 1, "waiting": 1}
+    assert (total["instances"], total["steps"], float(total["cpu_efficiency"])) == (12, 12, 1)
+    assert {row["state"]: row["steps"] for row in shown["steps"]} == {"placed": 12, "unschedulable": 1, "waiting": 1}
     text = cli("instances", "--limit", 5).out
     assert "2 of 2" in text
     assert "12,288 of 16,384" in text
@@ -90,8 +92,8 @@ def test_schedules_go_on_when_the_server_takes_the_connection_away(
         schedule(task=None, dry_run=False, every=7, setup="default", as_json=False)
     printed = capsys.readouterr()
     assert waits == [7, 7, 7]
-    assert printed.out.splitlines()[0].startswith("12 jobs placed")
-    assert printed.out.splitlines()[1].startswith("1 job placed")
+    assert printed.out.splitlines()[0].startswith("12 steps placed")
+    assert printed.out.splitlines()[1].startswith("1 step placed")
     assert "trying again" in printed.err
 
 
@@ -127,7 +129,7 @@ def test_an_explanation(cli: Cli, connection: Connection) -> None:
     [row] = cli("instances", "explain", 99, "--json").json
     assert (row["verdict"], row["reason"]) == ("waiting", "ram is not known")
     missing = cli("instances", "explain", 7000)
-    assert (missing.code, "there is no job 7000" in missing.err) == (1, True)
+    assert (missing.code, "there is no step 7000" in missing.err) == (1, True)
 
 
 def test_wrong_calls(cli: Cli, connection: Connection, tmp_path: Path) -> None:

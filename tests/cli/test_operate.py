@@ -230,7 +230,7 @@ def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...])
 def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     printed = cli("cancel", 1, "--reason", "")
-    assert (printed.code, "invalid reason ''" in printed.err) == (1, True)
+    assert (printed.code, "reason is ''" in printed.err) == (1, True)
     assert Calls(db).value("select state from monitor.job") == "waiting"
 
 

@@ -1,4 +1,4 @@
-"""Worlds: load and dump of what the room taskqueue holds."""
+"""Worlds: load and dump of what the schema taskqueue holds."""
 
 import json
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_what_was_loaded_is_dumped(db: Connection) -> None:
     )
     assert queues == [
         (False, [[8, 3]], 1000),
-        (True, [[1, 10], [2, 0], [3, 1], [4, 1], [5, 2]], 100),  # a queue of its own, whatever queue_size says
+        (True, [[1, 10], [2, 0], [3, 1], [4, 1], [5, 2]], 100),  # a queue of its own, whatever queue_size is
         (True, [[6, 1], [7, 1]], 100),
     ]
 

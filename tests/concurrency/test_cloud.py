@@ -74,10 +74,10 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
     assert q.rows("select * from monitor.job_in_two_states") == []
     # the next schedule finds each job as taskqueue has it: waiting jobs are placed, and there are no others
     q.rows("call instance.schedule('s')")
-    live = "select taskqueue_job_id from instance.job where state in ('waiting', 'placed')"
+    live = "select job_id from instance.step where state in ('waiting', 'placed')"
     assert q.rows(f"select job_id from taskqueue.job except ({live})") == []
     assert q.rows(f"({live}) except (select job_id from taskqueue.job union select job_id from taskqueue.lease)") == []
-    assert q.value("select count(*) from instance.job where state in ('waiting', 'unschedulable')") == 0
+    assert q.value("select count(*) from instance.step where state in ('waiting', 'unschedulable')") == 0
     # agents that go on bring all to its end, and the instances are given back
     for _ in range(1000):
         for job, attempt in q.rows("select job_id, taskqueue.attempt_text(attempt, token) from taskqueue.lease"):
@@ -89,4 +89,4 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
         for [instance] in instances:
             q.rows("select * from instance.match_jobs('s', %s)", instance)
     assert q.value("select count(*) from taskqueue.job") == 0
-    assert q.value("select count(*) from instance.job where state <> 'finished'") == 0
+    assert q.value("select count(*) from instance.step where state <> 'finished'") == 0

@@ -34,11 +34,11 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
                 elif what < 0.6:
                     q.rows("select * from instance.schedule_task('s', %s)", draw.choice([1, 2]))
                 elif what < 0.8:
-                    q.rows("select * from instance.finish_jobs('s', %s)", known)
+                    q.rows("select * from instance.finish_steps('s', %s)", known)
                 elif what < 0.85:
-                    q.rows("select * from instance.return_jobs('s', %s)", known)
+                    q.rows("select * from instance.return_steps('s', %s)", known)
                 elif what < 0.9:
-                    q.rows("select * from instance.cancel_jobs('s', %s)", known)
+                    q.rows("select * from instance.cancel_steps('s', %s)", known)
                 elif what < 0.95:
                     live = "select instance_id from instance.instance where state <> 'released'"
                     ids = [one for (one,) in q.rows(f"{live} order by random() limit 2")]
@@ -66,12 +66,12 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
     assert len(added) > 100
     assert db.execute(OVER).fetchone() == (0,)
     assert db.execute("select * from monitor.instance_difference").fetchall() == []
-    # every job of an answered call exists once, and all waiting jobs fit somewhere: the next schedule places them
-    [(there,)] = db.execute("select array_agg(job_id) from instance.job").fetchall()
+    # every step whose id a caller got is there, once, and every waiting step fits: the next schedule places them
+    [(there,)] = db.execute("select array_agg(step_id) from instance.step").fetchall()
     assert set(added) <= set(there)
     left = db.execute("call instance.schedule('s')").fetchone()
     assert left is not None
     assert left[3:] == (0, 0)
-    states = dict(db.execute("select state, count(*) from instance.job group by 1").fetchall())
+    states = dict(db.execute("select state, count(*) from instance.step group by 1").fetchall())
     assert set(states) <= {"placed", "finished", "cancelled"}
     assert db.execute("select * from monitor.instance_difference").fetchall() == []

@@ -6,12 +6,12 @@ from tests.commands import Cli
 def test_samples_are_packed_as_they_come(cli: Cli) -> None:
     summary = cli("demo", "instances", "--samples", 5, "--json").json
     waves = summary["waves"]
-    assert [wave["jobs"] for wave in waves] == [137 * n for n in range(1, 6)]
+    assert [wave["steps"] for wave in waves] == [137 * n for n in range(1, 6)]
     assert all(
-        wave["lower_bound"] <= wave["price"] < wave["one_instance_a_job"] and wave["placed"] == 137 for wave in waves
+        wave["lower_bound"] <= wave["price"] < wave["one_instance_a_step"] and wave["placed"] == 137 for wave in waves
     )
     ended = summary["half_finished"]
-    assert 0 < ended["jobs"] < 685
+    assert 0 < ended["steps"] < 685
     assert ended["instances"] == waves[-1]["instances"] - ended["released"] + ended["requested"]
 
 
@@ -21,7 +21,7 @@ def test_it_reads_well(cli: Cli) -> None:
     for words in (
         "nf-core/sarek",
         "not for billing",
-        "one instance a job",
+        "one instance a step",
         "packed",
         "no packing costs less",
         "Half of",

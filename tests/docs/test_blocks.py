@@ -44,7 +44,7 @@ OUTCOMES = {
         [("by-class", 0)],
     ),
     "sql/instance/README.md": (
-        "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu",
+        "select state, cpu, ram from monitor.instance_step where setup = 'default' order by cpu",
         [("placed", 2, 6000), ("finished", 4, 512)],
     ),
 }

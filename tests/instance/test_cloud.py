@@ -1,4 +1,4 @@
-"""Jobs of TaskQueues on instances: those of queues of kind cloud, and those that an instance's agent asks for."""
+"""Jobs of TaskQueues on instances: jobs for queues of kind cloud, and jobs that the agent of an instance asks for."""
 
 import json
 from collections.abc import Callable
@@ -52,15 +52,13 @@ def finish(q: Calls, jobs: dict[int, str]) -> None:
 
 def placed(q: Calls) -> dict[int, int]:
     """Jobs of TaskQueues that are on instances."""
-    return dict(
-        q.rows("select taskqueue_job_id, instance_id from monitor.instance_job where state = 'placed' order by 1")
-    )
+    return dict(q.rows("select job_id, instance_id from monitor.instance_step where state = 'placed' order by 1"))
 
 
 def used(q: Calls) -> dict[int, tuple[Any, ...]]:
-    """Queue, state, jobs, cores and memory used of each instance."""
+    """Queue, state, steps, cores and memory in use of each instance."""
     rows = q.rows(
-        "select instance_id, queue, state, jobs, used_cpu, used_ram from monitor.instance where setup = 's' order by 1"
+        "select instance_id, queue, state, steps, used_cpu, used_ram from monitor.instance where setup = 's' order by 1"
     )
     assert q.rows("select * from monitor.instance_difference") == []
     return {row[0]: row[1:] for row in rows}
@@ -71,7 +69,7 @@ def test_jobs_of_a_queue_of_kind_cloud_bring_up_instances(q: Calls) -> None:
     waiting(q, 14, site="GRID")
     q.insert_many([15], Sites=["CLOUD", "GRID"])
     q.insert_many([16])
-    assert schedule(q) == (3, 3, 0, 0, 0)  # three of the cheapest type that fits; the seed asks for no more
+    assert schedule(q) == (3, 3, 0, 0, 0)  # three of the cheapest type that fits, as PACKING.md asks
     assert set(placed(q)) == {11, 12, 13}
     assert set(used(q).values()) == {("CLOUD", "requested", 1, 2, 1000)}
     assert schedule(q) == (0, 0, 0, 0, 0)
@@ -83,7 +81,7 @@ def test_jobs_of_a_queue_of_kind_cloud_bring_up_instances(q: Calls) -> None:
         finish(q, taken)
     assert schedule(q) == (0, 0, 3, 0, 0)
     assert {state for _, state, *_ in used(q).values()} == {"released"}
-    assert q.rows("select distinct state, reason from monitor.instance_job") == [("finished", "it ended: finished")]
+    assert q.rows("select distinct state, reason from monitor.instance_step") == [("finished", "it ended: finished")]
 
 
 def test_queues_have_their_own_instances(q: Calls) -> None:
@@ -92,9 +90,9 @@ def test_queues_have_their_own_instances(q: Calls) -> None:
     q.rows("select instance.add_jobs('s', '[{\"cpu\": 1, \"ram\": 1}]')")
     assert schedule(q) == (3, 3, 0, 0, 0)
     assert sorted(str(queue) for queue, *_ in used(q).values()) == ["CLOUD", "None", "OTHER"]
-    number = q.value("select job_id from monitor.instance_job where taskqueue_job_id = 2")
-    said = q.rows("select verdict, reason from instance.explain_job('s', %s)", number)
-    assert said == [("placed", "no instance suited: a new one of type small; 2 cores and 4096 MB of it were free")]
+    number = q.value("select step_id from monitor.instance_step where job_id = 2")
+    shown = q.rows("select verdict, reason from instance.explain_step('s', %s)", number)
+    assert shown == [("placed", "no instance suited: a new one of type small; 2 cores and 4096 MB of it were free")]
 
 
 def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
@@ -102,7 +100,7 @@ def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
     q.rows("select taskqueue.hold('s', 'job', '1')")
     waiting(q, 2, cores=16)
     assert schedule(q) == (0, 0, 0, 0, 1)
-    [(reason,)] = q.rows("select reason from monitor.instance_job where taskqueue_job_id = 2")
+    [(reason,)] = q.rows("select reason from monitor.instance_step where job_id = 2")
     assert reason.endswith("the most cores are 8 of 16")
     q.rows("select taskqueue.resume('s', 'job', '1')")
     assert schedule(q)[0] == 1
@@ -132,7 +130,7 @@ def test_a_lease_that_expires_leaves_the_job_on_its_instance(q: Calls) -> None:
     assert (again, second[0]) == (job, "2")
 
 
-def test_a_job_that_is_cancelled_frees_its_room(q: Calls) -> None:
+def test_a_cancelled_job_frees_its_space(q: Calls) -> None:
     waiting(q, 1, 2)
     assert schedule(q) == (2, 1, 0, 0, 0)
     q.call("delete_job", 1)
@@ -143,7 +141,7 @@ def test_a_job_that_is_cancelled_frees_its_room(q: Calls) -> None:
     assert list(used(q).values()) == [("CLOUD", "requested", 2, 2, 1500)]
 
 
-def test_what_is_free_takes_jobs_like_any_pilot(q: Calls) -> None:
+def test_an_agent_takes_jobs_for_free_space_like_any_pilot(q: Calls) -> None:
     q.rows("select instance.add_jobs('s', '[{\"cpu\": 3, \"ram\": 1000}]')")
     assert schedule(q) == (1, 1, 0, 0, 0)
     [instance] = used(q)
@@ -154,8 +152,8 @@ def test_what_is_free_takes_jobs_like_any_pilot(q: Calls) -> None:
     taken = match(q, instance, spare=True, Site="GRID")
     assert 5 not in taken
     assert 6 not in taken
-    [(_, state, jobs, cpu, ram)] = used(q).values()
-    assert (state, jobs) == ("running", 1 + len(taken))
+    [(_, state, steps, cpu, ram)] = used(q).values()
+    assert (state, steps) == ("running", 1 + len(taken))
     assert cpu == 3 + sum(1 if job == 4 else 2 for job in taken)
     assert ram == 1000 + sum(11000 if job == 4 else 1000 for job in taken)
     assert 8 - cpu < 2 or not {1, 2, 3} - set(taken)
@@ -164,7 +162,7 @@ def test_what_is_free_takes_jobs_like_any_pilot(q: Calls) -> None:
     assert set(more) == {1, 2, 3, 4} - set(taken)
 
 
-def test_a_lease_of_a_pilot_that_expires_is_nothing_of_the_instance(q: Calls) -> None:
+def test_an_expired_lease_of_a_job_for_free_space_leaves_the_instance(q: Calls) -> None:
     q.rows("select instance.add_jobs('s', '[{\"cpu\": 1, \"ram\": 1000}]')")
     schedule(q)
     [instance] = used(q)
@@ -187,10 +185,10 @@ def test_an_instance_of_a_queue_takes_what_was_placed_on_another(q: Calls) -> No
     assert not set(taken) & set(mine)
     assert {placed(q)[job] for job in taken} == {first}
     assert schedule(q)[2] >= 0
-    assert sum(jobs for _, state, jobs, *_ in used(q).values() if state != "released") == 3
+    assert sum(steps for _, state, steps, *_ in used(q).values() if state != "released") == 3
 
 
-def test_what_ended_long_ago_is_forgotten(q: Calls) -> None:
+def test_old_steps_and_instances_are_deleted(q: Calls) -> None:
     waiting(q, 1)
     schedule(q)
     [instance] = used(q)
@@ -198,16 +196,16 @@ def test_what_ended_long_ago_is_forgotten(q: Calls) -> None:
     schedule(q)
     assert q.rows("select * from instance.forget_ended('s')") == [(0, 0)]
     q.rows("select lifecycle.set_settings('s', '{\"jobs_kept\": \"1 day\"}')")
-    q.rows("update instance.job set ended_at = ended_at - interval '25 hours' returning 1")
+    q.rows("update instance.step set ended_at = ended_at - interval '25 hours' returning 1")
     q.rows("update instance.instance set released_at = released_at - interval '25 hours' returning 1")
     waiting(q, 2)
     schedule(q)
     assert list(placed(q)) == [2]
-    assert q.rows("select taskqueue_job_id from instance.job") == [(2,)]
+    assert q.rows("select job_id from instance.step") == [(2,)]
     assert instance not in used(q)
 
 
-def test_a_limit_is_a_limit_of_jobs(q: Calls) -> None:
+def test_a_limit_is_a_number_of_jobs(q: Calls) -> None:
     waiting(q, 1, 2)
     schedule(q)
     [instance] = used(q)
@@ -272,7 +270,7 @@ def test_jobs_that_ask_for_more_than_cores_bring_up_nothing(q: Calls) -> None:
     assert list(placed(q)) == [2]
 
 
-def test_what_left_says_how(q: Calls) -> None:
+def test_the_reason_of_an_ended_step(q: Calls) -> None:
     waiting(q, 1, 2, 3)
     schedule(q)
     for instance in used(q):
@@ -286,28 +284,28 @@ def test_what_left_says_how(q: Calls) -> None:
     q.call("cancel_job", 3)
     q.rows("select * from taskqueue.finish_jobs('s', '[]')")
     schedule(q)
-    said = dict(q.rows("select taskqueue_job_id, state || ': ' || reason from instance.job where state <> 'placed'"))
-    assert said[1] == "cancelled: it ended: failed"
-    assert said[2] == "cancelled: it waits in TaskQueues, held, or at a queue that is offline or no cloud"
+    reasons = dict(q.rows("select job_id, state || ': ' || reason from instance.step where state <> 'placed'"))
+    assert reasons[1] == "cancelled: it ended: failed"
+    assert reasons[2] == "cancelled: its job is held, or waits for a queue that is offline or not of kind cloud"
 
 
 @pytest.mark.parametrize(
-    ("job", "said"),
+    ("job", "message"),
     [
-        ({"state": "placed"}, "job 5 is placed, and has no instance"),
-        ({"queue": "CLOUD"}, "job 5 is at queue CLOUD, and is no job of TaskQueues"),
+        ({"state": "placed"}, "step 5 is placed, and has no instance"),
+        ({"queue": "CLOUD"}, "step 5 is at queue CLOUD, and stands for no job"),
     ],
 )
-def test_worlds_with_jobs_that_cannot_be(q: Calls, job: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadRequest, match=said):
+def test_worlds_with_impossible_steps(q: Calls, job: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadRequest, match=message):
         world.load(q.connection, [{"instance_jobs": [{"id": 5, "cpu": 1, "ram": 1, **job}]}], "s", merge=True)
 
 
-def test_who_acts_for_one_owner_adds_no_jobs(connect: Callable[..., Connection]) -> None:
+def test_a_login_for_one_owner_adds_no_steps(connect: Callable[..., Connection]) -> None:
     admin = connect()
     submitter = Calls(connect("broker_submitter"), "s")
     admin.execute("select resource.set_identity('s', 'broker_submitter', true, 'users', 'bob')")
-    for call in ("add_jobs('s', '[]')", "set_needs('s', '[]')", "cancel_jobs('s', '{1}')"):
+    for call in ("add_jobs('s', '[]')", "set_needs('s', '[]')", "cancel_steps('s', '{1}')"):
         state, message = submitter.refusal(partial(submitter.rows, f"select instance.{call}"))
         assert (state, "acts for one owner" in message) == ("PB002", True)
 
@@ -316,31 +314,31 @@ def test_a_viewer_may_ask_why(connect: Callable[..., Connection]) -> None:
     q = Calls(connect(), "s")
     q.rows('select instance.add_jobs(\'s\', \'[{"id": 5, "task": 1, "cpu": 1, "ram": 1}]\')')
     viewer = Calls(connect("broker_viewer"), "s")
-    assert viewer.rows("select verdict from instance.explain_job('s', 5)") == [("unschedulable",)]
+    assert viewer.rows("select verdict from instance.explain_step('s', 5)") == [("unschedulable",)]
     assert viewer.rows("select * from instance.tasks_to_schedule('s')") == [(1, None)]
     assert viewer.rows("select * from instance.plan('s', 1)") == []
 
 
-@pytest.mark.parametrize("call", ["finish_jobs", "cancel_jobs", "return_jobs"])
-def test_only_taskqueues_end_their_jobs(q: Calls, call: str) -> None:
+@pytest.mark.parametrize("call", ["finish_steps", "cancel_steps", "return_steps"])
+def test_steps_for_jobs_end_with_their_jobs(q: Calls, call: str) -> None:
     waiting(q, 41)
     schedule(q)
-    ids = q.value("select array_agg(job_id) from monitor.instance_job")
-    assert q.rows(f"select answer from instance.{call}('s', %s)", ids) == [("it is job 41 of TaskQueues",)]
+    ids = q.value("select array_agg(step_id) from monitor.instance_step")
+    assert q.rows(f"select answer from instance.{call}('s', %s)", ids) == [("it stands for job 41 of a TaskQueue",)]
     assert placed(q)
 
 
-def test_needs_of_a_job_of_taskqueues_stand_there(q: Calls) -> None:
+def test_needs_of_a_step_for_a_job_do_not_change(q: Calls) -> None:
     waiting(q, 41, cores=16)
     schedule(q)
-    number = q.value("select job_id from monitor.instance_job")
-    with pytest.raises(psycopg.Error, match=f"job {number} is job 41 of TaskQueues") as caught:
+    number = q.value("select step_id from monitor.instance_step")
+    with pytest.raises(psycopg.Error, match=f"step {number} is for job 41 of a TaskQueue") as caught:
         q.rows("select instance.set_needs('s', %s)", Jsonb([{"id": number, "cpu": 1}]))
     assert caught.value.sqlstate == "PB005"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "state"),
+    ("arguments", "message", "state"),
     [
         ((1, 0, "{}"), "limit is 0", "PB001"),
         ((1, 1, "[]"), "resource description is \\[\\], not a JSON object", "PB001"),
@@ -348,11 +346,11 @@ def test_needs_of_a_job_of_taskqueues_stand_there(q: Calls) -> None:
         ((1, 1, '{"Sight": 1}'), "key Sight", "PB001"),
     ],
 )
-def test_asking_wrongly(q: Calls, arguments: tuple[Any, ...], said: str, state: str) -> None:
+def test_asking_wrongly(q: Calls, arguments: tuple[Any, ...], message: str, state: str) -> None:
     q.rows("select setval('instance.instance_id', 1, false)")
     waiting(q, 1)
     schedule(q)
-    with pytest.raises(psycopg.Error, match=said) as caught:
+    with pytest.raises(psycopg.Error, match=message) as caught:
         q.rows("select * from instance.match_jobs('s', %s, %s, %s)", *arguments)
     assert caught.value.sqlstate == state
 
@@ -374,7 +372,7 @@ def test_tasks_that_are_brokered_to_a_cloud_have_instances_of_their_own(q: Calls
         grids.make(q.connection, "s", jobs=2, task=task)
     assert grids.activate(q.connection, "s")["activated"] == 4
     assert schedule(q) == (4, 2, 0, 0, 0)
-    rows = q.rows("select task_id, queue, jobs, used_ram from monitor.instance where setup = 's' order by 1")
+    rows = q.rows("select task_id, queue, steps, used_ram from monitor.instance where setup = 's' order by 1")
     assert rows == [(7, "QA", 2, 3600), (8, "QA", 2, 3600)]
     first, second = used(q)
     taken = match(q, first)

@@ -1,4 +1,4 @@
-"""Calls find their rows by keys among 20,000 jobs on 10,000 instances, of 1,000 tasks, and 100 that wait at a cloud."""
+"""Calls find rows by keys among 20,000 steps on 10,000 instances, of 1,000 tasks, and 100 jobs for a cloud queue."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,32 +12,32 @@ LOAD = """
     insert into instance.instance (setup, instance_id, type, task_id, state, cpu, ram, price, used_cpu, used_ram,
                                    requested_at)
     select 'default', i, 'small', 1 + i % 1000, 'running', 2, 4096, 1, 2, 2000, now() from generate_series(1, 10000) i;
-    insert into instance.job (setup, job_id, task_id, cpu, ram, state, instance_id, placed_at)
+    insert into instance.step (setup, step_id, task_id, cpu, ram, state, instance_id, placed_at)
     select 'default', j, 1 + (1 + j % 10000) % 1000, 1, 1000, 'placed', 1 + j % 10000, now()
       from generate_series(1, 20000) j;
-    insert into instance.job (setup, job_id, task_id, cpu, ram)
+    insert into instance.step (setup, step_id, task_id, cpu, ram)
     select 'default', 20000 + j, 1 + j % 1000, 1, 1000 + j % 7
       from generate_series(1, 5000) j;
-    insert into instance.job (setup, job_id, task_id, cpu, ram, state, ended_at)
+    insert into instance.step (setup, step_id, task_id, cpu, ram, state, ended_at)
     select 'default', 30000 + j, 1 + j % 1000, 1, 1000, 'finished', now() from generate_series(1, 20000) j;
     select instance.reserve_ids('default')
 """
 QUEUES = {"CLOUD": {"resource_type": "cloud"}, "LARGE": {}}
-MANY = 1500  # jobs of one call
-HOT = {("instance", "job"), ("instance", "instance"), ("taskqueue", "job"), ("taskqueue", "lease")}
+MANY = 1500  # steps of one call
+HOT = {("instance", "step"), ("instance", "instance"), ("taskqueue", "job"), ("taskqueue", "lease")}
 CALLS = {
     "a task": ("select * from instance.schedule_task('default', 7)", 100),
     "a plan": ("select * from instance.plan('default', 7)", 40),
     "nothing to do": ("select * from instance.schedule_task('default', 7, 'CLOUD')", 40),
-    "ends": ("select * from instance.finish_jobs('default', '{5}')", 10),
-    "cancelled": ("select * from instance.cancel_jobs('default', '{20005}')", 10),
+    "ends": ("select * from instance.finish_steps('default', '{5}')", 10),
+    "cancelled": ("select * from instance.cancel_steps('default', '{20005}')", 10),
     "needs": ("""select instance.set_needs('default', '[{"id": 20005, "cpu": 2}]')""", 10),
     "new": ("""select instance.add_jobs('default', '[{"task": 7, "cpu": 2, "ram": 10}]')""", 10),
     "lost": ("select * from instance.lose_instances('default', '{5}')", 20),
-    "why": ("select * from instance.explain_job('default', 20005)", 40),
+    "why": ("select * from instance.explain_step('default', 20005)", 40),
     "an agent": ("select count(*) from instance.match_jobs('default', 5)", 10),
     "an agent for what is free": ("select count(*) from instance.match_jobs('default', 5, 5, '{}', true)", 20),
-    "one job": ("select * from monitor.instance_job where setup = 'default' and taskqueue_job_id = 5", 2),
+    "one job": ("select * from monitor.instance_step where setup = 'default' and job_id = 5", 2),
     "old ones": ("select * from instance.forget_ended('default')", 2),
 }
 
@@ -84,7 +84,7 @@ def test_a_call_reads_rows_of_its_task_alone(full: Calls, call: str, most: int) 
 
 def test_what_follows_taskqueues_reads_jobs_of_clouds_alone(full: Calls) -> None:
     read = read_by(full, "select * from instance.follow_taskqueues('default')")
-    assert full.value("select count(*) from instance.job where queue = 'CLOUD'") == 100
+    assert full.value("select count(*) from instance.step where queue = 'CLOUD'") == 100
     assert read["taskqueue", "job"] < 500
     assert sum(rows for table, rows in read.items() if table == ("taskqueue", "lease")) == 0
 
@@ -97,7 +97,7 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
 
 
 def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
-    """What a call reads grows with its jobs, though the planner counts none: the tables were analysed when empty."""
+    """What a call reads grows with its steps, though the tables were analysed when they were empty."""
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}])
     db.execute("vacuum (analyze)")
@@ -112,9 +112,9 @@ def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
         "select * from monitor.instance_total",
         "select count(*) from monitor.instance",
         "select instance.start_instances('default', array(select instance_id from instance.instance))",
-        f"select count(*) from instance.return_jobs('default', {ids})",
+        f"select count(*) from instance.return_steps('default', {ids})",
         "call instance.schedule('default', p_commit => false)",
-        f"select count(*) from instance.finish_jobs('default', {ids})",
+        f"select count(*) from instance.finish_steps('default', {ids})",
         "call instance.schedule('default', p_commit => false)",
     ):
         read = read_by(q, call)

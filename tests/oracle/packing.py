@@ -1,4 +1,4 @@
-"""The seed's pseudocode (002) as it stands, in Python: what instance.schedule is compared with. Slow on purpose."""
+"""The phases of PACKING.md, Schedule, one step at a time: what instance.schedule is compared with. Slow on purpose."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +15,8 @@ class Type:
 
 
 @dataclass(frozen=True)
-class Job:
-    """A job with its needs and its hint."""
+class Step:
+    """A step with its needs and its hint."""
 
     id: int
     cpu: Fraction
@@ -32,21 +32,21 @@ class Instance:
     type: str
     cpu: Fraction
     ram: Fraction
-    jobs: int = 0
+    steps: int = 0
 
 
-def fits(job: Job, one: Type) -> bool:
-    """Whether a job may be on an empty instance of the type."""
-    return one.cpu >= job.cpu and one.ram >= job.ram and job.hint in (None, one.name)
+def fits(step: Step, one: Type) -> bool:
+    """Whether a step may be on an empty instance of the type."""
+    return one.cpu >= step.cpu and one.ram >= step.ram and step.hint in (None, one.name)
 
 
-def required(job: Job, types: list[Type]) -> Type | None:
-    """The type that the job requires."""
-    return min((t for t in types if fits(job, t)), key=lambda t: (t.price, t.cpu, t.ram, t.name), default=None)
+def required(step: Step, types: list[Type]) -> Type | None:
+    """The type that the step requires."""
+    return min((t for t in types if fits(step, t)), key=lambda t: (t.price, t.cpu, t.ram, t.name), default=None)
 
 
 class Schedule:
-    """One run of schedule(instances, jobs)."""
+    """One schedule."""
 
     def __init__(self, types: list[Type], instances: list[Instance], *, cheapest_first: bool = False) -> None:
         self.types = types
@@ -55,48 +55,48 @@ class Schedule:
         self.placed: dict[int, int] = {}
         self.unschedulable: set[int] = set()
 
-    def prioritize_jobs(self, jobs: list[Job]) -> list[Job]:
+    def order_steps(self, steps: list[Step]) -> list[Step]:
         """By the cost of the instance that each requires, dearest first; then larger cpu, larger ram, id."""
         known = []
-        for job in jobs:
-            one = required(job, self.types)
+        for step in steps:
+            one = required(step, self.types)
             if one is None:
-                self.unschedulable.add(job.id)
+                self.unschedulable.add(step.id)
             else:
-                known.append((self.sign * one.price, -job.cpu, -job.ram, job.id, job))
-        return [job for *_, job in sorted(known, key=lambda k: k[:4])]
+                known.append((self.sign * one.price, -step.cpu, -step.ram, step.id, step))
+        return [step for *_, step in sorted(known, key=lambda k: k[:4])]
 
-    def fit_jobs(self, jobs: list[Job]) -> list[Job]:
-        """Each job to the first suitable instance, those with fewer available resources before others."""
+    def fit_steps(self, steps: list[Step]) -> list[Step]:
+        """Each step to the first suitable instance, ordered by what is free."""
         left = []
-        for job in jobs:
+        for step in steps:
             for instance in sorted(self.instances, key=lambda i: (i.cpu, i.ram, i.id)):
-                if instance.cpu >= job.cpu and instance.ram >= job.ram and job.hint in (None, instance.type):
-                    instance.cpu -= job.cpu
-                    instance.ram -= job.ram
-                    instance.jobs += 1
-                    self.placed[job.id] = instance.id
+                if instance.cpu >= step.cpu and instance.ram >= step.ram and step.hint in (None, instance.type):
+                    instance.cpu -= step.cpu
+                    instance.ram -= step.ram
+                    instance.steps += 1
+                    self.placed[step.id] = instance.id
                     break
             else:
-                left.append(job)
+                left.append(step)
         return left
 
-    def allocate_new_instances(self, jobs: list[Job], most: int | None) -> list[Instance]:
-        """One instance, for the first job that is left."""
-        if not jobs or (most is not None and len(self.instances) >= most):
+    def allocate_new_instances(self, steps: list[Step], most: int | None) -> list[Instance]:
+        """One instance, for the first step that is left."""
+        if not steps or (most is not None and len(self.instances) >= most):
             return []
-        one = required(jobs[0], self.types)
+        one = required(steps[0], self.types)
         assert one is not None
         number = max((i.id for i in self.instances), default=0) + 1
         return [Instance(number, one.name, one.cpu, one.ram)]
 
-    def run(self, jobs: list[Job], most: int | None = None) -> list[Instance]:
-        """The loop of the seed; a limit ends it. Returns the instances that are not released."""
-        unscheduled = self.prioritize_jobs(jobs)
+    def run(self, steps: list[Step], most: int | None = None) -> list[Instance]:
+        """The loop of the phases; a limit ends it. Returns the instances that are not released."""
+        unscheduled = self.order_steps(steps)
         while unscheduled:
-            unscheduled = self.fit_jobs(unscheduled)
+            unscheduled = self.fit_steps(unscheduled)
             new = self.allocate_new_instances(unscheduled, most)
             if not new:
                 break
             self.instances += new
-        return [i for i in self.instances if i.jobs]
+        return [i for i in self.instances if i.steps]

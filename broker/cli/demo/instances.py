@@ -1,4 +1,4 @@
-"""What `broker demo instances` shows: each wave of jobs in a line, and the costs at the end."""
+"""What `broker demo instances` shows: each wave of steps in a line, and the costs at the end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,24 +7,24 @@ from broker.cli import output
 
 
 def wave_in_words(row: Mapping[str, Any]) -> str:
-    """A wave in a line: jobs, instances, how full they are, and what they cost."""
+    """A wave in a line: steps, instances, how full they are, and what they cost."""
     full = round(20 * float(row["cpu_efficiency"]))
     return (
-        f"{row['jobs']:>9,} jobs on {row['instances']:>7,} instances  {'█' * full}{'░' * (20 - full)}"
+        f"{row['steps']:>9,} steps on {row['instances']:>7,} instances  {'█' * full}{'░' * (20 - full)}"
         f" {100 * float(row['cpu_efficiency']):.0f} % of the cores; {float(row['price']):>10,.2f} an hour,"
-        f" one a job {row['one_instance_a_job']:>10,.2f}; {row['placed'] / row['seconds']:,.0f} placements/s"
+        f" one a step {row['one_instance_a_step']:>10,.2f}; {row['placed'] / row['seconds']:,.0f} placements/s"
     )
 
 
 def show_costs(last: Mapping[str, Any], ended: Mapping[str, Any]) -> None:
-    """Show the costs after the last wave, and what half of the jobs leave behind when they have finished."""
+    """Show the costs after the last wave, and what half of the steps leave behind when they have finished."""
     costs = [
-        ("one instance a job", last["one_instance_a_job"]),
+        ("one instance a step", last["one_instance_a_step"]),
         ("packed", float(last["price"])),
         ("no packing costs less", float(last["lower_bound"])),
     ]
     output.bars("Cost an hour", costs)
     output.say(
-        f"Half of the jobs finished: {ended['released']:,} instances released, {ended['instances']:,} stay,"
+        f"Half of the steps finished: {ended['released']:,} instances released, {ended['instances']:,} stay,"
         f" {100 * float(ended['cpu_efficiency'] or 0):.0f} % of their cores used."
     )

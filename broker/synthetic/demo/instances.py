@@ -18,7 +18,7 @@ _WAVES = 10
 
 
 def run(connection: Connection, setup: str, samples: int) -> Iterator[Row]:
-    """Add the jobs of the samples in up to ten waves, schedule after each, and give the figures of each wave."""
+    """Add the steps of the samples in up to ten waves, schedule after each, and give the figures of each wave."""
     types, steps = catalogue.shipped_types(), catalogue.steps()
     world.load(connection, [{"instance_types": types}], setup)
     sample = [{"task": _TASK, "cpu": step.cpu, "ram": step.ram} for step in steps for _ in range(step.jobs)]
@@ -28,13 +28,13 @@ def run(connection: Connection, setup: str, samples: int) -> Iterator[Row]:
         size = (wave + 1) * samples // waves - wave * samples // waves
         connection.execute("select instance.add_jobs(%s, %s)", [setup, Jsonb(sample * size)])
         packed = _scheduled(connection, setup)
-        yield packed | {"one_instance_a_job": round(alone * packed["jobs"] / len(sample), 2)}
+        yield packed | {"one_instance_a_step": round(alone * packed["steps"] / len(sample), 2)}
 
 
 def finish_half(connection: Connection, setup: str) -> Row:
-    """Finish every second job, schedule, and give the figures."""
-    half = "select job_id from monitor.instance_job where setup = %s and state = 'placed' and job_id %% 2 = 0"
-    connection.execute(f"select count(*) from instance.finish_jobs(%s, array({half}))", [setup, setup])
+    """Finish every second step, schedule, and give the figures."""
+    half = "select step_id from monitor.instance_step where setup = %s and state = 'placed' and step_id %% 2 = 0"
+    connection.execute(f"select count(*) from instance.finish_steps(%s, array({half}))", [setup, setup])
     return _scheduled(connection, setup)
 
 
@@ -44,7 +44,7 @@ def _scheduled(connection: Connection, setup: str) -> Row:
     [done] = rows_of(connection, "call instance.schedule(%s)", setup)
     seconds = time.perf_counter() - started
     total = rows_of(connection, "select * from monitor.instance_total where setup = %s", setup)
-    empty = dict.fromkeys(("jobs", "instances", "price", "lower_bound"), 0) | {"cpu_efficiency": None}
+    empty = dict.fromkeys(("steps", "instances", "price", "lower_bound"), 0) | {"cpu_efficiency": None}
     return {
         "seconds": round(seconds, 2),
         "placed": done["p_placed"],

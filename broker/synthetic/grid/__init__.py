@@ -51,7 +51,7 @@ def grid(
     user_tasks: int = 0,
     setup: str = "grid",
 ) -> Row:
-    """A synthetic grid as a world (see the world format) of so many queues and tasks; the same for the same arguments.
+    """A synthetic grid as a world (worlds.md) of so many queues and tasks; the same for the same arguments.
 
     There are queues / 2.6 sites, of which some are nuclei (a tenth as many as queues and at most 30, where it is not
     said how many), and at most 400 datasets of at most 100 files each besides the pseudo datasets that make the jobs of

@@ -207,7 +207,7 @@ def _tasks(
 
 
 def _input(rng: random.Random, datasets: Sequence[Data]) -> Row:
-    """Mostly one dataset; as many files a job as there is usually room for on its node."""
+    """Mostly one dataset; as many files a job as usually fit on its node."""
     read = rng.sample(datasets, min(len(datasets), rng.choices((1, 2, 3, 10), (75, 15, 7, 3))[0]))
     largest = max(file["size"] for item in read for file in item.row["files"])
     files = max(1, min(rng.choice((1, 2, 5, 10)), 6 * _GIB // largest))

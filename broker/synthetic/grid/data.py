@@ -26,7 +26,7 @@ class Data:
 class _Content:
     """What datasets of a kind hold: file sizes in MiB, events a file, and of how many files there are in a dataset.
 
-    step: the part of a dataset's name that says which step made it. copies: at nuclei, and at satellites.
+    step: the part of a dataset's name that names the step that made it. copies: at nuclei, and at satellites.
     """
 
     cards: int

@@ -1,8 +1,8 @@
 """A grid in fast motion: tasks arrive, are brokered, wait for their input, and run at sites where things go wrong.
 
 All of it is synthetic but the system under it: every decision is one of the database, asked for by the public calls of
-an operator and of JobAgents. scenario.py says what is simulated, supply.py makes its grid, engine.py runs it by the
-calls of calls.py, figures.py says what came of it, files.py writes it down.
+an operator and of JobAgents. scenario.py describes a simulation, supply.py makes its grid, engine.py runs it by the
+calls of calls.py, figures.py sums up the results, files.py writes them.
 """
 
 from broker.synthetic.simulation.calls import Calls

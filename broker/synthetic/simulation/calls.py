@@ -120,8 +120,8 @@ class Calls:
     def placed(self) -> list[tuple[int, int]]:
         """Jobs of TaskQueues that are placed on instances: the instance and the job."""
         query = """
-            select instance_id, taskqueue_job_id from monitor.instance_job
-             where setup = %s and state = 'placed' and taskqueue_job_id is not null order by 1, 2"""
+            select instance_id, job_id from monitor.instance_step
+             where setup = %s and state = 'placed' and job_id is not null order by 1, 2"""
         return self._rows("instances", query, self.setup)
 
     def match_placed(self, instance: int) -> list[tuple[int, str]]:

@@ -190,7 +190,7 @@ class Run:
                 self.calls.lose(gone)
 
     def _arrive(self, minute: int) -> None:
-        """Tasks come, as much work as the scenario says; the first ones bring the backlog."""
+        """Tasks come, as much work as in the scenario; the first ones bring the backlog."""
         self._due += self.scenario.load * self.scenario.tick / 60 if minute else 0
         arriving: list[Task] = []
         while self._due > 0 and any(self.supply.arrivals.values()):
@@ -342,7 +342,7 @@ class Run:
         heapq.heappush(self._events, (minute, self._number, what, job.id, job.attempt))
 
     def _happen(self, minute: int) -> None:
-        """Starts, heartbeats and ends that are due. An agent that is told to stop, or that its lease is gone, stops."""
+        """Starts, heartbeats, ends that are due. An agent stops if its job is to be killed or its lease is gone."""
         due: dict[str, list[Job]] = {"start": [], "beat": [], "end": []}
         while self._events and self._events[0][0] <= minute:
             _, _, what, job_id, attempt = heapq.heappop(self._events)

@@ -61,7 +61,7 @@ class Scenario:
     backlog: hours of work that wait at the begin. pace: factor on the CPU time of production. user_part: tasks of users
     among all. files: files of a dataset at most. failing: probability that a job fails; silent: that its agent dies
     without a word; unstarted: that an agent never starts what it was given. cycle: minutes from one run of the brokers
-    to the next. tick: minutes of a step. mbps: throughput where no link says one. shares: targets, in percent.
+    to the next. tick: minutes of a step. mbps: throughput where no link has one. shares: targets, in percent.
     demand: factors on the work that comes for shares; without one it comes in parts like the targets. clouds: sites
     that are clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs.
     boot: minutes from an instance's request to its first question for jobs.

@@ -1,4 +1,4 @@
--- World format: the live counter by queue, as it counts now.
+-- The counter of live jobs is dumped as the sum by queue that counts now.
 create or replace function brokerage.dump(p_setup text, p_table text) returns setof jsonb
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function brokerage.dump(text, text) is
-  'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue that '
-  'counts now. Errors: PB001, PB002 (setup not granted).';
+  'The rows of the table live_counter as objects, as brokerage.store takes them: the jobs of each queue that count '
+  'now. Errors: PB001 (no such table), PB002 (setup not granted).';

@@ -1,17 +1,14 @@
--- World format: loads rows into a table of this room.
 create or replace function brokerage.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
-language plpgsql
+language sql
 security definer set search_path = brokerage, pg_temp
 as $$
-begin
-  perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents, p_merge);
-end $$;
+  select resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents, p_merge)
+$$;
 
 comment on function brokerage.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, '
-  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
-  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema brokerage, and returns how many rows were stored. Keys are '
+  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
+  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
+  'true = all rows) are deleted first. Errors: PB001 (a row is wrong), PB002 (setup not granted).';

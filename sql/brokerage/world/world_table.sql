@@ -1,14 +1,8 @@
--- World format: the tables of this room that worlds are loaded into and dumped from; no other is written by name.
 create or replace function brokerage.world_table(p_table text) returns regclass
-language plpgsql stable
+language sql stable
 as $$
-begin
-  if p_table in ('live_counter') then
-    return ('brokerage.' || p_table)::regclass;
-  end if;
-  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
-    using errcode = 'PB001', hint = $h$Tables of brokerage that they hold: 'live_counter'.$h$;
-end $$;
+  select resource.table_of_world('brokerage', p_table, '{live_counter}')
+$$;
 
 comment on function brokerage.world_table(text) is
-  'A table of the room brokerage that the world format covers. Errors: PB001 (another one).';
+  'A table of the schema brokerage that worlds are loaded into and dumped from. Errors: PB001 (another table).';

@@ -1,4 +1,4 @@
--- taskqueue-matching.md, Section 3, as taskqueue.match_jobs has it: the same call repeated gives the same jobs.
+-- LEASES.md, Repeated requests: the same call repeated gives the same jobs, as for taskqueue.match_jobs.
 create or replace function instance.match_jobs(
   p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}',
   p_spare boolean default false, p_request_id uuid default null
@@ -13,13 +13,14 @@ declare
 begin
   perform resource.require_known_setup(p_setup);
   if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null')
+    raise exception 'limit is %, not within 1..1000', coalesce(p_limit::text, 'null')
       using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
       using errcode = 'PB001',
-            hint = 'What the instance has is known; say what else it offers, such as Platform, or {}.';
+            hint = 'The cores and the memory of the instance are known; give what else it offers, '
+                   'such as Platform, or {}.';
   end if;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'instance.match_jobs', v_asked);
   if v_answer is null then
@@ -37,9 +38,10 @@ begin
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
-  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody '
-  'has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its '
-  'queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, '
-  '...). An instance that asks is running. The same request id within ten minutes gives the same jobs. '
-  'Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
+  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are '
+  'placed on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other '
+  'jobs that fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their '
+  'steps are placed on the instance. p_resource adds to the resource description what else the instance offers '
+  '(Platform, Tag, CPUTime). The call marks the instance as running. The same request id within ten minutes gives the '
+  'same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
   'or it is released: its agent can stop).';

@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function instance.start_instances(text, bigint[]) is
-  'Requested instances are there now; returns how many were requested. '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Records that requested instances are running, and returns how many of them were requested. Errors: PB001 (no such '
+  'setup), PB002 (setup not granted).';

@@ -1,11 +1,11 @@
--- instance-scheduling.md: an instance that runs is a resource; its agent takes the jobs placed on it, and asks for
--- others like any pilot. What others it gets is placed on it in the same transaction, so that no schedule fills
--- that room; schedules wait for it.
+-- PACKING.md, Agents of instances. A job that the agent gets for free space is placed in the same transaction, under
+-- the lock of the schedule, so that no schedule fills that space.
 create or replace function instance.take_jobs(
   p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 as $$
+#variable_conflict use_column
 declare
   v_instance instance.instance;
   v_resource jsonb;
@@ -32,9 +32,9 @@ begin
                 || jsonb_strip_nulls(jsonb_build_object(
                   'Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
   for v_id in
-    select j.taskqueue_job_id from instance.job j
-     cross join lateral taskqueue.fate_of(p_setup, j.taskqueue_job_id) f
-     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed' and f.waits
+    select s.job_id from instance.step s
+     cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
+     where s.setup = p_setup and s.instance_id = p_instance_id and s.state = 'placed' and f.waits
      order by 1
   loop
     exit when v_got >= p_limit;
@@ -44,7 +44,7 @@ begin
   if not p_spare then
     return;
   end if;
-  perform instance.end_left_jobs(p_setup, p_instance_id);
+  perform instance.end_left_steps(p_setup, p_instance_id);
   while v_got < p_limit loop
     select i.cpu - i.used_cpu, i.ram - i.used_ram
       into v_cpu, v_ram
@@ -61,14 +61,14 @@ begin
     v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
     v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
     v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = take_jobs.job_id);
-    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j
-                                                     where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
+    perform instance.leave_instances(p_setup, array(
+      select s.step_id from instance.step s where s.setup = p_setup and s.job_id = take_jobs.job_id),
                                      '{placed}', 'waiting', 'the agent of another instance matched it', true);
-    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state,
+    insert into instance.step (setup, step_id, task_id, queue, job_id, cpu, ram, state,
                                    instance_id, placed_at, reason)
-    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, take_jobs.job_id, v_cpu, v_ram, 'placed',
+    values (p_setup, nextval('instance.step_id'), v_task, v_instance.queue, take_jobs.job_id, v_cpu, v_ram, 'placed',
             p_instance_id, resource.clock(p_setup), 'its agent matched it')
-    on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
+    on conflict (setup, job_id) where job_id is not null
     do update
        set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed',
            instance_id = excluded.instance_id,
@@ -80,4 +80,5 @@ begin
 end $$;
 
 comment on function instance.take_jobs(text, bigint, int, jsonb, boolean) is
-  'What instance.match_jobs does, once. Errors: PB001 (description), PB004 (no such instance, or it is released).';
+  'Takes the jobs that instance.match_jobs returns, without the check for a repeated request. Errors: PB001 '
+  '(description), PB004 (no such instance, or it is released).';

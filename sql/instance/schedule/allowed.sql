@@ -1,4 +1,4 @@
--- instance-scheduling.md: a limit on instances per task and per Setup.
+-- PACKING.md, Limits on instances.
 create or replace function instance.allowed(p_setup text, p_task_id bigint, out most bigint, out reason text)
 language sql stable
 as $$
@@ -14,8 +14,8 @@ as $$
      where m.most is not null
   ), counted as (
     select b.bound, b.name,
-           case when not b.of_task
-                then (select count(*) from instance.instance i where i.setup = p_setup and i.state <> 'released')
+           case when not b.of_task then (select count(*) from instance.instance i
+                                          where i.setup = p_setup and i.state <> 'released')
                 when p_task_id is null then (select count(*) from instance.instance i
                                               where i.setup = p_setup and i.task_id is null and i.state <> 'released')
                 else (select count(*) from instance.instance i
@@ -29,5 +29,5 @@ as $$
 $$;
 
 comment on function instance.allowed(text, bigint) is
-  'How many more instances a task (null = jobs of none) may have, null = any number; reason: the limit that allows '
-  'none, in words.';
+  'How many more instances a task (null = the steps of no task) may have; null = any number. reason: the limit that '
+  'allows none, in words.';

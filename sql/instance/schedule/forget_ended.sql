@@ -1,7 +1,6 @@
--- Jobs that ended and instances that were released leave the tables when they are old (jobs_kept of
--- lifecycle.set_settings), as brokered jobs do. Safe to run twice at once.
+-- Safe to run twice at once: rows that another call locks are skipped.
 create or replace function instance.forget_ended(
-  p_setup text, p_limit int default null, out jobs bigint, out instances bigint
+  p_setup text, p_limit int default null, out steps bigint, out instances bigint
 )
 language plpgsql
 security definer set search_path = instance, pg_temp set enable_seqscan = off
@@ -14,12 +13,12 @@ begin
   perform resource.require_known_setup(p_setup);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   v_before := resource.clock(p_setup) - v_setting.jobs_kept;
-  delete from instance.job j
-   where j.setup = p_setup and j.job_id = any (array(
-           select o.job_id from instance.job o
+  delete from instance.step s
+   where s.setup = p_setup and s.step_id = any (array(
+           select o.step_id from instance.step o
             where o.setup = p_setup and o.state in ('finished', 'cancelled') and o.ended_at < v_before
             order by o.ended_at limit coalesce(p_limit, v_setting.most) for update skip locked));
-  get diagnostics jobs = row_count;
+  get diagnostics steps = row_count;
   delete from instance.instance i
    where i.setup = p_setup and i.instance_id = any (array(
            select o.instance_id from instance.instance o
@@ -29,6 +28,6 @@ begin
 end $$;
 
 comment on function instance.forget_ended(text, int) is
-  'Forgets up to so many jobs of instances that ended, and instances that were released, longer than jobs_kept ago '
-  '(null = most; both of lifecycle.set_settings), and returns how many. instance.schedule does it. '
+  'Deletes steps that ended and instances that were released longer ago than jobs_kept, up to p_limit of each (null = '
+  'the setting most; both settings of lifecycle.set_settings), and returns how many. instance.schedule calls it. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,15 +1,15 @@
--- Looked up for each instance: a sum of all jobs that is then joined was planned as a loop over both
--- when much had just been placed.
+-- A lateral join: a sum over all steps that is joined afterwards was planned as a loop over both when many steps had
+-- just been placed.
 create or replace view instance.instance_use as
-select i.setup, i.instance_id, u.jobs, u.cpu, u.ram
+select i.setup, i.instance_id, u.steps, u.cpu, u.ram
   from instance.instance i
  cross join lateral (
-   select count(*) as jobs, coalesce(sum(j.cpu), 0) as cpu, coalesce(sum(j.ram), 0) as ram
-     from instance.job j where j.setup = i.setup and j.instance_id = i.instance_id and j.state = 'placed') u;
+   select count(*) as steps, coalesce(sum(s.cpu), 0) as cpu, coalesce(sum(s.ram), 0) as ram
+     from instance.step s where s.setup = i.setup and s.instance_id = i.instance_id and s.state = 'placed') u;
 
-comment on view instance.instance_use is 'What the jobs that are placed on each instance use, added up.';
+comment on view instance.instance_use is 'Sums of what the steps use that are placed on an instance.';
 comment on column instance.instance_use.setup is 'Tenant.';
 comment on column instance.instance_use.instance_id is 'Instance.';
-comment on column instance.instance_use.jobs is 'Jobs that are placed on it.';
-comment on column instance.instance_use.cpu is 'Cores of them.';
-comment on column instance.instance_use.ram is 'Memory of them (MB).';
+comment on column instance.instance_use.steps is 'Steps that are placed on the instance.';
+comment on column instance.instance_use.cpu is 'Cores that these steps use.';
+comment on column instance.instance_use.ram is 'Memory that these steps use (MB).';

@@ -1,4 +1,4 @@
--- Two queries, since an index finds null only as such.
+-- Two queries, because an index is used for `is null` but not for `is not distinct from`.
 create or replace function instance.live_instances(p_setup text, p_task_id bigint, p_queue text)
 returns setof instance.instance
 language plpgsql stable
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function instance.live_instances(text, bigint, text) is
-  'Instances of a task (null = those that any may use) for a queue of kind cloud (null = for none) '
-  'that are not released.';
+  'Instances of a task (null = instances of no task) for a queue of kind cloud (null = for none) that are not '
+  'released.';

@@ -1,5 +1,4 @@
--- Placing and what instances there are go by one at a time in a setup; jobs that come, learn
--- their needs or end wait for nobody.
+-- Steps that are added, learn their needs or end do not wait for this lock.
 create or replace function instance.lock_schedule(p_setup text) returns void
 language sql
 as $$
@@ -7,4 +6,4 @@ as $$
 $$;
 
 comment on function instance.lock_schedule(text) is
-  'Keeps others from placing jobs, and from changing which instances there are, until the transaction ends.';
+  'Lets one transaction at a time in a setup place steps or change which instances there are, until it ends.';

@@ -1,6 +1,5 @@
--- What-if: the schedule of a task as it would be now, nothing written.
 create or replace function instance.plan(p_setup text, p_task_id bigint, p_queue text default null)
-returns table (place bigint, job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text,
+returns table (place bigint, step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text,
                free_cpu numeric, free_ram numeric)
 language plpgsql stable
 security definer set search_path = instance, pg_temp
@@ -8,12 +7,12 @@ as $$
 begin
   perform resource.require_known_setup(p_setup);
   return query
-  select p.ordinality, p.job_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
+  select p.ordinality, p.step_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
     from instance.packing(p_setup, p_task_id, p_queue,
                           (select a.most from instance.allowed(p_setup, p_task_id) a)) with ordinality p;
 end $$;
 
 comment on function instance.plan(text, bigint, text) is
-  'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = '
-  'at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, '
+  'Where instance.schedule_task would place the steps of a task (null = steps of no task) at a queue of kind cloud '
+  '(null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, '
   'counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup).';

@@ -1,28 +1,25 @@
--- instance-scheduling.md: if the hinted type is too small, an error that names the job, the type and what is
--- short; if no type fits, likewise.
+-- PACKING.md, New instances.
 create or replace function instance.refusal(
-  p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text
+  p_setup text, p_step_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text
 ) returns text
 language sql stable
 as $$
   select case
            when p_instance_type is not null and t.name is null
-           then format('job %s wants instance type %s, which is not in the catalogue', p_job_id, p_instance_type)
+           then format('step %s wants instance type %s, which is not in the catalogue', p_step_id, p_instance_type)
            when p_instance_type is not null then
-             format('job %s wants instance type %s, which is too small: %s', p_job_id, p_instance_type,
-                    concat_ws(', ', case when t.cpu < p_cpu
-                                         then format('it has %s cores of %s', trim_scale(t.cpu), trim_scale(p_cpu)) end,
-                              case when t.ram < p_ram
-                                   then format('it has %s MB of %s', trim_scale(t.ram), trim_scale(p_ram)) end))
-           when m.types = 0 then format('job %s fits no instance type: the catalogue is empty', p_job_id)
+             format('step %s wants instance type %s, which is too small: %s', p_step_id, p_instance_type,
+                    concat_ws(', ', case when t.cpu < p_cpu then format('it has %s cores of %s', trim_scale(t.cpu),
+                                                                        trim_scale(p_cpu)) end,
+                              case when t.ram < p_ram then format('it has %s MB of %s', trim_scale(t.ram),
+                                                                  trim_scale(p_ram)) end))
+           when m.types = 0 then format('step %s fits no instance type: the catalogue is empty', p_step_id)
            when m.cpu >= p_cpu and m.ram >= p_ram then
-             format('job %s fits no instance type: none has %s cores and %s MB together', p_job_id,
+             format('step %s fits no instance type: none has %s cores and %s MB together', p_step_id,
                     trim_scale(p_cpu), trim_scale(p_ram))
-           else format('job %s fits no instance type: %s', p_job_id,
-                       concat_ws(', ',
-                                 case when m.cpu < p_cpu
-                                      then format('the most cores are %s of %s', trim_scale(m.cpu),
-                                                  trim_scale(p_cpu)) end,
+           else format('step %s fits no instance type: %s', p_step_id,
+                       concat_ws(', ', case when m.cpu < p_cpu then format('the most cores are %s of %s',
+                                                                           trim_scale(m.cpu), trim_scale(p_cpu)) end,
                                  case when m.ram < p_ram then format('the most memory is %s MB of %s',
                                                                      trim_scale(m.ram), trim_scale(p_ram)) end))
          end
@@ -33,4 +30,4 @@ as $$
 $$;
 
 comment on function instance.refusal(text, bigint, numeric, numeric, text) is
-  'Why no instance type can take a job that instance.required_type finds none for: which is short of what.';
+  'Why no instance type can take a step for which instance.required_type finds no type: what is short.';

@@ -1,4 +1,4 @@
--- Seed 002, release_empty_instances.
+-- PACKING.md, Schedule: the fourth phase.
 create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null)
 returns bigint
 language plpgsql
@@ -15,15 +15,15 @@ begin
     from instance.live_instances(p_setup, p_task_id, p_queue) l
    where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0
      and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
-     -- jobs may need nothing; looked up for each, as offset 0 has it
-     and not exists (select from instance.job j
-                      where j.setup = p_setup and j.instance_id = l.instance_id and j.state = 'placed'
+     -- a step may need nothing; offset 0 keeps a lookup for each instance
+     and not exists (select from instance.step s
+                      where s.setup = p_setup and s.instance_id = l.instance_id and s.state = 'placed'
                      offset 0);
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
 
 comment on function instance.release_empty(text, bigint, text) is
-  'Releases the instances of a task (null = those that any may use) and of a queue of kind cloud (null = of none) '
-  'that have no jobs, and returns how many; what instance.schedule does last. '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Releases the instances of a task (null = those of no task) and of a queue of kind cloud (null = of none) that have '
+  'no steps, and returns how many. instance.schedule ends with it. Errors: PB001 (no such setup), PB002 (setup not '
+  'granted).';

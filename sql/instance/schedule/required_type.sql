@@ -1,5 +1,4 @@
--- Seed 002, allocate_new_instances: the cheapest type with the cpu and ram of the job (ties: smaller cpu, smaller
--- ram, name), or its hinted type. Its price is what prioritize_jobs orders by.
+-- PACKING.md, Order of steps.
 create or replace function instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text)
 returns resource.instance_type
 language sql stable
@@ -12,5 +11,5 @@ as $$
 $$;
 
 comment on function instance.required_type(text, numeric, numeric, text) is
-  'The instance type that a job with these needs (cores, MB) requires: the cheapest that fits, or the hinted one. '
-  'Null where none does.';
+  'The instance type that a step with these needs (cores, MB) requires: the cheapest type with enough of both, or its '
+  'hint. Null where no type fits.';

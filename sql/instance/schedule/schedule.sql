@@ -34,8 +34,8 @@ begin
 end $$;
 
 comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
-  'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, '
-  'each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues '
-  '(instance.follow_taskqueues), and forgets what ended long ago (instance.forget_ended); says how many jobs were '
-  'placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; '
-  'within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Packs the waiting steps of a task onto instances, or (null) those of all tasks, one task after the other, as '
+  'instance.schedule_task does. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
+  '(instance.follow_taskqueues). Returns how many steps were placed, instances requested and released, steps that '
+  'wait, and steps that are unschedulable. Commits after each task; within a transaction block give p_commit => '
+  'false. Errors: PB001 (no such setup), PB002 (setup not granted).';

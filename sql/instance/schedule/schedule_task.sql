@@ -1,6 +1,6 @@
--- Seed 002, schedule(), for one task, written down. instance.packing decides by what it sees; jobs that others have
--- in hand by now (they end, or learn other needs) are left for the next time. Rows are locked jobs first, then
--- instances, each by id, as by all other calls.
+-- PACKING.md, Schedule.
+-- instance.packing decides by what it sees. Steps that others lock meanwhile, or that changed, are left for the next
+-- schedule. Locks the steps first, then the instances, each in the order of their ids, as every other call.
 create or replace function instance.schedule_task(
   p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint,
   out released bigint, out waiting bigint, out unschedulable bigint
@@ -13,7 +13,8 @@ declare
   v_most bigint;
   v_limit text;
   v_empty bigint;
-  v_job bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[]; v_new bigint[];
+  v_step bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[];
+  v_new bigint[];
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -30,26 +31,26 @@ begin
       select n.number, nextval('instance.instance_id') as instance_id
         from (select distinct p.number from plan p where p.number > 0 order by p.number) n
     )
-    select array_agg(p.job_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)),
+    select array_agg(p.step_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)),
            array_agg(p.type),
            array_agg(case when p.number = 0
                           then format('the first that suits of the instances by what is free: %s cores and %s MB were',
                                       trim_scale(p.free_cpu), trim_scale(p.free_ram))
-                          else format('no instance suited: a new one of type %s; %s cores and %s MB '
-                                      'of it were free', p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
+                          else format('no instance suited: a new one of type %s; %s cores and %s MB of it were free',
+                                      p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
            array(select i.instance_id from new i)
-      into v_job, v_cpu, v_ram, v_instance, v_type, v_reason, v_new
+      into v_step, v_cpu, v_ram, v_instance, v_type, v_reason, v_new
       from plan p left join new n on n.number = p.number;
-    select array_agg(x.job_id), array_agg(x.cpu), array_agg(x.ram), array_agg(x.instance_id), array_agg(x.type),
+    select array_agg(x.step_id), array_agg(x.cpu), array_agg(x.ram), array_agg(x.instance_id), array_agg(x.type),
            array_agg(x.reason)
-      into v_job, v_cpu, v_ram, v_instance, v_type, v_reason
+      into v_step, v_cpu, v_ram, v_instance, v_type, v_reason
       from (select p.*
-              from unnest(v_job, v_cpu, v_ram, v_instance, v_type,
-                          v_reason) p (job_id, cpu, ram, instance_id, type, reason)
-              join instance.job j on j.setup = p_setup and j.job_id = p.job_id
-             where j.state in ('waiting', 'unschedulable') and j.cpu = p.cpu and j.ram = p.ram
-               and (j.instance_type is null or j.instance_type = p.type)
-               for update of j skip locked) x;
+              from unnest(v_step, v_cpu, v_ram, v_instance, v_type,
+                          v_reason) p (step_id, cpu, ram, instance_id, type, reason)
+              join instance.step s on s.setup = p_setup and s.step_id = p.step_id
+             where s.state in ('waiting', 'unschedulable') and s.cpu = p.cpu and s.ram = p.ram
+               and (s.instance_type is null or s.instance_type = p.type)
+               for update of s skip locked) x;
     with used as materialized (
       select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram
         from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram)
@@ -74,48 +75,22 @@ begin
        where i.setup = p_setup and i.instance_id = l.instance_id
     )
     select requested + count(*) into requested from new;
-    update instance.job j set state = 'placed', instance_id = p.instance_id, placed_at = v_now, reason = p.reason
-      from unnest(v_job, v_instance, v_reason) p (job_id, instance_id, reason)
-     where j.setup = p_setup and j.job_id = p.job_id;
-    placed := placed + coalesce(cardinality(v_job), 0);
+    update instance.step s set state = 'placed', instance_id = p.instance_id, placed_at = v_now, reason = p.reason
+      from unnest(v_step, v_instance, v_reason) p (step_id, instance_id, reason)
+     where s.setup = p_setup and s.step_id = p.step_id;
+    placed := placed + coalesce(cardinality(v_step), 0);
     v_empty := instance.release_empty(p_setup, p_task_id, p_queue);
     released := released + v_empty;
-    exit when v_empty = 0 or v_most is null;  -- what was released may leave room within the limit
+    exit when v_empty = 0 or v_most is null;  -- a released instance may leave space within the limit
   end loop;
   select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
-  with shape as materialized (
-    select s.*,
-           s.cpu is null or s.ram is null
-           or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
-      from (select distinct j.cpu, j.ram, j.instance_type
-              from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j) s
-  ), left_over as materialized (
-    select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
-           case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
-                when j.cpu is null or j.ram is null
-                then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end,
-                                                                     case when j.ram is null then 'ram' end))
-                else coalesce(v_limit, 'somebody else changed it just then') end as reason
-      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
-      join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1)
-                  and s.instance_type is not distinct from j.instance_type
-  ), changed as materialized (
-    select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
-     where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
-       for update of j skip locked
-  ), told as (
-    update instance.job j
-       set state = c.state, reason = c.reason from changed c
-     where j.setup = p_setup and j.job_id = c.job_id
-  )
-  select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable')
+  select m.waiting, m.unschedulable
     into waiting, unschedulable
-    from left_over l;
+    from instance.mark_unplaced(p_setup, p_task_id, p_queue, v_limit) m;
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-  'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as '
-  'jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; '
-  'jobs that no type can take become unschedulable, with the reason; instances without jobs are released. '
-  'Says how many of each. Works within the caller''s transaction; one at a time in a setup. '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Places the waiting steps of a task (null = steps of no task) at a queue of kind cloud (null = at none): on '
+  'instances that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, '
+  'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '
+  'transaction; one call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';

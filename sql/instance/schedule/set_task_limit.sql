@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function instance.set_task_limit(text, bigint, int) is
-  'How many instances that are not released a task may have; null = what the setup says for each task. '
+  'Sets how many instances that are not released a task may have; null = the setting most_per_task of the setup. '
   'Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';

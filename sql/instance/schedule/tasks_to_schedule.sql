@@ -1,4 +1,4 @@
--- Tasks in the order in which a schedule of all takes them: those of no task last.
+-- Steps of no task come last.
 create or replace function instance.tasks_to_schedule(p_setup text, p_task_id bigint default null)
 returns table (task_id bigint, queue text)
 language plpgsql stable
@@ -8,9 +8,9 @@ begin
   perform resource.require_known_setup(p_setup);
   return query
   select x.task_id, x.queue
-    from (select j.task_id, j.queue from instance.job j
-           where j.setup = p_setup and j.state in ('waiting', 'unschedulable')
-             and (p_task_id is null or j.task_id = p_task_id)
+    from (select s.task_id, s.queue from instance.step s
+           where s.setup = p_setup and s.state in ('waiting', 'unschedulable')
+             and (p_task_id is null or s.task_id = p_task_id)
           union
           select i.task_id, i.queue from instance.instance i
            where i.setup = p_setup and i.state <> 'released' and (p_task_id is null or i.task_id = p_task_id)) x
@@ -18,6 +18,6 @@ begin
 end $$;
 
 comment on function instance.tasks_to_schedule(text, bigint) is
-  'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what '
-  'instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. '
+  'Tasks that have steps on no instance, or instances, with the queue of kind cloud (null = none), in the order in '
+  'which instance.schedule takes them; of one task or (null) of all. task_id null = steps and instances of no task. '
   'Errors: PB001 (no such setup).';

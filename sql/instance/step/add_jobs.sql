@@ -9,28 +9,28 @@ begin
   perform instance.identify_submitter(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
   perform resource.require_setup(p_setup);
-  v_ids := array(select coalesce((e.job ->> 'id')::bigint, nextval('instance.job_id'))
-                   from jsonb_array_elements(p_jobs) with ordinality e (job, place)
+  v_ids := array(select coalesce((e.step ->> 'id')::bigint, nextval('instance.step_id'))
+                   from jsonb_array_elements(p_jobs) with ordinality e (step, place)
                   order by e.place);
   with stored as (
-    insert into instance.job as j (setup, job_id, task_id, cpu, cpu_expression, ram, ram_expression,
+    insert into instance.step (setup, step_id, task_id, cpu, cpu_expression, ram, ram_expression,
                                    instance_type, inputs)
-    select p_setup, v_ids[e.place], (e.job ->> 'task')::bigint,
-           case jsonb_typeof(e.job -> 'cpu') when 'number' then (e.job ->> 'cpu')::numeric end,
-           case jsonb_typeof(e.job -> 'cpu') when 'string' then e.job ->> 'cpu' end,
-           case jsonb_typeof(e.job -> 'ram') when 'number' then (e.job ->> 'ram')::numeric end,
-           case jsonb_typeof(e.job -> 'ram') when 'string' then e.job ->> 'ram' end,
-           e.job ->> 'instance_type', coalesce(e.job -> 'inputs', '{}')
-      from jsonb_array_elements(p_jobs) with ordinality e (job, place)
+    select p_setup, v_ids[e.place], (e.step ->> 'task')::bigint,
+           case jsonb_typeof(e.step -> 'cpu') when 'number' then (e.step ->> 'cpu')::numeric end,
+           case jsonb_typeof(e.step -> 'cpu') when 'string' then e.step ->> 'cpu' end,
+           case jsonb_typeof(e.step -> 'ram') when 'number' then (e.step ->> 'ram')::numeric end,
+           case jsonb_typeof(e.step -> 'ram') when 'string' then e.step ->> 'ram' end,
+           e.step ->> 'instance_type', coalesce(e.step -> 'inputs', '{}')
+      from jsonb_array_elements(p_jobs) with ordinality e (step, place)
      order by v_ids[e.place]
     on conflict do nothing
-    returning j.job_id
+    returning step_id
   )
-  select array_agg(s.job_id) into v_stored from stored s;
+  select array_agg(s.step_id) into v_stored from stored s;
   if cardinality(v_ids) <> coalesce(cardinality(v_stored), 0) then
-    raise exception 'job % is there already',
+    raise exception 'step % is there already',
       (select min(i) from unnest(v_ids) i where i <> all (coalesce(v_stored, '{}')))
-      using errcode = 'PB005', hint = 'A job is added once; instance.set_needs says more of one that waits.';
+      using errcode = 'PB005', hint = 'A step is added once; instance.set_needs changes the needs of a waiting step.';
   end if;
   perform instance.reserve_ids(p_setup);
   perform instance.resolve_needs(p_setup, v_ids);
@@ -38,8 +38,8 @@ begin
 end $$;
 
 comment on function instance.add_jobs(text, jsonb) is
-  'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, '
-  '"ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, '
-  'ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). '
-  'They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted, '
-  'or for one owner alone), PB005 (the job is there).';
+  'Adds steps to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, '
+  '"ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram '
+  'MB: a number, an expression as text (see instance.evaluate), or left out until it is known (instance.set_needs). '
+  'The steps wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted, or only for '
+  'one owner), PB005 (the step is there).';

@@ -1,6 +1,5 @@
--- instance-scheduling.md: a small arithmetic over named inputs, no code: numbers, names, + - * /, brackets, ceil,
--- floor, round (one value), min, max (two or more).
--- Operators wait on a stack until one that binds less comes; a function waits with the number of its values.
+-- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack
+-- until an operator that binds less comes; a function waits with the number of its values.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable
 as $$
@@ -19,7 +18,7 @@ declare
   n int;
 begin
   if length(p_expression) > 500 then
-    raise exception 'expression is of % characters', length(p_expression)
+    raise exception 'expression has % characters', length(p_expression)
       using errcode = 'PB001', hint = 'At most 500.';
   end if;
   for i in 1 .. cardinality(v_tokens) + 1 loop
@@ -41,7 +40,7 @@ begin
       elsif v_token = '-' then
         v_waiting := v_waiting || 'negative'::text;
       else
-        raise exception 'expression %: % where a value should be', quote_literal(p_expression),
+        raise exception 'expression %: % instead of a value', quote_literal(p_expression),
           coalesce(quote_literal(v_token), 'its end')
           using errcode = 'PB001',
                 hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
@@ -50,12 +49,12 @@ begin
       continue;
     end if;
     if v_token is not null and v_token not in ('+', '-', '*', '/', ')', ',') then
-      raise exception 'expression %: % where an operator should be', quote_literal(p_expression), quote_literal(v_token)
+      raise exception 'expression %: % instead of an operator', quote_literal(p_expression), quote_literal(v_token)
         using errcode = 'PB001',
               hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
                      'such as ceil(2 * size / 1024).';
     end if;
-    loop  -- what binds as much or more is due
+    loop  -- apply the operators that bind as much or more
       v_top := v_waiting[cardinality(v_waiting)];
       exit when v_top is null or v_top = '(' or v_token in ('*', '/') and v_top in ('+', '-');
       v_waiting := trim_array(v_waiting, 1);
@@ -80,7 +79,7 @@ begin
     n := cardinality(v_waiting);
     if v_token in (')', ',') then
       if v_top is null or v_token = ',' and coalesce(v_waiting[n - 1] in ('min', 'max'), false) is false then
-        raise exception 'expression %: % where none belongs', quote_literal(p_expression), quote_literal(v_token)
+        raise exception 'expression %: misplaced %', quote_literal(p_expression), quote_literal(v_token)
           using errcode = 'PB001', hint = 'min and max take several values; brackets go in pairs.';
       end if;
       if v_token = ',' then
@@ -118,5 +117,5 @@ end $$;
 
 comment on function instance.evaluate(text, jsonb) is
   'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
-  'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. '
-  'Errors: PB001 (not such an expression, division by 0).';
+  'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
+  'invalid expression, division by 0).';

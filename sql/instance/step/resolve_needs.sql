@@ -1,42 +1,42 @@
--- instance-scheduling.md: expressions are evaluated when the sizes are known. What comes out is what a job needs, so
--- it must be something that a job can need.
-create or replace function instance.resolve_needs(p_setup text, p_job_ids bigint[]) returns void
+-- PACKING.md, Unknown needs.
+create or replace function instance.resolve_needs(p_setup text, p_step_ids bigint[]) returns void
 language plpgsql
 as $$
 declare
-  v_job instance.job;
+  v_step instance.step;
   v_wrong record;
   v_hint text;
 begin
-  for v_job in
+  for v_step in
     select l.*
-      from instance.locked_jobs(p_setup, p_job_ids) l
+      from instance.locked_steps(p_setup, p_step_ids) l
      where coalesce(l.cpu_expression, l.ram_expression) is not null
   loop
     begin
-      v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu
-                        else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
-      v_job.ram := case when v_job.ram_expression is null then v_job.ram
-                        else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+      v_step.cpu := case when v_step.cpu_expression is null then v_step.cpu
+                        else instance.evaluate(v_step.cpu_expression, v_step.inputs) end;
+      v_step.ram := case when v_step.ram_expression is null then v_step.ram
+                        else instance.evaluate(v_step.ram_expression, v_step.inputs) end;
     exception when sqlstate 'PB001' then
       get stacked diagnostics v_hint = pg_exception_hint;
-      raise exception 'job %: %', v_job.job_id, sqlerrm using errcode = 'PB001', hint = v_hint;
+      raise exception 'step %: %', v_step.step_id, sqlerrm using errcode = 'PB001', hint = v_hint;
     end;
     select x.need, x.value
       into v_wrong
-      from (values ('cpu', v_job.cpu, 1e9), ('ram', v_job.ram, 1e15)) x (need, value, bound)
+      from (values ('cpu', v_step.cpu, 1e9), ('ram', v_step.ram, 1e15)) x (need, value, bound)
      where x.value between 0 and x.bound - 1 is false
      limit 1;
     if found then
-      raise exception 'job %: % comes to %', v_job.job_id, v_wrong.need, trim_scale(v_wrong.value)
-        using errcode = 'PB001', hint = 'Expressions give 0 or more: less than 1e9 cores, less than 1e15 MB.';
+      raise exception 'step %: % comes to %', v_step.step_id, v_wrong.need, trim_scale(v_wrong.value)
+        using errcode = 'PB001', hint = 'An expression gives 0 or more: less than 1e9 cores, less than 1e15 MB.';
     end if;
-    update instance.job j
-       set cpu = v_job.cpu, ram = v_job.ram
-     where j.setup = p_setup and j.job_id = v_job.job_id and (j.cpu, j.ram) is distinct from (v_job.cpu, v_job.ram);
+    update instance.step s
+       set cpu = v_step.cpu, ram = v_step.ram
+     where s.setup = p_setup and s.step_id = v_step.step_id
+       and (s.cpu, s.ram) is distinct from (v_step.cpu, v_step.ram);
   end loop;
 end $$;
 
 comment on function instance.resolve_needs(text, bigint[]) is
-  'Works out what jobs need, where expressions say it and their inputs are known. '
-  'Errors: PB001 (an expression gives nothing that a job can need).';
+  'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. Errors: PB001 '
+  '(an expression gives a value that a step cannot need).';

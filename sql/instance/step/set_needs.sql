@@ -1,58 +1,62 @@
--- instance-scheduling.md: requirements may be unknown until the inputs are known.
-create or replace function instance.set_needs(p_setup text, p_jobs jsonb) returns bigint
+-- PACKING.md, Unknown needs.
+create or replace function instance.set_needs(p_setup text, p_steps jsonb) returns bigint
 language plpgsql
 security definer set search_path = instance, pg_temp
 as $$
 declare
   v_ids bigint[];
-  v_jobs instance.job[];
+  v_steps instance.step[];
   v_wrong record;
-  v_said jsonb;
+  v_change jsonb;
 begin
   perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
-  perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
-  v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
-  v_jobs := array(select l from instance.locked_jobs(p_setup, v_ids) l);
-  select x.job_id, x.is_it into v_wrong
-    from (select u as job_id, null as is_it
-            from (select u from unnest(v_ids) u except select j.job_id from unnest(v_jobs) j) m (u)
+  perform instance.refuse_needs(p_steps, '{id,cpu,ram,instance_type,inputs}');
+  v_ids := array(select (e.step ->> 'id')::bigint from jsonb_array_elements(p_steps) e (step));
+  v_steps := array(select l from instance.locked_steps(p_setup, v_ids) l);
+  select x.step_id, x.is_it into v_wrong
+    from (select u as step_id, null as is_it
+            from (select u from unnest(v_ids) u except select s.step_id from unnest(v_steps) s) m (u)
           union all
-          select j.job_id, coalesce('job ' || j.taskqueue_job_id || ' of TaskQueues', j.state) from unnest(v_jobs) j
-           where j.state not in ('waiting', 'unschedulable') or j.taskqueue_job_id is not null) x
-   order by x.job_id limit 1;
-  if v_wrong.job_id is not null and v_wrong.is_it is null then
-    raise exception 'there is no job %', v_wrong.job_id
-      using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
-  elsif v_wrong.job_id is not null then
-    raise exception 'job % is %', v_wrong.job_id, v_wrong.is_it
+          select s.step_id, coalesce('for job ' || s.job_id || ' of a TaskQueue', s.state) from unnest(v_steps) s
+           where s.state not in ('waiting', 'unschedulable') or s.job_id is not null) x
+   order by x.step_id limit 1;
+  if v_wrong.step_id is not null and v_wrong.is_it is null then
+    raise exception 'there is no step %', v_wrong.step_id
+      using errcode = 'PB004', hint = 'monitor.instance_step lists the steps.';
+  elsif v_wrong.step_id is not null then
+    raise exception 'step % is %', v_wrong.step_id, v_wrong.is_it
       using errcode = 'PB005',
-            hint = 'What a job needs changes only while it waits; what one of TaskQueues needs stands there.';
+            hint = 'The needs of a step change only while it waits; those of a job of a TaskQueue follow from '
+                   'its requirements.';
   end if;
-  for v_said in select e.job from jsonb_array_elements(p_jobs) e (job) loop
-    update instance.job j
+  for v_change in select e.step from jsonb_array_elements(p_steps) e (step) loop
+    update instance.step s
        set cpu = case
-         when v_said ? 'cpu' then case jsonb_typeof(v_said -> 'cpu') when 'number' then (v_said ->> 'cpu')::numeric end
-         else j.cpu end,
+         when v_change ? 'cpu'
+         then case jsonb_typeof(v_change -> 'cpu') when 'number' then (v_change ->> 'cpu')::numeric end
+         else s.cpu end,
            cpu_expression = case
-             when v_said ? 'cpu' then case jsonb_typeof(v_said -> 'cpu') when 'string' then v_said ->> 'cpu' end
-             else j.cpu_expression end,
-           ram = case when v_said ? 'ram'
-                      then case jsonb_typeof(v_said -> 'ram') when 'number' then (v_said ->> 'ram')::numeric end
-                      else j.ram end,
+             when v_change ? 'cpu' then case jsonb_typeof(v_change -> 'cpu') when 'string' then v_change ->> 'cpu' end
+             else s.cpu_expression end,
+           ram = case
+             when v_change ? 'ram'
+             then case jsonb_typeof(v_change -> 'ram') when 'number' then (v_change ->> 'ram')::numeric end
+             else s.ram end,
            ram_expression = case
-             when v_said ? 'ram' then case jsonb_typeof(v_said -> 'ram') when 'string' then v_said ->> 'ram' end
-             else j.ram_expression end,
-           instance_type = case when v_said ? 'instance_type' then v_said ->> 'instance_type' else j.instance_type end,
-           inputs = j.inputs || coalesce(v_said -> 'inputs', '{}'), state = 'waiting', reason = null
-     where j.setup = p_setup and j.job_id = (v_said ->> 'id')::bigint;
+             when v_change ? 'ram' then case jsonb_typeof(v_change -> 'ram') when 'string' then v_change ->> 'ram' end
+             else s.ram_expression end,
+           instance_type = case when v_change ? 'instance_type' then v_change ->> 'instance_type'
+                                else s.instance_type end,
+           inputs = s.inputs || coalesce(v_change -> 'inputs', '{}'), state = 'waiting', reason = null
+     where s.setup = p_setup and s.step_id = (v_change ->> 'id')::bigint;
   end loop;
   perform instance.resolve_needs(p_setup, v_ids);
   return cardinality(v_ids);
 end $$;
 
 comment on function instance.set_needs(text, jsonb) is
-  'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, '
-  'ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. '
-  'Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted, '
-  'or for one owner alone), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';
+  'Changes the needs of steps that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], '
+  'or cpu, ram, instance_type as in instance.add_jobs. Keys that are left out stay as they are; inputs are added. A '
+  'step that was unschedulable waits again. Errors: PB001 (an element is wrong), PB002 (setup not granted, or only '
+  'for one owner), PB004 (no such step), PB005 (the step is placed, has ended, or stands for a job).';

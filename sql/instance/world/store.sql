@@ -1,5 +1,5 @@
--- World format: loads rows into a table of this room. What instances have comes from their type, what is used from
--- their jobs; expressions whose inputs are known are worked out.
+-- Cores, memory and price of an instance come from its type, what is used from its steps. Expressions whose inputs are
+-- known are evaluated.
 create or replace function instance.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -13,20 +13,19 @@ begin
   perform resource.identify(p_setup);
   perform instance.lock_schedule(p_setup);
   v_stored := resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
-  if p_table = 'job' then
-    select j.job_id, j.queue, j.taskqueue_job_id, j.state into v_wrong
-      from instance.job j
-     where j.setup = p_setup
-       and (j.queue is not null and j.taskqueue_job_id is null or j.state = 'placed' and j.instance_id is null)
-     order by j.job_id limit 1;
+  if p_table = 'step' then
+    select s.step_id, s.queue, s.job_id, s.state into v_wrong
+      from instance.step s
+     where s.setup = p_setup
+       and (s.queue is not null and s.job_id is null or s.state = 'placed' and s.instance_id is null)
+     order by s.step_id limit 1;
     if found and v_wrong.state = 'placed' and v_wrong.queue is null then
-      raise exception 'job % is placed, and has no instance', v_wrong.job_id
-        using errcode = 'PB001', hint = 'Name its instance, or let it wait.';
+      raise exception 'step % is placed, and has no instance', v_wrong.step_id
+        using errcode = 'PB001', hint = 'Name its instance, or give the state waiting.';
     elsif found then
-      raise exception 'job % is at queue %, and is no job of TaskQueues', v_wrong.job_id, v_wrong.queue
+      raise exception 'step % is at queue %, and stands for no job', v_wrong.step_id, v_wrong.queue
         using errcode = 'PB001',
-              hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; '
-                     'own jobs have no queue.';
+              hint = 'Give the job of a step that has a queue; instance.schedule adds these steps itself.';
     end if;
   end if;
   perform instance.reserve_ids(p_setup);
@@ -38,19 +37,19 @@ begin
        and t.name = i.type;
   else
     perform instance.resolve_needs(p_setup, array(
-      select j.job_id from instance.job j
-       where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
-         and (j.state in ('waiting', 'unschedulable') or j.cpu is null or j.ram is null)));
+      select s.step_id from instance.step s
+       where s.setup = p_setup and coalesce(s.cpu_expression, s.ram_expression) is not null
+         and (s.state in ('waiting', 'unschedulable') or s.cpu is null or s.ram is null)));
   end if;
   select i.instance_id, i.cpu, i.ram, u.cpu as used_cpu, u.ram as used_ram into v_wrong
     from instance.instance_use u join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id
    where u.setup = p_setup and (u.cpu > i.cpu or u.ram > i.ram)
    order by i.instance_id limit 1;
   if found then
-    raise exception 'instance % has % cores and % MB, its jobs use % cores and % MB', v_wrong.instance_id,
+    raise exception 'instance % has % cores and % MB, its steps use % cores and % MB', v_wrong.instance_id,
       trim_scale(v_wrong.cpu), trim_scale(v_wrong.ram), trim_scale(v_wrong.used_cpu),
       trim_scale(v_wrong.used_ram)
-      using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
+      using errcode = 'PB001', hint = 'The steps that are placed on an instance must fit on it together.';
   end if;
   update instance.instance i set used_cpu = x.cpu, used_ram = x.ram
     from (select u.instance_id, u.cpu, u.ram from instance.instance_use u where u.setup = p_setup) x
@@ -60,7 +59,8 @@ begin
 end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, '
-  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
-  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
-  'Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
+  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
+  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
+  'true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do not fit on it), '
+  'PB002 (setup not granted).';

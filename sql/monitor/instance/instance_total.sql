@@ -1,16 +1,15 @@
--- instance-scheduling.md: cost an hour, packing efficiency, and the gap to a bound that no packing can go below: the
--- cheapest mix of types, by relaxation, that covers the sums of cpu and ram. A linear programme with two conditions
--- has its least at a mix of one or two types: one that covers both sums by itself, or two that cover both exactly.
+-- PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which
+-- lies at a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
 create or replace view monitor.instance_total as
 with type as materialized (
   select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price
     from resource.instance_type t
 )
-select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu,
+select t.setup, t.task_id, t.queue, t.instances, t.steps, t.used_cpu, t.cpu,
        t.used_cpu / nullif(t.cpu, 0) as cpu_efficiency, t.used_ram, t.ram,
        t.used_ram / nullif(t.ram, 0) as ram_efficiency,
        t.price, b.lower_bound, t.price / nullif(b.lower_bound, 0) - 1 as gap
-  from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs,
+  from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.steps), 0)::bigint as steps,
                sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
                sum(i.ram) as ram, sum(i.price) as price
           from instance.instance i
@@ -32,20 +31,22 @@ select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu,
             where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b;
 
 comment on view monitor.instance_total is
-  'Instances of each task and queue that are not released: how many, how full, what they cost an hour, '
-  'and how much less any packing could cost at best.';
+  'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower '
+  'bound of the price.';
 comment on column monitor.instance_total.setup is 'Tenant.';
-comment on column monitor.instance_total.task_id is 'Task; null = those that any may use.';
-comment on column monitor.instance_total.queue is 'PanDA queue of kind cloud whose jobs they take; null = none.';
+comment on column monitor.instance_total.task_id is 'Task; null = instances of no task.';
+comment on column monitor.instance_total.queue is
+  'PanDA queue of kind cloud whose jobs the instances take; null = none.';
 comment on column monitor.instance_total.instances is 'Instances, requested or running.';
-comment on column monitor.instance_total.jobs is 'Jobs that are placed on them.';
-comment on column monitor.instance_total.used_cpu is 'Cores that these use.';
+comment on column monitor.instance_total.steps is 'Steps that are placed on the instances.';
+comment on column monitor.instance_total.used_cpu is 'Cores that these steps use.';
 comment on column monitor.instance_total.cpu is 'Cores of the instances.';
-comment on column monitor.instance_total.cpu_efficiency is 'Used of them, 0 to 1.';
-comment on column monitor.instance_total.used_ram is 'Memory that the jobs use (MB).';
+comment on column monitor.instance_total.cpu_efficiency is 'Used part of the cores, 0 to 1.';
+comment on column monitor.instance_total.used_ram is 'Memory that these steps use (MB).';
 comment on column monitor.instance_total.ram is 'Memory of the instances (MB).';
-comment on column monitor.instance_total.ram_efficiency is 'Used of it, 0 to 1.';
+comment on column monitor.instance_total.ram_efficiency is 'Used part of the memory, 0 to 1.';
 comment on column monitor.instance_total.price is 'Price of the instances per hour.';
 comment on column monitor.instance_total.lower_bound is
-  'The cheapest mix of types, taken in parts, that has what the jobs use, per hour.';
-comment on column monitor.instance_total.gap is 'How far the price is above that, as a part of it: 0.1 = 10 %.';
+  'Price per hour of the cheapest mix of types, taken in fractions, that covers what the steps use.';
+comment on column monitor.instance_total.gap is
+  'How far the price is above the lower bound, as a fraction of the bound: 0.1 = 10 %.';

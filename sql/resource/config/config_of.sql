@@ -1,5 +1,4 @@
--- brokerage-rules, Reading help: the row of the setup counts before one for all setups; a world evaluated by itself
--- has no other rows than its own.
+-- conventions.md, Configuration lookup. An isolated setup has only its own rows.
 create or replace function resource.config_of(p_setup text)
 returns table (app text, component text, key text, value jsonb)
 language plpgsql stable
@@ -16,5 +15,5 @@ begin
 end $$;
 
 comment on function resource.config_of(text) is
-  'The configuration that is set and holds in a setup: its own rows, and those for all setups where it has none. '
+  'The configuration that is set and holds in a setup: its own rows, and rows for all setups where it has none. '
   'Errors: PB001, PB002 (setup not granted).';

@@ -1,5 +1,4 @@
--- brokerage-rules, Reading help: a component's row before one that holds for all, the setup's before the general one,
--- else the default. plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
+-- conventions.md, Configuration lookup. plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
 language plpgsql stable
 as $$
@@ -26,5 +25,5 @@ begin
 end $$;
 
 comment on function resource.config_value(text, text, text, text) is
-  'The configuration that holds for a key of a component in a setup: what is set, else the default of '
-  'resource.config_key, else null.';
+  'The configuration that holds for a key of a component in a setup: the value that is set (for the component before '
+  'all components, for the setup before all setups), else the default of resource.config_key, else null.';

@@ -1,5 +1,5 @@
--- gdpconfig as a run reads it, by one query: the lookup of resource.config_value for all keys that rules know, and
--- what somebody forced. plpgsql, because its plan is kept in all versions.
+-- The lookup of resource.config_value for all known keys, and the keys that were forced, in one query. plpgsql, because
+-- its plan is kept in all versions.
 create or replace function resource.configuration(p_setup text) returns jsonb
 language plpgsql stable
 as $$
@@ -30,5 +30,5 @@ begin
 end $$;
 
 comment on function resource.configuration(text) is
-  'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys that hold for every '
-  'component under the empty name. Keys by share or workflow are looked up with resource.config_value.';
+  'All configuration that holds in a setup, defaults included: {component: {KEY: value}}; keys for every component '
+  'are under the empty name. Keys by share or workflow are looked up with resource.config_value.';

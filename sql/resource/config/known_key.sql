@@ -1,4 +1,4 @@
--- A key is known by its name, for the component that reads it and for all components.
+-- A key is known for the component that reads it, and for all components.
 create or replace function resource.known_key(p_component text, p_key text)
 returns table (app text, component text, key text, type text, unit text, meaning text, zero_is_default boolean)
 language sql stable
@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function resource.known_key(text, text) is
-  'The known configuration key that a key is: exact ones before patterns. No row: there is none.';
+  'The known configuration key that a key matches, an exact key before a pattern. No row = the key is not known.';

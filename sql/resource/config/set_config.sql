@@ -1,4 +1,4 @@
--- Configuration is set by name, and a misspelt name is refused: a key that no rule reads changes nothing, silently.
+-- An unknown key is refused, since it would change nothing and nobody would notice.
 create or replace function resource.set_config(
   p_setup text, p_key text, p_value jsonb, p_component text default null, p_app text default null,
   p_everywhere boolean default false, p_force boolean default false
@@ -47,6 +47,6 @@ begin
 end $$;
 
 comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
-  'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) '
-  'or for every one; null removes it. Keys that no rule reads, and figures below 0 that no rule expects, '
-  'are refused unless forced. Errors: PB001, PB002 (setup not granted).';
+  'Sets a key of gdpconfig for a setup, or for all setups (p_everywhere), for a component (p_component, or '
+  'component:KEY) or for every component; null removes it. Keys that no rule reads, and figures below 0 that no rule '
+  'expects, are refused unless forced. Errors: PB001, PB002 (setup not granted).';

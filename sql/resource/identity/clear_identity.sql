@@ -1,4 +1,3 @@
--- Takes a setup away from a database role (architecture, Roles).
 create or replace function resource.clear_identity(p_setup text, p_role_name text) returns boolean
 language sql
 security definer set search_path = resource, pg_temp
@@ -8,4 +7,4 @@ as $$
 $$;
 
 comment on function resource.clear_identity(text, text) is
-  'Takes the use of a setup away from a database role; false when it had none.';
+  'Takes the use of a setup away from a database role; returns false if the role had none.';

@@ -1,4 +1,4 @@
--- Who an agent or submitter is comes from its login, not from what it says (architecture, Roles).
+-- ARCHITECTURE.md, Roles: the login says who an agent or submitter is, not the request.
 create or replace function resource.identify(p_setup text) returns resource.identity
 language plpgsql stable
 as $$
@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function resource.identify(text) is
-  'The identity of the caller in a setup. Operators need no row and are generic everywhere. '
-  'Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller in a setup. Operators need no row and are generic in every setup. Errors: PB001 (no '
+  'setup), PB002 (setup not granted).';

@@ -1,4 +1,3 @@
--- Who may look without changing anything: viewers and operators everywhere, others where they are granted the setup.
 create or replace function resource.identify_viewer(p_setup text) returns resource.identity
 language plpgsql stable
 as $$
@@ -17,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.identify_viewer(text) is
-  'The identity of the caller for calls that change nothing: a viewer is generic everywhere. '
+  'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup. '
   'Errors: PB001 (no setup), PB002 (setup not granted).';

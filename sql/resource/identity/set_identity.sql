@@ -1,4 +1,3 @@
--- Says who a database role is in a setup (architecture, Roles).
 create or replace function resource.set_identity(
   p_setup text, p_role_name text, p_private boolean default false, p_owner_group text default null,
   p_owner_dn text default null
@@ -26,4 +25,5 @@ begin
 end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
-  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: '
+  'PB001.';

@@ -1,6 +1,5 @@
--- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource
--- type (brokerage-rules 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child. Not
--- materialized: who asks for one setup reads no other.
+-- facts-and-formulas.md, ucore-expansion. Memory limits are per slot, and grow with the cores of the pseudo-queue. Not
+-- materialized: a query of one setup reads no other.
 create or replace view resource.candidate_queue as
 with queue as not materialized (
   select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower,
@@ -40,12 +39,12 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
  where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
 
 comment on view resource.candidate_queue is
-  'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of '
-  'a slot (per_core_attr multiplied).';
+  'Queues as brokerage lists them: a unified queue (capability ucore) is replaced by a pseudo-queue for each resource '
+  'type. Limits of memory and scratch hold for a slot (per_core_attr multiplied).';
 comment on column resource.candidate_queue.setup is 'Tenant.';
 comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
 comment on column resource.candidate_queue.unified_name is 'PanDA queue.';
-comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = it is none.';
+comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = not a pseudo-queue.';
 comment on column resource.candidate_queue.corecount is 'Cores of a slot of the (pseudo-)queue.';
 comment on column resource.candidate_queue.unified_corecount is 'Cores of a slot of the PanDA queue.';
 comment on column resource.candidate_queue.maxrss is 'Memory of a slot at most (MB); null or 0 = no limit.';
@@ -63,7 +62,7 @@ comment on column resource.candidate_queue.maxinputsize is 'Input at most (MB); 
 comment on column resource.candidate_queue.releases is 'ANY, AUTO, or releases.';
 comment on column resource.candidate_queue.pledgedcpu is 'Pledged cores.';
 comment on column resource.candidate_queue.transferringlimit is 'Transferring jobs at most.';
-comment on column resource.candidate_queue.fairsharepolicy is 'Shares of the site''s own.';
+comment on column resource.candidate_queue.fairsharepolicy is 'Shares of the site.';
 comment on column resource.candidate_queue.wnconnectivity is 'Outbound network and IP stack.';
 comment on column resource.candidate_queue.jobseed is 'Event service.';
 comment on column resource.candidate_queue.maxdiskio is 'diskIO per core at most (kB/s).';

@@ -1,5 +1,4 @@
--- CRIC's catchall: items separated by commas, each a flag or key=value (brokerage-rules 1.0, catchall-lookup;
--- keys are compared whole, D-02).
+-- facts-and-formulas.md, catchall-lookup. Keys are compared whole.
 create or replace function resource.catchall(p_catchall text) returns jsonb
 language sql immutable parallel safe
 as $$
@@ -12,5 +11,5 @@ as $$
 $$;
 
 comment on function resource.catchall(text) is
-  'A catchall as an object: flags are true, key=value items are texts; the last of equal keys counts. '
-  'Null or empty: {}.';
+  'A catchall of CRIC as an object: items are separated by commas; flags are true, key=value items are texts; the '
+  'last of equal keys counts. Null or empty: {}.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.0: the resource types of a setup that names none of its own.
+-- facts-and-formulas.md, resource-types.
 create or replace view resource.default_resource_type as
 select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
   from (values ('SCORE', 1, 1, null::int, 2000),
@@ -9,7 +9,7 @@ select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
                ('MCORE_VHIMEM', 2, null, 3001, null)) d (name, mincore, maxcore, minrampercore, maxrampercore);
 
 comment on view resource.default_resource_type is
-  'The six resource types that hold in a setup without rows in resource.resource_type (brokerage-rules 1.0).';
+  'PanDA''s six resource types, which hold in a setup without rows in resource.resource_type.';
 comment on column resource.default_resource_type.name is 'Name.';
 comment on column resource.default_resource_type.mincore is 'Cores at least.';
 comment on column resource.default_resource_type.maxcore is 'Cores at most; null = no limit.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, no-pilot: as loaded, and as pilots asked here.
+-- rules/production-load.md, no-pilot.
 create or replace view resource.pilot_count as
 select a.setup, a.queue, coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as requests
   from resource.queue_activity a
@@ -9,8 +9,8 @@ select r.setup, r.queue, r.requests
  where r.since > t.now - interval '3 hours' and r.since <= t.now;
 
 comment on view resource.pilot_count is
-  'Requests by pilots of queues in the last 3 h: those loaded, and those noted here, by which one knows whether there '
-  'are any rather than how many. Several rows a key, to be summed.';
+  'Requests by pilots of queues in the last 3 h: loaded counts, and requests noted here, which tell whether there are '
+  'any rather than how many. Several rows for a key, to be summed.';
 comment on column resource.pilot_count.setup is 'Tenant.';
 comment on column resource.pilot_count.queue is 'Unified queue.';
 comment on column resource.pilot_count.requests is 'Requests; sum them.';

@@ -1,5 +1,4 @@
--- Storages of queues with what is known of them; a storage without a row of its own is on disk,
--- usable, and of no known space.
+-- A storage without a row of its own is on disk, usable, and of unknown space.
 create or replace view resource.storage_of_queue as
 select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
        coalesce(s.is_tape, false) as is_tape,
@@ -17,8 +16,8 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
   left join resource.storage s on s.setup = a.setup and s.storage = a.storage;
 
 comment on view resource.storage_of_queue is
-  'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, '
-  'OFF and TEST are not.';
+  'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and '
+  'TEST are not.';
 comment on column resource.storage_of_queue.setup is 'Tenant.';
 comment on column resource.storage_of_queue.queue is 'Queue.';
 comment on column resource.storage_of_queue.direction is 'read_lan (input) or write_lan (output).';

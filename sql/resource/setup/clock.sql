@@ -1,4 +1,4 @@
--- The only place that reads the time, so that tests, what-if and simulation can set it (architecture, Time).
+-- ARCHITECTURE.md, Time: the only function that reads the time.
 create or replace function resource.clock(p_setup text) returns timestamptz
 language sql stable parallel safe
 as $$
@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function resource.clock(text) is
-  'The time of a setup: now(), or, for a simulated setup, the moment set with resource.set_clock.';
+  'The time of a setup: now(), or, in a simulated setup, the time set with resource.set_clock.';

@@ -1,5 +1,4 @@
--- A program asks this before it works here; it stays as it is in all releases, so that an old program can ask a new
--- database. Roles that see no table may call it.
+-- The same in all releases, so that an old program can ask a new database. Roles that see no table may call it.
 create or replace function resource.installed_release(out release text, out revision text)
 language sql stable security definer
 set search_path = resource, pg_temp
@@ -8,4 +7,4 @@ as $$
 $$;
 
 comment on function resource.installed_release() is
-  'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
+  'Release and revision of pgbroker in this database; a program refuses to work with a database newer than itself.';

@@ -1,4 +1,3 @@
--- For calls that make no sense in a setup that nobody has used yet: a misspelt one is told which there are.
 create or replace function resource.require_known_setup(p_setup text) returns void
 language plpgsql stable
 as $$
@@ -16,4 +15,4 @@ begin
 end $$;
 
 comment on function resource.require_known_setup(text) is
-  'Refuses a setup that is not there, and says which are. Errors: PB001.';
+  'Refuses a setup that does not exist, and lists the setups. Errors: PB001.';

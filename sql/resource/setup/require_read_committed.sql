@@ -1,4 +1,4 @@
--- A snapshot taken before the setup was entered shows limits, buckets and leases as they no longer are.
+-- A snapshot taken before the setup was entered has old limits, CPU buckets and leases.
 create or replace function resource.require_read_committed() returns void
 language plpgsql stable
 as $$

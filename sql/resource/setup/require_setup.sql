@@ -1,4 +1,4 @@
--- A setup comes into being with its first job or configuration.
+-- The first job or configuration of a setup makes it.
 create or replace function resource.require_setup(p_setup text) returns void
 language plpgsql
 as $$
@@ -12,4 +12,4 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_setup(text) is 'Makes a setup where there is none. Errors: PB001.';
+comment on function resource.require_setup(text) is 'Makes a setup if it does not exist. Errors: PB001.';

@@ -1,4 +1,4 @@
--- Marks a setup as simulated (architecture, Time).
+-- ARCHITECTURE.md, Time.
 create or replace function resource.set_clock(p_setup text, p_now timestamptz) returns void
 language plpgsql
 security definer set search_path = resource, pg_temp
@@ -9,5 +9,5 @@ begin
 end $$;
 
 comment on function resource.set_clock(text, timestamptz) is
-  'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. '
-  'Errors: PB001.';
+  'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. Errors: '
+  'PB001.';

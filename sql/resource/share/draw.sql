@@ -1,10 +1,9 @@
--- A uniform number of a candidate in one call: a hash of its id under the seed of the call. So a seed gives
--- the same outcome whatever the plan, a queue seen through two sites has one draw, and each candidate keeps
--- its key while others are passed over.
--- Hashed twice: once alone, the draws of neighbouring ids hang together (correlations up to 0.12, and 3:2 came out as
--- 1.65:1 instead of 2:1). hashint8extended folds the halves of an id together: 5 and 2^32 + 4 would have one draw, so
--- the upper half goes into the seed.
--- Few enough operators that it is inlined also where it is used twice (taskqueue.draw_key): 1.3 us less a draw.
+-- DRAWING.md, Guarantees of the draw. The draw is a hash of the id under the seed of the call, so a seed gives the
+-- same outcome whatever the plan, a TaskQueue found through two sites has one draw, and each candidate keeps its
+-- draw while others are passed over. The id is hashed twice: after one hash the draws of neighbouring ids correlate
+-- (up to 0.12, and chances of 2:1 came out as 1.65:1). hashint8extended folds the halves of an id together (5 and
+-- 2^32 + 4 would have one draw), so the upper half goes into the seed. Few enough operators for the planner to
+-- inline it where it is used twice (taskqueue.draw_key): 1.3 us less a draw.
 create or replace function resource.draw(p_id bigint, p_seed bigint) returns float8
 language sql immutable
 as $$
@@ -13,4 +12,4 @@ as $$
 $$;
 
 comment on function resource.draw(bigint, bigint) is
-  'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';
+  'A uniform number within (0, 1): the draw of a candidate under a seed.';

@@ -1,6 +1,6 @@
--- PanDA goes down the tree of shares to the one that is furthest below its target; here the way down is drawn. At
--- each level a share that has work below is taken with a chance in proportion to target x min(5, max(1/5, target /
--- usage)), both among the siblings that have work. What idle shares leave goes to their siblings first.
+-- SHARES.md. PanDA takes the share that is furthest below its target, level by level; here the way down is drawn. At
+-- each level a share with work below is taken with a chance in proportion to target x min(5, max(1/5, target /
+-- usage)), both among the siblings with work. Capacity that idle shares leave goes to their siblings first.
 create or replace function resource.share_chances(p_shares resource.share[], p_leaves text[])
 returns table (gshare text, chance float8)
 language sql immutable

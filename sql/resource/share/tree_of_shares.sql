@@ -1,8 +1,7 @@
--- PanDA's global shares (GlobalShares, read in its sources): targets are normalised among siblings from the top down,
--- figures of leaves are summed up the tree, and the leaf that is next is found by going down from the top, at each
--- level to the share that is furthest below its target. All of it of the rows given.
--- Where parents go round in a circle, its first member by name stands at the top; so does a
--- share whose parent is not there.
+-- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down,
+-- figures of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest
+-- below its target. A share whose parent is missing stands at the top, and so does the first by name of parents in a
+-- circle.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
@@ -71,6 +70,6 @@ as $$
 $$;
 
 comment on function resource.tree_of_shares(resource.share[]) is
-  'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part of '
-  'all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
+  'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part '
+  'of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
   'distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

@@ -1,4 +1,4 @@
--- PanDA's units of disk: kB, MB, GB are powers of 1024 (G6); PerEvent behind them says what they are counted by.
+-- conventions.md, Units: kB, MB and GB of disk are powers of 1024. PerEvent after a unit is ignored here.
 create or replace function resource.bytes_of_unit(p_unit text) returns float8
 language sql immutable parallel safe
 as $$
@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function resource.bytes_of_unit(text) is
-  'Bytes of a unit: B, kB, MB, GB, TB, with PerEvent behind or not; null or anything else counts bytes.';
+  'Bytes of a unit: B, kB, MB, GB, TB, with or without PerEvent; null or any other unit counts bytes.';

@@ -1,4 +1,3 @@
--- Names separated by commas, as PanDA writes them.
 create or replace function resource.names_of_list(p_list text) returns text[]
 language sql immutable parallel safe
 as $$
@@ -7,4 +6,4 @@ as $$
 $$;
 
 comment on function resource.names_of_list(text) is
-  'The names of a list separated by commas, without blanks around them; null = none.';
+  'The names of a list separated by commas, as PanDA writes it, without blanks around them; null = none.';

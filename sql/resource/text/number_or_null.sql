@@ -1,4 +1,4 @@
--- Attributes of queues are texts that sites write: what is no number counts as not set.
+-- Sites write attributes of queues as text; a text that is no number counts as not set.
 create or replace function resource.number_or_null(p_attributes jsonb, p_key text) returns float8
 language sql immutable parallel safe
 as $$
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function resource.number_or_null(jsonb, text) is
-  'A number among attributes; null where the key is absent or holds no number.';
+  'A number among attributes; null where the key is absent or its value is not a number.';

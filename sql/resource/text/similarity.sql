@@ -1,4 +1,4 @@
--- Pairs of neighbouring letters that two names share: enough to find what a misspelt name was meant to be.
+-- Shared pairs of neighbouring letters are enough to find the name that a misspelt name stands for.
 create or replace function resource.similarity(p_name text, p_other text) returns float8
 language sql immutable parallel safe
 as $$
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function resource.similarity(text, text) is
-  'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';
+  'Similarity of two names, 0 to about 1: the pairs of neighbouring letters of the first that the second has.';

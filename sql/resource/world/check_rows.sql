@@ -1,5 +1,4 @@
--- The first value that its column cannot hold, found for all rows at once; jsonb_populate_recordset would take 5
--- for a text and "5" for a number.
+-- One check for all rows. jsonb_populate_recordset would take the number 5 for a text, and the text "5" for a number.
 create or replace function resource.check_rows(p_table regclass, p_rows jsonb) returns void
 language plpgsql stable
 as $$
@@ -28,9 +27,9 @@ begin
     resource.shown(v_bad.value), v_bad.kind
     using errcode = 'PB001',
           hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ',
-                        'Null is a value that is not set; a key that is left out has its default.');
+                        'Null = not set; a key that is left out has its default.');
 end $$;
 
 comment on function resource.check_rows(regclass, jsonb) is
-  'Refuses an array of objects of which a key is no column of the table, or a value of another type, naming the row, '
-  'the key and the value. Errors: PB001.';
+  'Refuses an array of objects with a key that is not a column of the table, or a value of another type; the error '
+  'names the row, the key and the value. Errors: PB001.';

@@ -1,5 +1,3 @@
--- Rows of parents: a value is that of the first key column, an object names that column and others. All of the
--- setup where no values are given.
 create or replace function resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) returns void
 language plpgsql
 as $$
@@ -29,5 +27,5 @@ begin
 end $$;
 
 comment on function resource.clear_rows(text, regclass, jsonb) is
-  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have what one of '
-  'its objects says; true = all rows of the setup.';
+  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have the values '
+  'of one of its objects; true = all rows of the setup.';

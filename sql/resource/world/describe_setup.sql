@@ -1,5 +1,4 @@
--- World format: the section now, and the clock that {"hours_ago": n} counts from. A setup that is
--- not there yet has the real time.
+-- worlds.md, Defaults and null: the clock that {"hours_ago": n} counts from. A missing setup has the real time.
 create or replace function resource.describe_setup(
   p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz
 )
@@ -14,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.describe_setup(text) is
-  'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'Whether a setup exists, its simulated time (null = real time), and its clock. Errors: PB001, PB002 (setup not '
+  'granted).';

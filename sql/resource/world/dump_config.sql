@@ -1,4 +1,4 @@
--- World format: the section config, the rows for all setups included; `forced` marks keys that no rule reads.
+-- worlds.md, Configuration keys.
 create or replace function resource.dump_config(p_setup text) returns setof jsonb
 language plpgsql stable
 security definer set search_path = resource, pg_temp
@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.dump_config(text) is
-  'The configuration of a setup and that for all setups (without a setup) as rows {app, component, key, value, setup, '
-  'forced}. Errors: PB001, PB002 (setup not granted).';
+  'The configuration of a setup, and the configuration for all setups (without a setup), as rows {app, component, '
+  'key, value, setup, forced}; forced marks keys that no rule reads. Errors: PB001, PB002 (setup not granted).';

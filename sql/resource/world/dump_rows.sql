@@ -1,10 +1,10 @@
--- World format: what resource.store_rows takes gives the same rows again. Ordered by bytes, so that a program can put
--- rows of several tables together.
+-- worlds.md, Dumping. Ordered by bytes, so that a program can merge the rows of several tables.
 create or replace function resource.dump_rows(p_setup text, p_table regclass) returns setof jsonb
 language plpgsql stable
 set timezone = 'UTC'
 as $$
 begin
+  perform resource.identify(p_setup);
   return query execute (
     select format('select to_jsonb(t) - array[%s] from %s t where t.setup = $1 order by %s', string_agg(
              case when not c.given then quote_literal(c.name)
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function resource.dump_rows(text, regclass) is
-  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; '
-  'times in UTC. The work behind each room''s dump.';
+  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times '
+  'in UTC. The dump functions of all schemas call it. Errors: PB001, PB002 (setup not granted).';

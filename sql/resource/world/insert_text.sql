@@ -1,7 +1,7 @@
--- One insert for all rows of an array ($2), of the columns that any of them gives: the others have their defaults, in
--- excluded, too. Merged, all rows give the same columns, and only those change; the row to insert has the others of
--- the one that is there, for a column that must not be null. plpgsql, not SQL: its plan is kept in all versions, and
--- a small world is twenty calls.
+-- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults,
+-- also in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the
+-- other columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all
+-- versions.
 create or replace function resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean default false)
 returns text
 language plpgsql stable
@@ -52,5 +52,5 @@ begin
 end $$;
 
 comment on function resource.insert_text(regclass, jsonb, boolean) is
-  'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get '
+  'The statement that upserts an array of objects ($2) into a table of the setup $1. Keys that a row leaves out get '
   'the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';

@@ -1,5 +1,4 @@
--- What a row breaks, in the words of its values: PostgreSQL names the constraint alone. The comment
--- of a check says what it allows.
+-- PostgreSQL names only the constraint. The comment of a check constraint describes the allowed values.
 create or replace function resource.refusal(
   p_table regclass, p_constraint text, p_column text, p_row jsonb, out reason text, out meaning text
 )
@@ -19,5 +18,5 @@ as $$
 $$;
 
 comment on function resource.refusal(regclass, text, text, jsonb) is
-  'What a check constraint, or a column that must not be null (no constraint), has against a row: the key, the value, '
-  'what is allowed; and what the column means. Null where it is neither.';
+  'Why a check constraint, or a column that must not be null (no constraint), refuses a row: the key, the value, the '
+  'allowed values; and the meaning of the column. Null for other errors.';

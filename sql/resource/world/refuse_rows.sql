@@ -1,4 +1,3 @@
--- Rows that failed together are tried one by one, to name the one that is wrong.
 create or replace function resource.refuse_rows(
   p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text
 ) returns void
@@ -24,10 +23,10 @@ begin
       select * into v_refusal from resource.refusal(p_table, v_constraint, v_column, v_row.row);
       raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(v_refusal.reason, sqlerrm)
         using errcode = 'PB001',
-              hint = coalesce(v_refusal.meaning, 'What columns hold, and their units, is in their comments.');
+              hint = coalesce(v_refusal.meaning, 'The comments of the columns give meanings and units.');
     end;
   end loop;
-  raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Look at the rows given.';
+  raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Check the rows.';
 end $$;
 
 comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is

@@ -1,4 +1,3 @@
--- A row as errors name it: its table, and the values of its key or its place.
 create or replace function resource.row_name(p_table regclass, p_row jsonb, p_place bigint) returns text
 language sql stable
 as $$
@@ -9,4 +8,5 @@ as $$
 $$;
 
 comment on function resource.row_name(regclass, jsonb, bigint) is
-  'How errors name a row of a JSON array: table and key, or its place where the key is an identity or missing.';
+  'The name of a row of a JSON array in errors: its table and key, or its place where the key is an identity column '
+  'or missing.';

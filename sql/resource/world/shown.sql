@@ -1,4 +1,3 @@
--- A figure of three hundred digits is said as -1e+300.
 create or replace function resource.shown(p_value jsonb) returns text
 language sql immutable parallel safe
 as $$
@@ -8,4 +7,4 @@ as $$
 $$;
 
 comment on function resource.shown(jsonb) is
-  'A JSON value as errors show it: a hundred characters at most, long figures as powers of ten.';
+  'A JSON value as errors show it: at most a hundred characters, long numbers as powers of ten.';

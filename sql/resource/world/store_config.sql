@@ -1,5 +1,4 @@
--- World format: the section config. One call for all of it; a key that no rule reads is refused, or
--- (p_lenient) left out and named.
+-- worlds.md, Configuration keys.
 create or replace function resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean default false)
 returns text[]
 language plpgsql
@@ -27,5 +26,5 @@ begin
 end $$;
 
 comment on function resource.store_config(text, jsonb, boolean) is
-  'Sets the configuration of an array of {app, component, key, value, everywhere, forced}; returns the unknown keys '
-  'that were left out (p_lenient), else refuses them. Errors: PB001, PB002 (setup not granted).';
+  'Sets the configuration of an array of {app, component, key, value, everywhere, forced}. An unknown key is refused, '
+  'or (p_lenient) left out and returned. Errors: PB001, PB002 (setup not granted).';

@@ -1,6 +1,5 @@
--- World format. Table-driven, so that a column more is a revision more and no code. One statement for
--- all rows (merged: for all that give the same columns); only when it fails are they tried one by one,
--- to name the one that is wrong.
+-- worlds.md, Loading. Columns come from the catalogue, so a new column needs no code. One statement stores all rows
+-- (p_merge: all rows with the same keys); only when it fails are they tried one by one, to name the row that is wrong.
 create or replace function resource.store_rows(
   p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean default false
 ) returns bigint
@@ -14,6 +13,7 @@ declare
   v_keys text;
   v_repeated boolean;
 begin
+  perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
   if p_parents is not null then
     perform resource.clear_rows(p_setup, p_table, p_parents);
@@ -30,7 +30,7 @@ begin
     execute format('select count(*) > count(distinct (%s)) from jsonb_array_elements($1) e(row)', v_keys)
       into v_repeated using p_rows;
     if v_repeated then
-      perform resource.refuse_rows(p_setup, p_table, p_rows, v_merge, 'a row stands here twice');
+      perform resource.refuse_rows(p_setup, p_table, p_rows, v_merge, 'a row is given twice');
     end if;
   end if;
   for v_rows in select p_rows where not v_merge
@@ -51,5 +51,6 @@ begin
 end $$;
 
 comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
-  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; '
-  'p_merge: a row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';
+  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the given parents; p_merge: a '
+  'row that is there keeps what is not given. The store functions of all schemas call it. Errors: PB001, PB002 (setup '
+  'not granted).';

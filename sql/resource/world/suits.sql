@@ -1,5 +1,4 @@
--- What kind of JSON value a column takes, in the words of resource.table_column. Null is taken
--- by all; NOT NULL is the table's.
+-- Null suits every kind; NOT NULL is checked by the table.
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
 language sql immutable parallel safe
 as $$
@@ -17,5 +16,5 @@ as $$
 $$;
 
 comment on function resource.suits(text, jsonb) is
-  'Whether a JSON value is of the kind that resource.table_column names: a text, a number, an integer, true or false, '
-  'an array of texts ...';
+  'Whether a JSON value is of a kind as resource.table_column names it: a text, a number, an integer, true or false, '
+  'an array of texts.';

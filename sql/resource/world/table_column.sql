@@ -1,4 +1,3 @@
--- What the catalogue says of a table of the world format: names, order, types and defaults of its columns, and its key.
 create or replace function resource.table_column(p_table regclass)
 returns table (name text, place int, kind text, type text, default_text text, key_place int, given boolean)
 language sql stable
@@ -22,5 +21,5 @@ as $$
 $$;
 
 comment on function resource.table_column(regclass) is
-  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, '
-  'and whether rows give it (false: an identity).';
+  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether '
+  'rows give it (false: an identity column).';

@@ -1,5 +1,4 @@
--- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and
--- ended; their nucleus is that of their task.
+-- Jobs that are loaded count as jobs that started and ended; their nucleus is that of their task.
 create or replace function workload.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -52,7 +51,7 @@ begin
 end $$;
 
 comment on function workload.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, '
-  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
-  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema workload, and returns how many rows were stored. Keys are '
+  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
+  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
+  'true = all rows) are deleted first. Errors: PB001 (a row is wrong), PB002 (setup not granted).';

@@ -1,16 +1,10 @@
--- World format: the tables of this room that worlds are loaded into and dumped from; no other is written by name.
 create or replace function workload.world_table(p_table text) returns regclass
-language plpgsql stable
+language sql stable
 as $$
-begin
-  if p_table in ('dataset', 'dataset_file', 'replica', 'task', 'task_dataset', 'task_result', 'statistic', 'job',
-                 'user_queue_statistic', 'to_running_rate', 'remaining_work') then
-    return ('workload.' || p_table)::regclass;
-  end if;
-  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
-    using errcode = 'PB001',
-          hint = $h$Tables of workload that they hold: 'dataset', 'dataset_file', 'replica', 'task', 'task_dataset', 'task_result', 'statistic', 'job', 'user_queue_statistic', 'to_running_rate', 'remaining_work'.$h$;
-end $$;
+  select resource.table_of_world('workload', p_table,
+    '{dataset,dataset_file,replica,task,task_dataset,task_result,statistic,job,'
+    'user_queue_statistic,to_running_rate,remaining_work}')
+$$;
 
 comment on function workload.world_table(text) is
-  'A table of the room workload that the world format covers. Errors: PB001 (another one).';
+  'A table of the schema workload that worlds are loaded into and dumped from. Errors: PB001 (another table).';
