@@ -55,8 +55,7 @@ def _pairs(
 
 
 @pytest.mark.parametrize(
-    ("type_name", "file"),
-    [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")],
+    ("type_name", "file"), [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")]
 )
 def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, file: str) -> None:
     """They are taken by their place: two of the same type in the wrong order would pass unseen."""

@@ -186,10 +186,7 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
         ({"decisions_kept": "-2 days"}, 'invalid value "-2 days" for setting decisions_kept'),
         ({"decisions_kept": "2 dayz"}, 'invalid value "2 dayz" for setting decisions_kept'),
         ({"counts_kept": None}, "invalid value null for setting counts_kept"),
-        (
-            {"assignments_count": -5, "profile": "documented"},
-            "invalid value -5 for setting assignments_count",
-        ),
+        ({"assignments_count": -5, "profile": "documented"}, "invalid value -5 for setting assignments_count"),
         ({"profile": None}, "invalid value null for setting profile"),
     ],
 )

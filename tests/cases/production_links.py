@@ -17,12 +17,7 @@ LINKS = made(
         ({"queued": 150}, {}, {}, PASSES),
         ({"queued": 151}, {}, {}, "link-queue-cap -link_unusable"),
         ({"queued": 151}, {"processing_type": "an urgent one"}, {"NW_THRESHOLD": 1}, PASSES),
-        (
-            {"queued": 0, "queued_express": 151},
-            {"processing_type": "urgent"},
-            {},
-            "link-queue-cap -link_unusable",
-        ),
+        ({"queued": 0, "queued_express": 151}, {"processing_type": "urgent"}, {}, "link-queue-cap -link_unusable"),
         ({"queued": 100}, {}, {"NQUEUED_NUC_CAP_FOR_JOBS": 101}, PASSES),  # 1 more from the nucleus itself
         ({"queued": 101}, {}, {"jobbroker:NQUEUED_NUC_CAP_FOR_JOBS": 101}, "nucleus-queue-cap -links_full"),
         ({"queued": 151, "closeness": -1}, {"nucleus": None}, {}, PASSES),

@@ -208,20 +208,14 @@ CASES = [
     Case("1500 MiB of output", world({"maxwdir": 1500}), AS_IS),
     Case("and 300 of work", world({"maxwdir": 1799}, {"work_disk_count": 0}), {"Q": "scratch-disk -disk"}),
     Case("whole slot for several cores", world({"corecount": 8, "maxwdir": 1500}, {"core_count": 8}), AS_IS),
-    Case(
-        "cpuTime 0 is no cpuTime",
-        world({"maxtime": 86399}, {"cpu_time": 0}),
-        {"Q": "walltime-scout -min_walltime"},
-    ),
+    Case("cpuTime 0 is no cpuTime", world({"maxtime": 86399}, {"cpu_time": 0}), {"Q": "walltime-scout -min_walltime"}),
     Case(
         "walltime 0 is no walltime",
         world({"maxtime": 86399}, {"cpu_time_unit": None, "walltime": 0}),
         {"Q": "walltime-scout -min_walltime"},
     ),
     Case(
-        "scouts: HS06 s, not s",
-        world({"maxtime": 95999}, {"use_scout": True}),
-        {"Q": "walltime-scout -scout_walltime"},
+        "scouts: HS06 s, not s", world({"maxtime": 95999}, {"use_scout": True}), {"Q": "walltime-scout -scout_walltime"}
     ),
     Case("scouts: enough HS06 s", world({"maxtime": 96000}, {"use_scout": True}), AS_IS),
     *(
@@ -448,9 +442,5 @@ CASES = [
         world(AT_NUCLEUS, {"use_scout": True, "site": "Q"}),
         {"Q": EMPTY},
     ),
-    Case(
-        "a queue that the nucleus does not know",
-        world(task={"io_intensity": 501, "split": {"t1Weight": 0}}),
-        AS_IS,
-    ),
+    Case("a queue that the nucleus does not know", world(task={"io_intensity": 501, "split": {"t1Weight": 0}}), AS_IS),
 ]

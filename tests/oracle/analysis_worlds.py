@@ -215,10 +215,7 @@ THEMES: dict[str, Theme] = {
         "queue.inputs": [["OWN", "VP"]],
         "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
     },
-    "hospital": {
-        "queue.name end": ["_HOSPITAL"] * 4 + ["_HOSPITALX"],
-        "queue.status": ["offline", "paused"],
-    },
+    "hospital": {"queue.name end": ["_HOSPITAL"] * 4 + ["_HOSPITALX"], "queue.status": ["offline", "paused"]},
     "gpus": {
         "queue.catchall": ["gpu", "gpu", "gpuX", "x,gpu"],
         "queue.params": [{"gpu": True}],
@@ -385,7 +382,7 @@ TAKEN = [
     *("pilots", "software", "running", "zero share"),
 ]
 TAKEN_OF_PANDA = [
-    *("disk io", "cores", "memory", "scratch", "space", "activities", "walltime", "architecture", "io intensity"),
+    *("disk io", "cores", "memory", "scratch", "space", "activities", "walltime", "architecture", "io intensity")
 ]
 THEMES |= {name: PRODUCTION[name] for name in TAKEN}
 THEMES |= {f"panda: {name}": PANDA_THEMES[f"panda: {name}"] for name in TAKEN_OF_PANDA}

@@ -127,10 +127,7 @@ PUBLISHED: Row = {
 Theme = dict[str, list[Any]]
 
 THEMES: dict[str, Theme] = {
-    "initial": {
-        "queue.type": ["analysis", "unified", "special"],
-        "queue.name": ["TEST_", "LATEST_", "Test_"],
-    },
+    "initial": {"queue.type": ["analysis", "unified", "special"], "queue.name": ["TEST_", "LATEST_", "Test_"]},
     "status": {"queue.status": ["online", "test", "offline", "brokeroff", "standby", "paused"]},
     "links": {
         "link.closeness": [-1, -1, 0, 4, 7.7, 11, None],

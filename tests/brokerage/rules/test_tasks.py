@@ -119,11 +119,7 @@ def test_has_storage(rolled_back: Db) -> None:
 
 def test_wan(rolled_back: Db) -> None:
     problem = "-source_blacklist: read_wan of DISK is OFF"
-    cases = [
-        case(None),
-        case(problem, p_wan_problem=problem),
-        case(None, p_wan_problem=problem, **PRESET),
-    ]
+    cases = [case(None), case(problem, p_wan_problem=problem), case(None, p_wan_problem=problem, **PRESET)]
     check(rolled_back, "rule_nucleus_wan", cases)
 
 
