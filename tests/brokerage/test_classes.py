@@ -199,15 +199,10 @@ def test_limits_of_hi(lab: Db) -> None:
 
 GRID: Row = {
     "now": NOW.isoformat(),
-    "queues": {
-        "HI": {"site_class": 1},
-        "MID": {"site_class": 0},
-        "LO": {"site_class": -1},
-        "HPC": {"site_class": 1, "resource_type": "hpc"},
-        "OLD": {"site_class": 1, "site_classified": ago(1.01)},
-        "NONE": {},
-    },
-}
+    "queues": {"HI": {"site_class": 1}, "MID": {"site_class": 0}, "LO": {"site_class": -1},
+        "HPC": {"site_class": 1, "resource_type": "hpc"}, "OLD": {"site_class": 1, "site_classified": ago(1.01)},
+        "NONE": {}},
+}  # fmt: skip
 
 
 def slots(db: Db, *sections: Row) -> Row:

@@ -145,20 +145,11 @@ CASES = [
     *RUNNING,
     *WEIGHTS,
     *CAP,
-    Case(
-        "an idle queue takes jobs only while it is empty",
-        world(jobs=[{"id": 7, "queue": "Q", "gshare": "Share A", "status": "activated"}]),
-        {"Q": "cap -cap"},
-    ),
-    Case(
-        "rows of statistics and jobs are summed",
+    Case("an idle queue takes jobs only while it is empty",
+        world(jobs=[{"id": 7, "queue": "Q", "gshare": "Share A", "status": "activated"}]), {"Q": "cap -cap"}),
+    Case("rows of statistics and jobs are summed",
         world(
-            statistics=[
-                RUNS | {"njobs": 3, "label": "user"},
-                RUNS | {"njobs": 4, "resource_type": "MCORE", "nucleus": "N"},
-            ],
-            jobs=[RUNS | {"id": 7, "label": "managed"}],
-        ),
-        {"Q": 9 / 10 * 1.65},
-    ),
-]
+         statistics=[RUNS | {"njobs": 3, "label": "user"},
+             RUNS | {"njobs": 4, "resource_type": "MCORE", "nucleus": "N"}],
+         jobs=[RUNS | {"id": 7, "label": "managed"}]), {"Q": 9 / 10 * 1.65}),
+]  # fmt: skip

@@ -89,15 +89,10 @@ def _inactive(task: Row, hours: float | None, activated: int, expected: str) -> 
 INACTIVE = made(
     "inactive queues",
     _inactive,
-    [
-        ({}, 3, 1, PASSES),
-        ({"split": {"mergeOutput": 1}}, 3, 1, "inactive-queue -inactive"),
-        ({"is_merging": True}, 3, 1, "inactive-queue -inactive"),
-        ({"is_merging": True}, 3, 0, PASSES),
-        ({"is_merging": True}, 2, 1, PASSES),
-        ({"is_merging": True}, None, 1, PASSES),
-    ],
-)
+    [({}, 3, 1, PASSES), ({"split": {"mergeOutput": 1}}, 3, 1, "inactive-queue -inactive"),
+     ({"is_merging": True}, 3, 1, "inactive-queue -inactive"), ({"is_merging": True}, 3, 0, PASSES),
+     ({"is_merging": True}, 2, 1, PASSES), ({"is_merging": True}, None, 1, PASSES)],
+)  # fmt: skip
 
 
 def _zero_share(policy: str | None, task: Row, zero: bool) -> Given:

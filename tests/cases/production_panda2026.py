@@ -47,13 +47,9 @@ EXPRESS = {"processing_type": "urgent"}
 AUTO = {"releases": ["AUTO"]}
 RELEASE = {"trans_home": "Athena-21.0.38"}
 GPU_SITE = {
-    "Q": {
-        "cmtconfigs": ["p"],
-        "containers": ["any"],
-        "cvmfs": ["any"],
-        "architectures": [{"type": "cpu", "arch": ["any"]}, {"type": "gpu", "vendor": ["any"]}],
-    }
-}
+    "Q": {"cmtconfigs": ["p"], "containers": ["any"], "cvmfs": ["any"],
+        "architectures": [{"type": "cpu", "arch": ["any"]}, {"type": "gpu", "vendor": ["any"]}]},
+}  # fmt: skip
 NVIDIA = [{"vendor": "NVIDIA", "model": "A100", "vram": 40960, "driver_version": "535.11"}]
 LINK = "-link_unusable"
 OFF_WAN = storages(FAR={"read_wan": "OFF"})

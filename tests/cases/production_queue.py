@@ -37,19 +37,14 @@ def _cores(task: Row, cores: int, expected: str) -> Given:
 CORES = made(
     "cores",
     _cores,
-    [
-        ({"core_count": 8}, 4, PASSES),
-        ({"core_count": 8}, 1, "core-count -cpucore"),
-        ({"core_count": 1}, 8, "core-count -cpucore"),
-        ({"core_count": None}, 8, "core-count -cpucore"),
-        ({"core_count": None}, 0, PASSES),
-        ({"core_count": 0}, 8, PASSES),
-        ({"core_count": 0, "split": {"maxCoreCount": 7}}, 8, "max-core-count -max_cpucore"),
-        ({"core_count": 0, "split": {"maxCoreCount": 8}}, 8, PASSES),
-        ({"core_count": 8, "merge_core_count": 1, "is_merging": True}, 1, PASSES),
-        ({"core_count": 8, "merge_core_count": 1}, 1, "core-count -cpucore"),
-    ],
-)
+    [({"core_count": 8}, 4, PASSES), ({"core_count": 8}, 1, "core-count -cpucore"),
+     ({"core_count": 1}, 8, "core-count -cpucore"), ({"core_count": None}, 8, "core-count -cpucore"),
+     ({"core_count": None}, 0, PASSES), ({"core_count": 0}, 8, PASSES),
+     ({"core_count": 0, "split": {"maxCoreCount": 7}}, 8, "max-core-count -max_cpucore"),
+     ({"core_count": 0, "split": {"maxCoreCount": 8}}, 8, PASSES),
+     ({"core_count": 8, "merge_core_count": 1, "is_merging": True}, 1, PASSES),
+     ({"core_count": 8, "merge_core_count": 1}, 1, "core-count -cpucore")],
+)  # fmt: skip
 
 
 def _memory(task: Row, queue: Row, expected: str) -> Given:
@@ -88,13 +83,9 @@ def _direct_io(split: Row, queue: Row, expected: str) -> Given:
 DIRECT_IO = made(
     "direct-io-only",
     _direct_io,
-    [
-        ({"allowInputLAN": 2}, {}, "direct-io-only -remoteio"),
-        ({"allowInputLAN": "only"}, DIRECT, PASSES),
-        ({"allowInputLAN": "only"}, {"maxinputsize": -1}, PASSES),
-        ({"allowInputLAN": 1}, {}, PASSES),
-    ],
-)
+    [({"allowInputLAN": 2}, {}, "direct-io-only -remoteio"), ({"allowInputLAN": "only"}, DIRECT, PASSES),
+     ({"allowInputLAN": "only"}, {"maxinputsize": -1}, PASSES), ({"allowInputLAN": 1}, {}, PASSES)],
+)  # fmt: skip
 
 
 def _scratch(slot: tuple[int, int], task: Row, size: int, queue: Row, expected: str) -> Given:
@@ -227,16 +218,11 @@ def _event_service(task: Row, seed: str | None, tag: str | None) -> Given:
 EVENT_SERVICE = made(
     "event-service",
     _event_service,
-    [
-        ({}, "es", "-nones"),
-        ({}, "eshigh", None),
-        ({"event_service": 1}, "std", "-es"),
-        ({"event_service": 1}, None, "-es"),
-        ({"event_service": 1}, "all", None),
-        ({"event_service": 1, "current_priority": 899}, "eshigh", "-eshigh"),
-        ({"event_service": 1, "current_priority": 900}, "eshigh", None),
-    ],
-)
+    [({}, "es", "-nones"), ({}, "eshigh", None), ({"event_service": 1}, "std", "-es"),
+     ({"event_service": 1}, None, "-es"), ({"event_service": 1}, "all", None),
+     ({"event_service": 1, "current_priority": 899}, "eshigh", "-eshigh"),
+     ({"event_service": 1, "current_priority": 900}, "eshigh", None)],
+)  # fmt: skip
 
 
 def _transferring(limit: int | None, running: int, transferring: int, passes: bool) -> Given:

@@ -130,13 +130,7 @@ CASES = [
     *SOFTWARE,
     *RELEASES,
     *UNPUBLISHED,
-    Case(
-        "an unresolved regular expression has a tag of its own",
-        world(
-            {"releases": ["AUTO"]},
-            {"trans_home": "Athena-21.0.38", "architecture": "x86_64-el(8|9)-opt"},
-            software={"Q": PUBLISHED},
-        ),
-        {"Q": "software -regexpcmtconfig"},
-    ),
-]
+    Case("an unresolved regular expression has a tag of its own",
+        world({"releases": ["AUTO"]}, {"trans_home": "Athena-21.0.38", "architecture": "x86_64-el(8|9)-opt"},
+         software={"Q": PUBLISHED}), {"Q": "software -regexpcmtconfig"}),
+]  # fmt: skip

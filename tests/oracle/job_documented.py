@@ -30,23 +30,11 @@ QUEUE_DEFAULTS: Row = {
 }
 
 TASK_DEFAULTS: Row = {
-    "label": "managed",
-    "gshare": "Reprocessing default",
-    "core_count": 1,
-    "ram_count": 2000,
-    "ram_unit": "MBPerCore",
-    "base_ram_count": 0,
-    "cpu_time": 1,
-    "cpu_time_unit": "HS06sPerEvent",
-    "cpu_efficiency": 90,
-    "base_walltime": 0,
-    "current_priority": 500,
-    "task_priority": 500,
-    "out_disk_count": 0,
-    "out_disk_unit": "kB",
-    "processing_type": "reprocessing",
-    "resource_type": "SCORE",
-}
+    "label": "managed", "gshare": "Reprocessing default", "core_count": 1, "ram_count": 2000, "ram_unit": "MBPerCore",
+    "base_ram_count": 0, "cpu_time": 1, "cpu_time_unit": "HS06sPerEvent", "cpu_efficiency": 90, "base_walltime": 0,
+    "current_priority": 500, "task_priority": 500, "out_disk_count": 0, "out_disk_unit": "kB",
+    "processing_type": "reprocessing", "resource_type": "SCORE",
+}  # fmt: skip
 
 RESOURCE_TYPES: list[Row] = [
     {"name": "SCORE", "mincore": 1, "maxcore": 1, "maxrampercore": 2000},
@@ -509,14 +497,9 @@ def process_group(processing_type: str | None) -> str:
 
 
 COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
-    ">=": lambda a, b: a >= b,
-    "<=": lambda a, b: a <= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-    "=": lambda a, b: a == b,
-}
+    ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+    ">": lambda a, b: a > b, "<": lambda a, b: a < b, "=": lambda a, b: a == b,
+}  # fmt: skip
 
 
 def _policy_applies(case: Case, item: str) -> bool:

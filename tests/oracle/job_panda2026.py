@@ -336,12 +336,8 @@ class Wanted(NamedTuple):
 
 COMPARISONS = r"(==|!=|>=|<=|=|>|<)"
 GPU_KEYS = {
-    "vram": "vram",
-    "cuda": "version",
-    "driver": "driver_version",
-    "uarch": "microarchitecture",
-    "model": "model",
-}
+    "vram": "vram", "cuda": "version", "driver": "driver_version", "uarch": "microarchitecture", "model": "model",
+}  # fmt: skip
 
 
 def read_architecture(text: Any) -> Wanted:

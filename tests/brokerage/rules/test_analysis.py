@@ -193,16 +193,11 @@ def test_failed_jobs(rolled_back: Db) -> None:
         case(None),
     ]
     equal = [
-        case(
-            "3 jobs of the task failed and 2 were closed, 2 finished: less than 5 may",
-            **least,
-            p_failed=3,
-            p_closed=2,
-            p_finished=2,
-        ),
+        case("3 jobs of the task failed and 2 were closed, 2 finished: less than 5 may", **least, p_failed=3,
+            p_closed=2, p_finished=2),
         case("20 jobs", **least, p_failed=20, p_closed=0, p_finished=10),
         case("0 jobs", t_min_bad_jobs_to_skip_pq=0, p_failed=0, p_closed=0, p_finished=0),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_failed_jobs", [*cases, *equal])
     spared = [each._replace(expected=None) for each in equal]
     check(rolled_back, "rule_failed_jobs", [*cases, *spared], {"inclusive": True})

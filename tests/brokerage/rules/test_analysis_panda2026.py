@@ -332,14 +332,9 @@ def _factor(db: Db, function: str, terms: list[float | None], sums: list[float],
 def _terms(places: float, site: int, jobs: float, task: int | None, merging: int = 0) -> list[float | None]:
     """Terms of a queue: free places of the user there, its class, jobs and class of the task."""
     return [
-        *(places if site == c else 0 for c in (1, 0, -1)),
-        *(int(site == c) for c in (1, 0, -1)),
-        places,
-        site,
-        jobs,
-        task,
-        merging,
-    ]
+        *(places if site == c else 0 for c in (1, 0, -1)), *(int(site == c) for c in (1, 0, -1)), places, site, jobs,
+        task, merging,
+    ]  # fmt: skip
 
 
 def test_new_weight_of_panda2026(rolled_back: Db) -> None:

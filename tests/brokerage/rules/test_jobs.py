@@ -379,15 +379,11 @@ def test_wn_connectivity(rolled_back: Db) -> None:
         case("needs stack IPv4, the queue has unset", t_ip_stack="IPv4"),
         case("needs stack IPv4, the queue has IPv6", t_ip_stack="IPv4", q_ip_stack="IPv6"),
         case(None, t_ip_stack="IPv6", q_ip_stack="IPv6"),
-        case(
-            "the task names no IP stack, the queue has IPv4",
-            t_ip_connectivity="full",
-            q_connectivity="full",
-            q_ip_stack="IPv4",
-        ),
+        case("the task names no IP stack, the queue has IPv4", t_ip_connectivity="full", q_connectivity="full",
+            q_ip_stack="IPv4"),
         case(None, t_ip_connectivity="full", t_ip_stack="IPv4", q_connectivity="full", q_ip_stack="IPv4"),
         case("network full", t_ip_connectivity="full", p_is_preassigned=True, p_preassigned_alone=True),
-    ]
+    ]  # fmt: skip
     accepted = {"full": ["full"], "http": ["full", "http"], "none": ["full", "http", "none"]}
     for wanted, offers in accepted.items():
         for offered in ("full", "http", "none"):
