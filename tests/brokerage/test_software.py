@@ -453,17 +453,14 @@ def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("architecture", "level"),
-    [
-        ('{"cpu_pref": {"preferred_architecture_level": "x86_64-v3"}}', "x86_64-v3"),
-        ('{"cpu_pref": {}}', None),
-        ('{"cpu_pref": null}', None),
-        ("{broken", None),
-        (PLATFORM, None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("architecture", "level"), [
+    ('{"cpu_pref": {"preferred_architecture_level": "x86_64-v3"}}', "x86_64-v3"),
+    ('{"cpu_pref": {}}', None),
+    ('{"cpu_pref": null}', None),
+    ("{broken", None),
+    (PLATFORM, None),
+    (None, None),
+])  # fmt: skip
 def test_the_preferred_level(rows: Rows, architecture: str | None, level: str | None) -> None:
     assert rows.connection.execute("select brokerage.platform_level(%s)", [architecture]).fetchone() == (level,)
 

@@ -18,19 +18,15 @@ def _merging(times: Row, expected: list[str]) -> Given:
     return given, {"B": PASSES, "Q": other} if expected == ["B"] else {"Q": PASSES}
 
 
-MERGING = made(
-    "merge jobs are pre-assigned until skipped for a day",
-    _merging,
-    [
-        ({}, ["B"]),
-        ({"created": {"hours_ago": 48}, "modified": {"hours_ago": 25}}, ["Q"]),
-        ({"created": {"hours_ago": 48}, "modified": {"hours_ago": 24}}, ["B"]),  # not more than 24 h
-        ({"created": {"hours_ago": 25}, "modified": {"hours_ago": 25}}, ["B"]),  # never skipped
-        ({"created": None, "modified": {"hours_ago": 25}}, ["B"]),
-        ({"created": "2026-11-01T00:00:00Z", "modified": "2026-11-02T11:59:59Z"}, ["Q"]),
-        ({"created": "2026-11-01T00:00:00Z", "modified": "2026-11-02T12:00:00Z"}, ["B"]),
-    ],
-)
+MERGING = made("merge jobs are pre-assigned until skipped for a day", _merging, [
+    ({}, ["B"]),
+    ({"created": {"hours_ago": 48}, "modified": {"hours_ago": 25}}, ["Q"]),
+    ({"created": {"hours_ago": 48}, "modified": {"hours_ago": 24}}, ["B"]),  # not more than 24 h
+    ({"created": {"hours_ago": 25}, "modified": {"hours_ago": 25}}, ["B"]),  # never skipped
+    ({"created": None, "modified": {"hours_ago": 25}}, ["B"]),
+    ({"created": "2026-11-01T00:00:00Z", "modified": "2026-11-02T11:59:59Z"}, ["Q"]),
+    ({"created": "2026-11-01T00:00:00Z", "modified": "2026-11-02T12:00:00Z"}, ["B"]),
+])  # fmt: skip
 
 
 # 900 * 100 * 100 / (1 * 10 * 90) = 10000 s on one core

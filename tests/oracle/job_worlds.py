@@ -615,11 +615,8 @@ def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs
     if once.pop("world.other_nucleus", False) or once.get("task.nucleus") == "SHUT":
         storages = {"read_lan": ["SHUT_DISK"], "write_lan": ["SHUT_DISK"]}
         world["queues"]["SHUT_QUEUE"] = {
-            "panda_site": "SHUT",
-            "role": "nucleus",
-            "type": "analysis",
-            "astorages": storages,
-        }
+            "panda_site": "SHUT", "role": "nucleus", "type": "analysis", "astorages": storages,
+        }  # fmt: skip
     if "core.WORK_SHORTAGE" in once:
         world["config"]["core:WORK_SHORTAGE"] = once.pop("core.WORK_SHORTAGE")
     for key, section in (("gpus", "worker_gpus"), ("levels", "architecture_levels")):

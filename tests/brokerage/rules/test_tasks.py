@@ -368,18 +368,15 @@ def test_weight_of_space_of_panda2026(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_nucleus_space_panda2026", cases)
 
 
-@pytest.mark.parametrize(
-    ("weights", "first_of_zeros", "expected"),
-    [
-        ([3.0, 1.0], False, [0.75, 0.25]),
-        ([3.0, 0.0], True, [1, 0]),
-        ([0.0, 0.0], False, [0.5, 0.5]),
-        ([0.0, 0.0], True, [1, 0]),
-        ([None], False, [1]),
-        ([None], True, [1]),
-        ([1e-300, 3e-300], False, [0.25, 0.75]),
-    ],
-)
+@pytest.mark.parametrize(("weights", "first_of_zeros", "expected"), [
+    ([3.0, 1.0], False, [0.75, 0.25]),
+    ([3.0, 0.0], True, [1, 0]),
+    ([0.0, 0.0], False, [0.5, 0.5]),
+    ([0.0, 0.0], True, [1, 0]),
+    ([None], False, [1]),
+    ([None], True, [1]),
+    ([1e-300, 3e-300], False, [0.25, 0.75]),
+])  # fmt: skip
 def test_probabilities(rolled_back: Db, weights: list[Any], first_of_zeros: bool, expected: list[float]) -> None:
     row = rolled_back.execute("select brokerage.probabilities(%s::float8[], %s)", (weights, first_of_zeros)).fetchone()
     assert row is not None
