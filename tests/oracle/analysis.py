@@ -470,21 +470,12 @@ def doc_stabilizer(case: Analysis, queue: Queue) -> str | None:
 
 
 DOC_PERSISTENT: list[tuple[str, Check]] = [
-    ("include-exclude", doc_include_exclude),
-    ("queue-status", doc_queue_status),
-    ("anal-locality", doc_anal_locality),
-    ("disk-io", model.disk_io),
-    ("core-count", model.core_count),
-    ("max-core-count", model.max_core_count),
-    ("avoid-vp", doc_avoid_vp),
-    ("software", doc_software),
-    ("memory", model.memory),
-    ("scratch-disk", doc_scratch_disk),
-    ("storage-space", model.storage_space),
-    ("storage-blacklist", doc_storage_blacklist),
-    ("walltime", model.walltime),
-    ("no-pilot", no_pilot),
-]
+    ("include-exclude", doc_include_exclude), ("queue-status", doc_queue_status), ("anal-locality", doc_anal_locality),
+    ("disk-io", model.disk_io), ("core-count", model.core_count), ("max-core-count", model.max_core_count),
+    ("avoid-vp", doc_avoid_vp), ("software", doc_software), ("memory", model.memory),
+    ("scratch-disk", doc_scratch_disk), ("storage-space", model.storage_space),
+    ("storage-blacklist", doc_storage_blacklist), ("walltime", model.walltime), ("no-pilot", no_pilot),
+]  # fmt: skip
 DOC_TEMPORARY: list[tuple[str, Check]] = [
     ("failed-jobs", doc_failed_jobs),
     ("cap-rt", doc_cap_rt),
@@ -603,13 +594,9 @@ def broker_doc(case: Analysis, *, free_places: bool) -> Row:
 def whole(status: str, rule: str) -> Row:
     """The answer for a task that asks no queue."""
     return {
-        "status": status,
-        "candidates": [],
-        "rejected": [],
-        "not_candidates": [],
-        "explanation": {"rule": rule},
+        "status": status, "candidates": [], "rejected": [], "not_candidates": [], "explanation": {"rule": rule},
         "retry_at": None,
-    }
+    }  # fmt: skip
 
 
 def explained(again: bool) -> Row:

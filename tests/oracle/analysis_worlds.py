@@ -236,17 +236,11 @@ LEAST_WEIGHT: Theme = THEMES["free_places"] | {
 ONCE = ("task", "split", "config", "user", "group", "share", "above", "lists", "source", "dataset", "files", "replicas")
 
 INPUTS: list[list[tuple[str, list[Any]]]] = [
-    [],
-    [("input", [GIB])],
-    [("input", [GIB, GIB, 2 * GIB])],
-    [("input", [5 * GIB, 5 * GIB])],
-    [("input", [0, None])],
-    [("input", [GIB, GIB]), ("input", [GIB])],
-    [("input", [GIB, 3 * GIB]), ("input", [2 * GIB, 12 * GIB])],
-    [("input", [2 * GIB, GIB, GIB]), ("input", [GIB, GIB])],
-    [("pseudo_input", [0, 0])],
+    [], [("input", [GIB])], [("input", [GIB, GIB, 2 * GIB])], [("input", [5 * GIB, 5 * GIB])], [("input", [0, None])],
+    [("input", [GIB, GIB]), ("input", [GIB])], [("input", [GIB, 3 * GIB]), ("input", [2 * GIB, 12 * GIB])],
+    [("input", [2 * GIB, GIB, GIB]), ("input", [GIB, GIB])], [("pseudo_input", [0, 0])],
     [("input", [GIB]), ("pseudo_input", [0])],
-]
+]  # fmt: skip
 
 
 @st.composite
@@ -329,16 +323,9 @@ class _World:
 
     def _task(self) -> Row:
         return {
-            "id": TASK,
-            "label": "user",
-            "user": USER,
-            "gshare": self.share,
-            "processing_type": "panda-client-1.5",
-            "input": [f"data{number}" for number in range(len(self.inputs))],
-            "split": {},
-            "params": {},
-            "failures": {},
-        }
+            "id": TASK, "label": "user", "user": USER, "gshare": self.share, "processing_type": "panda-client-1.5",
+            "input": [f"data{number}" for number in range(len(self.inputs))], "split": {}, "params": {}, "failures": {},
+        }  # fmt: skip
 
     def _cores(self) -> int:
         merging = self.once.get("task.is_merging") and self.once.get("task.merge_core_count") is not None
@@ -435,15 +422,10 @@ class _World:
         lfns = [file["lfn"] for file in dataset["files"]]
         count = len(lfns)
         kinds: dict[str, Row | None] = {
-            "full": {},
-            "counted": {"found": count, "total": count},
-            "part": {"found": count - 1, "total": count},
-            "one": {"found": 1, "total": count},
-            "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
-            "vp": {"vp": True},
-            "vp part": {"vp": True, "found": count - 1, "total": count},
-            "none": None,
-        }
+            "full": {}, "counted": {"found": count, "total": count}, "part": {"found": count - 1, "total": count},
+            "one": {"found": 1, "total": count}, "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
+            "vp": {"vp": True}, "vp part": {"vp": True, "found": count - 1, "total": count}, "none": None,
+        }  # fmt: skip
         if kinds[kind] is not None:
             dataset["replicas"][storage] = kinds[kind]
 

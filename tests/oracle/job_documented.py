@@ -20,14 +20,9 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 NO_CLOSENESS = Fraction("7.7")
 
 QUEUE_DEFAULTS: Row = {
-    "corecount": 1,
-    "corepower": 10,
-    "releases": ["ANY"],
-    "status": "online",
-    "jobseed": "all",
-    "role": "satellite",
+    "corecount": 1, "corepower": 10, "releases": ["ANY"], "status": "online", "jobseed": "all", "role": "satellite",
     "type": "unified",
-}
+}  # fmt: skip
 
 TASK_DEFAULTS: Row = {
     "label": "managed", "gshare": "Reprocessing default", "core_count": 1, "ram_count": 2000, "ram_unit": "MBPerCore",
@@ -939,48 +934,24 @@ def express_network_threshold(case: Case, queue: Queue) -> str | None:
 Rule = Callable[[Case, Queue], str | None]
 
 FILTERS: list[tuple[str, Rule]] = [
-    ("queue-status", queue_status),
-    ("link-blocked", link_blocked),
-    ("link-queue-cap", link_queue_cap),
-    ("nucleus-queue-cap", nucleus_queue_cap),
-    ("high-prio-opportunistic", high_prio_opportunistic),
-    ("inactive-queue", inactive_queue),
-    ("zero-share", zero_share),
-    ("io-cutoff", io_cutoff),
-    ("disk-io", disk_io),
-    ("core-count", core_count),
-    ("max-core-count", max_core_count),
-    ("software", software),
-    ("memory", memory),
-    ("direct-io-only", direct_io_only),
-    ("scratch-disk", scratch_disk),
-    ("storage-space", storage_space),
-    ("storage-blacklist", storage_blacklist),
-    ("walltime-scout", walltime_scout),
-    ("walltime", walltime),
-    ("wn-connectivity", wn_connectivity),
-    ("event-service", event_service),
-    ("transferring-limit", transferring_limit),
-    ("t1-weight", t1_weight),
-    ("full-chain-job", full_chain_job),
-    ("no-pilot", no_pilot),
+    ("queue-status", queue_status), ("link-blocked", link_blocked), ("link-queue-cap", link_queue_cap),
+    ("nucleus-queue-cap", nucleus_queue_cap), ("high-prio-opportunistic", high_prio_opportunistic),
+    ("inactive-queue", inactive_queue), ("zero-share", zero_share), ("io-cutoff", io_cutoff), ("disk-io", disk_io),
+    ("core-count", core_count), ("max-core-count", max_core_count), ("software", software), ("memory", memory),
+    ("direct-io-only", direct_io_only), ("scratch-disk", scratch_disk), ("storage-space", storage_space),
+    ("storage-blacklist", storage_blacklist), ("walltime-scout", walltime_scout), ("walltime", walltime),
+    ("wn-connectivity", wn_connectivity), ("event-service", event_service), ("transferring-limit", transferring_limit),
+    ("t1-weight", t1_weight), ("full-chain-job", full_chain_job), ("no-pilot", no_pilot),
     ("express-network-threshold", express_network_threshold),
-]
+]  # fmt: skip
 
 
 # --- Weights ----------------------------------------------------------------------------------------------------------
 
 
 THROUGHPUT_STEPS = [
-    (200, "2.0"),
-    (100, "1.9"),
-    (75, "1.8"),
-    (50, "1.7"),
-    (20, "1.5"),
-    (10, "1.3"),
-    (2, "1.2"),
-    (1, "1.1"),
-]
+    (200, "2.0"), (100, "1.9"), (75, "1.8"), (50, "1.7"), (20, "1.5"), (10, "1.3"), (2, "1.2"), (1, "1.1"),
+]  # fmt: skip
 
 
 def network_weight(case: Case, queue: Queue) -> Fraction:

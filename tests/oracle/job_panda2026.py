@@ -753,36 +753,23 @@ class Filter(NamedTuple):
 
 
 FILTERS = [
-    Filter("queue-status", queue_status),
-    Filter("link-blocked", link_blocked),
+    Filter("queue-status", queue_status), Filter("link-blocked", link_blocked),
     Filter("link-queue-cap", link_queue_cap, temporary=True),
     Filter("nucleus-queue-cap", nucleus_queue_cap, temporary=True),
     Filter("nucleus-unwritable", nucleus_unwritable, temporary=True),
     Filter("high-prio-opportunistic", high_prio_opportunistic),
-    Filter("inactive-queue", inactive_queue, temporary=True),
-    Filter("zero-share", zero_share),
-    Filter("jumbo-queue", jumbo_queue),
-    Filter("disk-io", disk_io, temporary=True),
-    Filter("core-count", core_count),
-    Filter("max-core-count", max_core_count),
-    Filter("software", software),
-    Filter("memory", memory),
-    Filter("direct-io-only", direct_io_only),
-    Filter("scratch-disk", scratch_disk),
+    Filter("inactive-queue", inactive_queue, temporary=True), Filter("zero-share", zero_share),
+    Filter("jumbo-queue", jumbo_queue), Filter("disk-io", disk_io, temporary=True), Filter("core-count", core_count),
+    Filter("max-core-count", max_core_count), Filter("software", software), Filter("memory", memory),
+    Filter("direct-io-only", direct_io_only), Filter("scratch-disk", scratch_disk),
     Filter("storage-space", storage_space, temporary=True),
-    Filter("storage-blacklist", storage_blacklist, temporary=True),
-    Filter("walltime", too_long),
-    Filter("walltime-scout", walltime_scout),
-    Filter("walltime", too_short),
-    Filter("wn-connectivity", wn_connectivity),
-    Filter("event-service", event_service),
-    Filter("transferring-limit", transferring_limit, temporary=True),
-    Filter("work-shortage", work_shortage),
-    Filter("t1-weight", t1_weight),
-    Filter("max-io-intensity", max_io_intensity),
-    Filter("full-chain-job", model.full_chain_job),
+    Filter("storage-blacklist", storage_blacklist, temporary=True), Filter("walltime", too_long),
+    Filter("walltime-scout", walltime_scout), Filter("walltime", too_short), Filter("wn-connectivity", wn_connectivity),
+    Filter("event-service", event_service), Filter("transferring-limit", transferring_limit, temporary=True),
+    Filter("work-shortage", work_shortage), Filter("t1-weight", t1_weight),
+    Filter("max-io-intensity", max_io_intensity), Filter("full-chain-job", model.full_chain_job),
     Filter("no-pilot", no_pilot, temporary=True),
-]
+]  # fmt: skip
 
 
 # --- Weights ----------------------------------------------------------------------------------------------------------

@@ -456,13 +456,9 @@ def _parts(pick: Pick, number: int, kind: str, cores: int) -> Parts:
 def _replica(kind: str, lfns: list[str]) -> Row | None:
     count = len(lfns)
     kinds: dict[str, Row | None] = {
-        "full": {},
-        "counted": {"found": count, "total": count},
-        "part": {"found": count - 1, "total": count},
-        "one": {"found": 1, "total": count},
-        "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
-        "none": None,
-    }
+        "full": {}, "counted": {"found": count, "total": count}, "part": {"found": count - 1, "total": count},
+        "one": {"found": 1, "total": count}, "named": {"found": 1, "total": count, "lfns": lfns[-1:]}, "none": None,
+    }  # fmt: skip
     return kinds[kind]
 
 
@@ -633,15 +629,9 @@ def _job(pick: Pick, number: int, queue: str) -> Row:
     status = pick(["running", "activated", "assigned", "starting", "defined", "transferring", "finished"])
     hours = pick([0.5, 1.99, 2, 2.01, 30, None]) if status in ("running", "transferring", "finished") else None
     return {
-        "id": number,
-        "task": TASK,
-        "queue": queue,
-        "gshare": pick([SHARE, SHARE, OTHER_SHARE]),
-        "status": status,
-        "created": {"hours_ago": 1},
-        "modified": {"hours_ago": 1},
-        "started": hours and {"hours_ago": hours},
-    }
+        "id": number, "task": TASK, "queue": queue, "gshare": pick([SHARE, SHARE, OTHER_SHARE]), "status": status,
+        "created": {"hours_ago": 1}, "modified": {"hours_ago": 1}, "started": hours and {"hours_ago": hours},
+    }  # fmt: skip
 
 
 def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:

@@ -79,16 +79,11 @@ THEMES: dict[str, Theme] = {
 ONCE = ("task", "split", "params", "config", "source", "names", "parent")
 
 INPUTS: list[list[tuple[str, list[Any]]]] = [
-    [],
-    [("input", [GIB])],
-    [("input", [GIB, GIB, GIB, GIB])],
-    [("input", [GIB, GIB, GIB, GIB])],
-    [("input", [0, None])],
-    [("input", [2 * GIB, 2 * GIB]), ("input", [GIB, 3 * GIB])],
-    [("input", [5 * GIB, 5 * GIB]), ("input", [1])],
-    [("pseudo_input", [0, 0])],
+    [], [("input", [GIB])], [("input", [GIB, GIB, GIB, GIB])], [("input", [GIB, GIB, GIB, GIB])],
+    [("input", [0, None])], [("input", [2 * GIB, 2 * GIB]), ("input", [GIB, 3 * GIB])],
+    [("input", [5 * GIB, 5 * GIB]), ("input", [1])], [("pseudo_input", [0, 0])],
     [("pseudo_input", [0]), ("input", [2 * GIB, 2 * GIB])],
-]
+]  # fmt: skip
 
 
 @st.composite
@@ -149,14 +144,9 @@ class _World:
 
     def _task(self) -> Row:
         return {
-            "id": TASK,
-            "status": "assigning",
-            "gshare": SHARE,
-            "input": self.names,
-            "output": [{"name": "o1", "token": "DATADISK"}],
-            "split": {},
-            "params": {},
-        }
+            "id": TASK, "status": "assigning", "gshare": SHARE, "input": self.names,
+            "output": [{"name": "o1", "token": "DATADISK"}], "split": {}, "params": {},
+        }  # fmt: skip
 
     def _site(self, name: str, number: int, role: str, changes: dict[str, Any]) -> None:
         """A site with one queue or two, three storages, a link, work."""

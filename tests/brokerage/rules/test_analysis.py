@@ -109,14 +109,10 @@ def test_include_exclude(rolled_back: Db) -> None:
 def test_anal_locality(rolled_back: Db) -> None:
     missing = {"p_input_problem": "dataset d is not there", "t_io_intensity_cutoff_user": 10}
     always = [
-        case(None),
-        case("dataset d is not there", **missing),
-        case(None, **missing, t_second_pass=True),
-        case("d", **missing, t_task_priority=1999),
-        case("d", **missing, t_io_intensity=11),
-        case("d", **missing, t_io_intensity=None),
-        case("d", p_input_problem="d", t_io_intensity=10),
-    ]
+        case(None), case("dataset d is not there", **missing), case(None, **missing, t_second_pass=True),
+        case("d", **missing, t_task_priority=1999), case("d", **missing, t_io_intensity=11),
+        case("d", **missing, t_io_intensity=None), case("d", p_input_problem="d", t_io_intensity=10),
+    ]  # fmt: skip
     high = case(None, **missing, t_task_priority=2000)
     low = case(None, **missing, t_io_intensity=10)
     check(rolled_back, "rule_anal_locality", [*always, high, low], {"may_be_suppressed": True})

@@ -340,15 +340,11 @@ def test_io_cutoff(rolled_back: Db) -> None:
     busy = {"t_io_intensity": 201, "t_input_files": 1000, "t_input_bytes": 100 * GIB}
     disk = {"p_available_files": 900, "p_available_bytes": 90 * GIB}
     cases = [
-        case(None, **{**busy, "t_io_intensity": 200}),
-        case(None, **{**busy, "t_io_intensity": None}),
-        case(None, **{**busy, "t_input_bytes": 0}),
-        case(None, **busy, t_is_merging=True),
-        case(None, **busy, t_event_service=1),
-        case(None, **busy, **ALONE),
-        case("1000 files are missing", **busy),
+        case(None, **{**busy, "t_io_intensity": 200}), case(None, **{**busy, "t_io_intensity": None}),
+        case(None, **{**busy, "t_input_bytes": 0}), case(None, **busy, t_is_merging=True),
+        case(None, **busy, t_event_service=1), case(None, **busy, **ALONE), case("1000 files are missing", **busy),
         case("1000 files", **busy, p_is_preassigned=True),
-    ]
+    ]  # fmt: skip
     only_disk = [
         case(None, **busy, **disk),
         case(None, **busy, **{**disk, "p_available_bytes": 90 * GIB - MIB + 1}),

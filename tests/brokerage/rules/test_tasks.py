@@ -15,38 +15,16 @@ GB = 1024**3
 GB_OF_WORK = 4 * 10 * 86400  # HS06 s that will make one GB of output
 LIMIT = 100 * 1024  # GB: 100 TB
 NUCLEUS: dict[str, Any] = {
-    "t_full_chain": None,
-    "t_t1_weight": None,
-    "t_is_preset": False,
-    "t_io_intensity": 500,
-    "t_located_files": 1000,
-    "t_located_bytes": 100 * GB,
-    "t_nqueued_nuc_cap": 2000,
-    "t_disk_threshold": 100,
-    "t_input_size_threshold": 1,
-    "t_input_size_fraction": 10,
-    "t_input_num_threshold": 100,
-    "t_input_num_fraction": 10,
-    "t_min_io_intensity_with_local_data": 200,
-    "t_min_input_size_with_local_data": 10000,
-    "t_max_task_prio_with_local_data": 800,
-    "t_data_location_check_period": 7,
-    "t_free_disk_cutoff": 1000,
-    "q_queue": "NUC",
-    "q_is_nucleus": True,
-    "q_status": "ACTIVE",
-    "q_bare_nucleus": None,
-    "q_queued_into": 0,
-    "q_remaining_work": 0,
-    "p_remaining_work": 0,
-    "p_located_files": 1000,
-    "p_located_bytes": 100 * GB,
-    "p_located_disk_files": 1000,
-    "p_located_disk_bytes": 100 * GB,
-    "p_space": 2 * LIMIT,
-    "p_weighed_space": 2 * LIMIT,
+    "t_full_chain": None, "t_t1_weight": None, "t_is_preset": False, "t_io_intensity": 500, "t_located_files": 1000,
+    "t_located_bytes": 100 * GB, "t_nqueued_nuc_cap": 2000, "t_disk_threshold": 100, "t_input_size_threshold": 1,
+    "t_input_size_fraction": 10, "t_input_num_threshold": 100, "t_input_num_fraction": 10,
+    "t_min_io_intensity_with_local_data": 200, "t_min_input_size_with_local_data": 10000,
+    "t_max_task_prio_with_local_data": 800, "t_data_location_check_period": 7, "t_free_disk_cutoff": 1000,
+    "q_queue": "NUC", "q_is_nucleus": True, "q_status": "ACTIVE", "q_bare_nucleus": None, "q_queued_into": 0,
+    "q_remaining_work": 0, "p_remaining_work": 0, "p_located_files": 1000, "p_located_bytes": 100 * GB,
+    "p_located_disk_files": 1000, "p_located_disk_bytes": 100 * GB, "p_space": 2 * LIMIT, "p_weighed_space": 2 * LIMIT,
     "p_space_total": 4 * LIMIT,
-}
+}  # fmt: skip
 PRESET = {"t_is_preset": True, "p_is_preassigned": True}
 
 
@@ -310,14 +288,10 @@ def test_weight_of_remaining_work(rolled_back: Db) -> None:
 def test_weight_of_data(rolled_back: Db) -> None:
     half = {"p_located_bytes": 50 * GB}
     cases = [
-        case(0.5, t_io_intensity=200.1, **half),
-        case(1, t_io_intensity=200, **half),
-        case(0.5, t_io_intensity=None, **half),
-        case(1, t_io_intensity=0, **half),
-        case(0, p_located_bytes=0),
-        case(1, p_located_bytes=0, t_located_bytes=0),
-        case(None, **PRESET),
-    ]
+        case(0.5, t_io_intensity=200.1, **half), case(1, t_io_intensity=200, **half),
+        case(0.5, t_io_intensity=None, **half), case(1, t_io_intensity=0, **half), case(0, p_located_bytes=0),
+        case(1, p_located_bytes=0, t_located_bytes=0), case(None, **PRESET),
+    ]  # fmt: skip
     old, young = (
         case(number, t_frozen=f"2026-02-22T{at}Z", **half) for number, at in ((1, "11:59:59"), (0.5, "12:00"))
     )
@@ -340,13 +314,9 @@ def test_weight_of_tape(rolled_back: Db) -> None:
 
 def test_weight_of_space(rolled_back: Db) -> None:
     cases = [
-        case(0.5),
-        case(0, p_weighed_space=0),
-        case(1, p_space_total=None),
-        case(1, p_space_total=0),
-        case(0.5, q_remaining_work=1000 * GB_OF_WORK),
-        case(None, **PRESET),
-    ]
+        case(0.5), case(0, p_weighed_space=0), case(1, p_space_total=None), case(1, p_space_total=0),
+        case(0.5, q_remaining_work=1000 * GB_OF_WORK), case(None, **PRESET),
+    ]  # fmt: skip
     check_numbers(rolled_back, "weight_nucleus_space", cases)
 
 
