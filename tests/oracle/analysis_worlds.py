@@ -1,6 +1,6 @@
 """Random worlds for analysis job brokerage: one task of a user and a few queues, near the limits of the rules.
 
-Made as in `worlds.py`, from which themes of rules that analysis shares with production are taken: harmless first, then
+Made as in `job_worlds.py`, which gives the themes of rules that analysis shares with production: harmless first, then
 *themes* spoil it. Attributes of the task, its user and the configuration are drawn once a world, those of queues for
 every queue, mostly left as they are. `random_analysis_world(number)` makes the world of a number; `analysis_worlds()`
 is the strategy.

@@ -357,11 +357,16 @@ def is_pseudo(name: str, dataset: Row) -> bool:
     return str(dataset.get("type") or "").startswith("pseudo") or name in ("pseudo_dataset", "seq_number")
 
 
-def is_complete(replica: Row, files: int) -> bool:
-    """Found = total. Without numbers: complete, if it names no files of its own."""
+def found_and_total(replica: Row, files: int) -> tuple[int, int]:
+    """Files of a replica. Without numbers: those it names, or all."""
     lfns = replica.get("lfns")
     expected = replica["total"] if replica.get("total") is not None else files
     found = replica["found"] if replica.get("found") is not None else len(lfns) if lfns is not None else expected
+    return found, expected
+
+
+def is_complete(replica: Row, files: int) -> bool:
+    found, expected = found_and_total(replica, files)
     return bool(found == expected)
 
 
@@ -1045,34 +1050,40 @@ def first_failure(case: Case, queue: Queue) -> tuple[str, str] | None:
     return None
 
 
+def answer_of(
+    best: list[tuple[str, Fraction]], failed: dict[str, tuple[str, str]], left_out: set[str], rule: str, why: str | None
+) -> Row:
+    """The answer of `broker evaluate`; `rule` made the list of candidates, `why` explains the whole."""
+    return {
+        "status": "candidates" if best else "pending",
+        "candidates": [
+            {"queue": name, "rank": rank, "weight": float(w)} for rank, (name, w) in enumerate(best, start=1)
+        ],
+        "rejected": [
+            {"queue": name, "rule": one, "criteria": tag or None} for name, (one, tag) in sorted(failed.items())
+        ],
+        "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
+        "explanation": {"rule": why} if why else None,
+    }
+
+
 def broker_job(world: Row, task_id: int) -> Row:
     """The answer of `broker evaluate` for algorithm production_job, profile doc; reasons have no text."""
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = Case(world, {**TASK_DEFAULTS, **task}, all_queues(world))
     rule, listed = initial_list(case)
     left_out = {queue.unified for queue in case.queues} - {queue.unified for queue in listed}
-
-    rejected: list[Row] = []
-    passed: list[tuple[Fraction, str]] = []
+    failed: dict[str, tuple[str, str]] = {}
+    passed: list[tuple[str, Fraction]] = []
     for queue in listed:
         failure = first_failure(case, queue)
         if failure is None:
-            passed.append((weight_of(case, queue), queue.name))
+            passed.append((queue.name, weight_of(case, queue)))
         else:
-            rejected.append({"queue": queue.name, "rule": failure[0], "criteria": failure[1]})
-    passed.sort(key=lambda one: (-one[0], one[1]))
-    for _, name in passed[MOST_CANDIDATES:]:
-        rejected.append({"queue": name, "rule": "top-10", "criteria": "-low_weight"})
-    best = passed[:MOST_CANDIDATES]
-    return {
-        "status": "candidates" if best else "pending",
-        "candidates": [
-            {"queue": name, "rank": rank, "weight": float(weight)} for rank, (weight, name) in enumerate(best, start=1)
-        ],
-        "rejected": sorted(rejected, key=lambda row: str(row["queue"])),
-        "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
-        "explanation": None,
-    }
+            failed[queue.name] = failure
+    passed.sort(key=lambda one: (-one[1], one[0]))
+    failed |= {name: ("top-10", "-low_weight") for name, _ in passed[MOST_CANDIDATES:]}
+    return answer_of(passed[:MOST_CANDIDATES], failed, left_out, rule, None)
 
 
 def differences(expected: Row, answer: Row, *, relative: float = 1e-9) -> list[str]:

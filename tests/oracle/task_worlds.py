@@ -1,8 +1,8 @@
 """Random worlds for production task brokerage: one task (and perhaps its parent), a few nuclei and satellites.
 
-Made as in `worlds.py`: harmless first, then *themes* spoil them. Attributes of the task and of the configuration are
-drawn once a world, those of nuclei for every nucleus, mostly left as they are. `random_task_world(number)` makes the
-world of a number; `task_worlds()` is the strategy.
+Made as in `job_worlds.py`: harmless first, then *themes* spoil them. Attributes of the task and of the configuration
+are drawn once a world, those of nuclei for every nucleus, mostly left as they are. `random_task_world(number)` makes
+the world of a number; `task_worlds()` is the strategy.
 """
 
 import copy
