@@ -142,7 +142,7 @@ comment on column lifecycle.timeout_facts.now is 'The time of the setup.';
 create table lifecycle.own_timeout (
   setup         text not null references resource.setup on delete cascade,
   rule          text not null check (rule ~ '^[a-z][a-z0-9-]{0,49}$'),
-  position      int not null check (position between 1 and 99999 and position % 10 <> 0),
+  position      int not null check (position >= 1 and position <= 99999 and position % 10 <> 0),
   statuses      text[] not null
     check (statuses <> '{}' and statuses <@ array['pending', 'throttled', 'defined', 'assigned', 'activated', 'sent',
       'starting', 'running', 'holding', 'transferring']),
