@@ -28,10 +28,10 @@ def test_a_key_with_its_component(rolled_back: Connection) -> None:
     [
         ("NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
         ("jobbroker:NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
-        ("NQUEUED_SAT_CAP", "taskbrokerage", "Components that know it: jobbroker."),
-        ("taskbrokerage:NQUEUED_SAT_CAP", None, "Components that know it: jobbroker."),
-        ("NQUEUED_SAT_CAP", "jobroker", "Components that know it: jobbroker."),
-        ("XYZZY", None, "All known ones: resource.config_key."),
+        ("NQUEUED_SAT_CAP", "taskbrokerage", "Components that know the key: jobbroker."),
+        ("taskbrokerage:NQUEUED_SAT_CAP", None, "Components that know the key: jobbroker."),
+        ("NQUEUED_SAT_CAP", "jobroker", "Components that know the key: jobbroker."),
+        ("XYZZY", None, "All known keys: resource.config_key."),
     ],
 )
 def test_keys_that_no_rule_reads(rolled_back: Connection, key: str, component: str | None, hint: str) -> None:
