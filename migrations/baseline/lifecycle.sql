@@ -12,14 +12,12 @@ create table lifecycle.setting (
 comment on table lifecycle.setting is
   'Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). '
   'lifecycle.setting_in_force has those of every setup.';
-comment on column lifecycle.setting.setup is 'Tenant.';
 comment on column lifecycle.setting.timeouts is
   'Base profile whose timeouts apply; null = the base profile of the setup''s profile.';
 comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';
 comment on column lifecycle.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
 comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';
 comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
-comment on constraint setting_jobs_kept_check on lifecycle.setting is 'longer than 0, at most 100 years';
 
 create table lifecycle.leader (
   name       text primary key,

@@ -301,39 +301,33 @@ create type brokerage.task_facts as (
 
 -- Jobs of tasks that were assigned to queues.
 create table brokerage.assignment (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task.
   queue text not null,  -- Queue, or pseudo-queue of a unified one.
   jobs bigint,  -- Jobs.
   constraint assignment_pkey primary key (setup, run_id, task_id, queue),
-  -- a number between -1e15 and 1e15
-  constraint assignment_jobs_check check (jobs::numeric > '-1000000000000000'::numeric and jobs::numeric <
-    '1000000000000000'::numeric),
-  constraint assignment_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
+  constraint assignment_jobs_check check (jobs > -1e15 and jobs < 1e15),  -- a number between -1e15 and 1e15
   constraint assignment_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on delete
     cascade
 );
 
 -- Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.
 create table brokerage.live_counter (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   number bigint generated always as identity not null,  -- Number of the row.
   queue text,  -- Unified queue.
   jobs bigint,  -- Jobs.
   counted_at timestamp with time zone,  -- When; null = loaded with a world, counts until it is replaced.
   constraint live_counter_pkey primary key (setup, number),
   constraint live_counter_jobs_allowed check (jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint live_counter_jobs_check check (jobs::numeric > '-1000000000000000'::numeric and jobs::numeric <
-    '1000000000000000'::numeric),
-  constraint live_counter_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint live_counter_jobs_check check (jobs > -1e15 and jobs < 1e15)  -- a number between -1e15 and 1e15
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
 
 -- Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
-  setup text not null,  -- Tenant.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   run_id bigint not null,  -- Run that decided.
   nucleus text not null,  -- Nucleus.
@@ -343,10 +337,8 @@ create table brokerage.nucleus_assignment (
   work double precision not null,  -- CPU time that its events need (HS06 s).
   assigned_at timestamp with time zone not null,  -- When (resource.clock).
   constraint nucleus_assignment_pkey primary key (setup, task_id),
-  constraint nucleus_assignment_probability_check check (probability >= 0::double precision and probability <=
-    1::double precision),
-  constraint nucleus_assignment_work_check check (work >= 0::double precision),
-  constraint nucleus_assignment_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
+  constraint nucleus_assignment_probability_check check (probability >= 0 and probability <= 1),
+  constraint nucleus_assignment_work_check check (work >= 0),  -- 0 or more
   constraint nucleus_assignment_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id)
     on delete cascade
 );
@@ -354,11 +346,10 @@ create index nucleus_assignment_nucleus on brokerage.nucleus_assignment (setup, 
 
 -- Profiles of an organisation's own; documented and panda2026 come with the program (brokerage.shipped_rule).
 create table brokerage.profile (
-  profile text not null,  -- Name.
+  profile text not null primary key,  -- Name.
   -- Profile whose rules it has, unless brokerage.profile_rule changes them.
   based_on text default 'documented'::text not null,
   description text default ''::text not null,  -- What it is for.
-  constraint profile_pkey primary key (profile),
   constraint profile_check check (based_on <> profile),
   constraint profile_profile_check check (profile <> ''::text)
 );
@@ -402,23 +393,20 @@ create table brokerage.profile_rule (
 
 -- How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.
 create table brokerage.rejection_count (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   rule text not null,  -- Rule.
   queue text not null,  -- Queue.
   tasks bigint,  -- Tasks.
   constraint rejection_count_pkey primary key (setup, run_id, rule, queue),
-  -- a number between -1e15 and 1e15
-  constraint rejection_count_tasks_check check (tasks::numeric > '-1000000000000000'::numeric and tasks::numeric <
-    '1000000000000000'::numeric),
-  constraint rejection_count_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
+  constraint rejection_count_tasks_check check (tasks > -1e15 and tasks < 1e15),  -- a number between -1e15 and 1e15
   constraint rejection_count_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on
     delete cascade
 );
 
 -- Runs of the brokers: one call, one row.
 create table brokerage.run (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint generated always as identity not null,  -- Number of the run.
   algorithm text,  -- production_job, analysis_job or production_task.
   profile text,  -- Profile that decided.
@@ -429,18 +417,14 @@ create table brokerage.run (
   ended_at timestamp with time zone,  -- When it ended; null = it is running, or was interrupted.
   tasks bigint default 0,  -- Tasks decided so far.
   constraint run_pkey primary key (setup, run_id),
-  -- a number between -1e15 and 1e15
-  constraint run_seed_check check (seed::numeric > '-1000000000000000'::numeric and seed::numeric <
-    '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint run_tasks_check check (tasks::numeric > '-1000000000000000'::numeric and tasks::numeric <
-    '1000000000000000'::numeric),
-  constraint run_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint run_seed_check check (seed > -1e15 and seed < 1e15),  -- a number between -1e15 and 1e15
+  constraint run_tasks_check check (tasks > -1e15 and tasks < 1e15)  -- a number between -1e15 and 1e15
 );
 
 -- Settings of brokerage, one row for each setup that changes a default.
 create table brokerage.setting (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   profile text default 'documented'::text not null,  -- Profile that decides if a call names none.
   -- How long decisions are kept; counts by rule and queue stay.
   decisions_kept interval default '2 days'::interval not null,
@@ -450,7 +434,6 @@ create table brokerage.setting (
   -- Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
   -- assigned jobs count for assignments_count.
   makes_jobs boolean default true not null,
-  constraint setting_pkey primary key (setup),
   -- longer than 0, at most 100 years
   constraint setting_assignments_count_check check (assignments_count > '00:00:00'::interval and assignments_count <=
     '100 years'::interval),
@@ -459,13 +442,12 @@ create table brokerage.setting (
     '100 years'::interval),
   -- longer than 0, at most 100 years
   constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval and decisions_kept <=
-    '100 years'::interval),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    '100 years'::interval)
 );
 
 -- What a run decided for a task.
 create table brokerage.task_decision (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task.
   decided_at timestamp with time zone,  -- When (resource.clock).
@@ -479,17 +461,12 @@ create table brokerage.task_decision (
   not_candidates integer,  -- Queues that never entered the list.
   constraint task_decision_pkey primary key (setup, run_id, task_id),
   -- a number between -1e9 and 1e9
-  constraint task_decision_candidates_check check (candidates::numeric > '-1000000000'::numeric and candidates::numeric
-    < '1000000000'::numeric),
+  constraint task_decision_candidates_check check (candidates > -1e9 and candidates < 1e9),
   -- a number between -1e9 and 1e9
-  constraint task_decision_not_candidates_check check (not_candidates::numeric > '-1000000000'::numeric and
-    not_candidates::numeric < '1000000000'::numeric),
-  -- a number between -1e9 and 1e9
-  constraint task_decision_rejected_check check (rejected::numeric > '-1000000000'::numeric and rejected::numeric <
-    '1000000000'::numeric),
+  constraint task_decision_not_candidates_check check (not_candidates > -1e9 and not_candidates < 1e9),
+  constraint task_decision_rejected_check check (rejected > -1e9 and rejected < 1e9),  -- a number between -1e9 and 1e9
   constraint task_decision_status_check check (status = any (array['candidates'::text, 'pending'::text,
     'throttled'::text, 'failed'::text, 'error'::text])),
-  constraint task_decision_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
   constraint task_decision_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on
     delete cascade
 );
@@ -497,7 +474,7 @@ create index task_decision_task on brokerage.task_decision (setup, task_id, run_
 
 -- State of a task in brokerage; no row = never brokered.
 create table brokerage.task_state (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   run_id bigint,  -- Last run that decided it.
   retry_at timestamp with time zone,  -- Pending until then; null = not pending.
@@ -506,15 +483,13 @@ create table brokerage.task_state (
   algorithm text default 'production_job'::text not null,
   constraint task_state_pkey primary key (setup, task_id, algorithm),
   -- a number between -1e15 and 1e15
-  constraint task_state_assigned_jobs_check check (assigned_jobs::numeric > '-1000000000000000'::numeric and
-    assigned_jobs::numeric < '1000000000000000'::numeric),
-  constraint task_state_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_state_assigned_jobs_check check (assigned_jobs > -1e15 and assigned_jobs < 1e15)
 );
 
 -- What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are
 -- compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).
 create table brokerage.verdict (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task; it has several rows if parts were decided one after the other.
   decided_at timestamp with time zone not null,  -- When (resource.clock).

@@ -10,7 +10,7 @@ create sequence instance.step_id;
 -- Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has and
 -- what its steps use.
 create table instance.instance (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   instance_id bigint not null,  -- Number of the instance.
   type text not null,  -- Instance type (resource.instance_type).
   task_id bigint,  -- Task that the instance was requested for; null = steps of every task may use it.
@@ -26,22 +26,18 @@ create table instance.instance (
   started_at timestamp with time zone,  -- When the instance began to run; null = not yet, or not known.
   released_at timestamp with time zone,  -- When the instance was released; null = not yet, or not known.
   constraint instance_pkey primary key (setup, instance_id),
-  -- more than 0 and less than 1e9
-  constraint instance_cpu_allowed check (cpu > 0::numeric and cpu < '1000000000'::numeric),
+  constraint instance_cpu_allowed check (cpu > 0::numeric and cpu < 1e9),  -- more than 0 and less than 1e9
   -- steps use at most the cores of the instance
   constraint instance_cpu_used check (used_cpu >= 0::numeric and used_cpu <= coalesce(cpu, used_cpu)),
   -- 1 to 1e18
   constraint instance_instance_id_allowed check (instance_id >= 1 and instance_id::numeric <=
     '1000000000000000000'::numeric),
-  -- 0 or more, and less than 1e15
-  constraint instance_price_allowed check (price >= 0::numeric and price < '1000000000000000'::numeric),
-  -- more than 0 and less than 1e15
-  constraint instance_ram_allowed check (ram > 0::numeric and ram < '1000000000000000'::numeric),
+  constraint instance_price_allowed check (price >= 0::numeric and price < 1e15),  -- 0 or more, and less than 1e15
+  constraint instance_ram_allowed check (ram > 0::numeric and ram < 1e15),  -- more than 0 and less than 1e15
   -- steps use at most the memory of the instance
   constraint instance_ram_used check (used_ram >= 0::numeric and used_ram <= coalesce(ram, used_ram)),
   -- requested, running or released
-  constraint instance_state_check check (state = any (array['requested'::text, 'running'::text, 'released'::text])),
-  constraint instance_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint instance_state_check check (state = any (array['requested'::text, 'running'::text, 'released'::text]))
 );
 -- Instances of a task that are not released.
 create index instance_live on instance.instance (setup, task_id) where (state <> 'released'::text);
@@ -50,22 +46,21 @@ create index instance_released on instance.instance (setup, released_at) where (
 
 -- How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.
 create table instance.setting (
-  setup text not null,  -- Tenant.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   most_instances integer,  -- The most instances that are not released; null = no limit.
   most_per_task integer,  -- The same for each task that has no limit of its own; null = no limit.
   -- Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.
   first text default 'dearest'::text not null,
-  constraint setting_pkey primary key (setup),
   constraint setting_first_check check (first = any (array['dearest'::text, 'cheapest'::text])),  -- dearest or cheapest
   constraint setting_most_instances_check check (most_instances >= 0),  -- 0 or more
-  constraint setting_most_per_task_check check (most_per_task >= 0),  -- 0 or more
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint setting_most_per_task_check check (most_per_task >= 0)  -- 0 or more
 );
 
 -- Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or an
 -- expression of inputs until they are known.
 create table instance.step (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   step_id bigint not null,  -- Number of the step.
   task_id bigint,  -- Task; null = none.
   cpu numeric,  -- Cores that the step needs; null = not known yet.
@@ -85,16 +80,14 @@ create table instance.step (
   placed_at timestamp with time zone,  -- When the step was placed; null = it is on no instance, or not known.
   ended_at timestamp with time zone,  -- When the step finished or was cancelled; null = not yet, or not known.
   constraint step_pkey primary key (setup, step_id),
-  constraint step_cpu_check check (cpu >= 0::numeric and cpu < '1000000000'::numeric),  -- 0 or more, and less than 1e9
+  constraint step_cpu_check check (cpu >= 0::numeric and cpu < 1e9),  -- 0 or more, and less than 1e9
   constraint step_inputs_check check (jsonb_typeof(inputs) = 'object'::text),  -- an object
-  -- 0 or more, and less than 1e15
-  constraint step_ram_check check (ram >= 0::numeric and ram < '1000000000000000'::numeric),
+  constraint step_ram_check check (ram >= 0::numeric and ram < 1e15),  -- 0 or more, and less than 1e15
   -- waiting, placed, finished, cancelled or unschedulable
   constraint step_state_allowed check (state = any (array['waiting'::text, 'placed'::text, 'finished'::text,
     'cancelled'::text, 'unschedulable'::text])),
   -- 1 to 1e18
-  constraint step_step_id_allowed check (step_id >= 1 and step_id::numeric <= '1000000000000000000'::numeric),
-  constraint step_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint step_step_id_allowed check (step_id >= 1 and step_id::numeric <= '1000000000000000000'::numeric)
 );
 -- Steps by the time of their end, to delete old ones.
 create index step_ended on instance.step (setup, ended_at) where (state = any (array['finished'::text,
@@ -109,10 +102,9 @@ create index step_unplaced on instance.step (setup, task_id) where (state = any 
 
 -- How many instances a task may have, where it has a limit of its own (instance.set_task_limit).
 create table instance.task_limit (
-  setup text not null,  -- Tenant.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   most_instances integer not null,  -- The most instances that are not released.
   constraint task_limit_pkey primary key (setup, task_id),
-  constraint task_limit_most_instances_check check (most_instances >= 0),
-  constraint task_limit_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_limit_most_instances_check check (most_instances >= 0)  -- 0 or more
 );

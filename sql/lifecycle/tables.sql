@@ -3,26 +3,24 @@
 
 -- Who watches now. A lease, not a lock: every step is right with two who watch.
 create table lifecycle.leader (
-  name text not null,  -- What is done by one at a time: watchdog.
+  name text not null primary key,  -- What is done by one at a time: watchdog.
   holder uuid not null,  -- Who: a number drawn when it began.
   held_by text not null,  -- Its host and process, for people.
   -- Until then nobody else does it; by the server's clock, not that of a setup.
-  expires_at timestamp with time zone not null,
-  constraint leader_pkey primary key (name)
+  expires_at timestamp with time zone not null
 );
 
 -- Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force
 -- has those of every setup.
 create table lifecycle.setting (
-  setup text not null,  -- Tenant.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   timeouts text,  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
   most integer default 10000 not null,  -- Jobs that one call touches at most, by rule.
   jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
-  constraint setting_pkey primary key (setup),
   -- longer than 0, at most 100 years
   constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
   constraint setting_most_check check (most > 0),  -- at least 1
   -- documented (or doc) or panda2026
-  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text])),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text]))
 );

@@ -43,17 +43,16 @@ create type taskqueue.stream as (
 
 -- CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.
 create table taskqueue.cpu_bucket (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   cpu_time bigint not null,  -- Upper end of the bucket, seconds (DIRAC: normalised CPU work).
   constraint cpu_bucket_pkey primary key (setup, cpu_time),
-  constraint cpu_bucket_cpu_time_check check (cpu_time > 0),
-  constraint cpu_bucket_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint cpu_bucket_cpu_time_check check (cpu_time > 0)
 );
 
 -- The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows.
 -- Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares).
 create table taskqueue.definition (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   definition_id bigint generated always as identity not null,  -- Definition.
   digest uuid not null,  -- md5 of the canonical requirements.
   family uuid not null,  -- md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM.
@@ -78,8 +77,7 @@ create table taskqueue.definition (
     '{}'::text[] then 0 else 4 end) | case when job_types = '{}'::text[] then 0 else 8 end) | case when grid_ces =
     '{}'::text[] then 0 else 16 end) stored not null,
   constraint definition_pkey primary key (setup, definition_id),
-  constraint definition_once unique (setup, digest),
-  constraint definition_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint definition_once unique (setup, digest)
 ) with (toast_tuple_target=8160);
 alter table taskqueue.definition alter column setup set (n_distinct=1);
 create index definition_family on taskqueue.definition (setup, family);
@@ -102,11 +100,10 @@ create index ended_at on taskqueue.ended (setup, ended_at);
 
 -- Owners whose TaskQueues are held.
 create table taskqueue.held_owner (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   owner_dn text not null,  -- Owner.
   held_at timestamp with time zone not null,  -- Since when.
-  constraint held_owner_pkey primary key (setup, owner_dn),
-  constraint held_owner_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint held_owner_pkey primary key (setup, owner_dn)
 );
 
 -- What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends
@@ -186,11 +183,10 @@ create index job_count_change_queue on taskqueue.job_count_change (setup, task_q
 -- Progress of transactions when taskqueue.maintain last looked: counted changes of transactions that had finished then
 -- may go when all that had started then have finished.
 create table taskqueue.job_count_horizon (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   finished xid8 not null,  -- All transactions before this one had finished.
-  started xid8 not null,  -- No transaction from this one on had started.
-  constraint job_count_horizon_pkey primary key (setup),
-  constraint job_count_horizon_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  started xid8 not null  -- No transaction from this one on had started.
 );
 
 -- Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a
@@ -271,7 +267,7 @@ alter table taskqueue.limit_use alter column setup set (n_distinct=1);
 
 -- Owner groups with their share and properties. A group without a row has the defaults.
 create table taskqueue.owner_group (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   owner_group text not null,  -- Group used for the submission.
   share double precision default 1000 not null,  -- Share of the group, any unit; default 1000.
   -- Property JobSharing: the group is one entity for shares, and private pilots of the group run the jobs of all its
@@ -281,8 +277,7 @@ create table taskqueue.owner_group (
   allow_background boolean default false not null,
   constraint owner_group_pkey primary key (setup, owner_group),
   constraint owner_group_owner_group_check check (owner_group <> ''::text),
-  constraint owner_group_share_check check (share > 0::double precision and share < 'Infinity'::double precision),
-  constraint owner_group_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint owner_group_share_check check (share > 0 and share < 'Infinity'::double precision)
 );
 
 -- Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends a
@@ -301,13 +296,12 @@ create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, o
 
 -- Compatible platforms: a resource that offers one also offers the other.
 create table taskqueue.platform_compatibility (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   offered text not null,  -- Platform named by a resource.
   accepted text not null,  -- Platform that this resource also offers.
   constraint platform_compatibility_pkey primary key (setup, offered, accepted),
   constraint platform_compatibility_accepted_check check (accepted <> ''::text),
-  constraint platform_compatibility_offered_check check (offered <> ''::text),
-  constraint platform_compatibility_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint platform_compatibility_offered_check check (offered <> ''::text)
 );
 
 -- Postings: which TaskQueue has a position of a posting list. Derived from task_queue and its requirement tables.
@@ -327,7 +321,7 @@ create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 -- Posting lists: the open TaskQueues that a site may see, by CPU bucket, in weight classes. Matching draws from them
 -- (taskqueue.next_candidate). Derived from task_queue and its requirement tables.
 create table taskqueue.posting_list (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   -- A site that the TaskQueues list and do not ban; '*' = they list no site; '' = every open TaskQueue, for resources
   -- without a site.
   site text not null,
@@ -348,8 +342,7 @@ create table taskqueue.posting_list (
   highest_bound double precision default 0 not null,  -- The highest of upper_bounds.
   position_count bigint default 0 not null,  -- Number of positions of all weight classes.
   constraint posting_list_pkey primary key (setup, site, cpu_time),
-  constraint posting_list_id unique (setup, list_id),
-  constraint posting_list_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint posting_list_id unique (setup, list_id)
 ) with (fillfactor=50, autovacuum_analyze_threshold=10);
 alter table taskqueue.posting_list alter column setup set (n_distinct=1);
 
@@ -368,15 +361,14 @@ alter table taskqueue.request alter column setup set (n_distinct=1);
 
 -- Kinds of resources that asked, at most 10,000 per setup, the ones seen last.
 create table taskqueue.resource_class (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   class uuid not null,  -- Class.
   resource jsonb not null,  -- Canonical description.
   first_seen timestamp with time zone not null,  -- First seen.
   last_seen timestamp with time zone not null,  -- Last seen.
   samples bigint not null,  -- Ten-second windows in which a resource of this kind asked, a sample.
   matched bigint not null,  -- Those windows whose sampled request got a job.
-  constraint resource_class_pkey primary key (setup, class),
-  constraint resource_class_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint resource_class_pkey primary key (setup, class)
 );
 
 -- Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain
@@ -393,7 +385,8 @@ create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_
 
 -- Settings of matching, one row a setup (taskqueue.set_settings).
 create table taskqueue.setting (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   -- User priority 10 is a class of its own, before all others (as in today's DIRAC).
   ten_first boolean default false not null,
   -- Keys of a resource description whose absence means that the resource offers nothing: of Site, GridCE, Platform,
@@ -419,7 +412,6 @@ create table taskqueue.setting (
   -- The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global =
   -- by how far the leaf is behind in the tree.
   shares text default 'groups'::text not null,
-  constraint setting_pkey primary key (setup),
   constraint setting_attempts_check check (attempts > 0),  -- at least 1
   -- longer than 0, at most 100 years
   constraint setting_correction_window_check check (correction_window > '00:00:00'::interval and correction_window <=
@@ -445,22 +437,19 @@ create table taskqueue.setting (
     '100 years'::interval),
   constraint setting_shares_check check (shares = any (array['groups'::text, 'global'::text])),  -- groups or global
   -- of Site, GridCE, Platform, JobType
-  constraint setting_strict_keys_check check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[]),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint setting_strict_keys_check check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[])
 );
 
 -- Factors on the shares of groups: from the usage in the history where the setting share_correction is on; from the
 -- tree of global shares where shares is global.
 create table taskqueue.share_correction (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   owner_group text not null,  -- Group.
   owner_dn text not null,  -- Owner; empty = the whole group (one with JobSharing, or with a global share).
   -- Expected share / used share, within 1/5 to 5; with a global share, what the tree gives / the share of the group.
   factor double precision not null,
   constraint share_correction_pkey primary key (setup, owner_group, owner_dn),
-  constraint share_correction_factor_check check (factor >= 0::double precision and factor < 'Infinity'::double
-    precision),
-  constraint share_correction_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint share_correction_factor_check check (factor >= 0 and factor < 'Infinity'::double precision)
 );
 
 -- Groups whose priorities have to be recomputed; rows are appended, and taskqueue.maintain deletes them.
@@ -473,7 +462,7 @@ create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 
 -- Limits per site, optionally per CE, on a value of a requirement.
 create table taskqueue.site_limit (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   limit_id bigint generated always as identity not null,  -- Limit.
   kind text not null,  -- running: jobs there at a time; delay: time between two matches.
   site text not null,  -- Site.
@@ -487,20 +476,19 @@ create table taskqueue.site_limit (
   constraint site_limit_pkey primary key (setup, limit_id),
   constraint site_limit_once unique nulls not distinct (setup, site, grid_ce, kind, attribute, value),
   constraint site_limit_burst_check check (burst > 0),
-  constraint site_limit_ceiling_check check (ceiling >= 0),
+  constraint site_limit_ceiling_check check (ceiling >= 0),  -- 0 or more
   constraint site_limit_delay_check check (delay >= '00:00:00'::interval),
   constraint site_limit_grid_ce_check check (grid_ce <> ''::text),
   constraint site_limit_kind check ( case kind when 'running'::text then ceiling is not null and delay is null else
     ceiling is null and delay is not null and burst is not null end),
   constraint site_limit_kind_check check (kind = any (array['running'::text, 'delay'::text])),
-  constraint site_limit_site_check check (site <> ''::text),
-  constraint site_limit_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint site_limit_site_check check (site <> ''::text)
 );
 
 -- TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold
 -- the requirements with one value, the tables task_queue_* those with several; these are the truth.
 create table taskqueue.task_queue (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint generated always as identity not null,  -- TaskQueue.
   definition_id bigint not null,  -- Its requirements as one row, shared with its siblings.
   owner_dn text not null,  -- OwnerDN: who submitted the jobs.
@@ -518,17 +506,15 @@ create table taskqueue.task_queue (
   created_at timestamp with time zone default now() not null,  -- When it was opened.
   constraint task_queue_pkey primary key (setup, task_queue_id),
   constraint task_queue_cpu_time_check check (cpu_time > 0),
-  constraint task_queue_max_ram_check check (max_ram >= 0::double precision),
-  constraint task_queue_mean_weight_check check (mean_weight > 0::double precision),
-  constraint task_queue_min_ram_check check (min_ram >= 0::double precision),
+  constraint task_queue_max_ram_check check (max_ram >= 0),  -- 0 or more
+  constraint task_queue_mean_weight_check check (mean_weight > 0),
+  constraint task_queue_min_ram_check check (min_ram >= 0),  -- 0 or more
   constraint task_queue_owner_dn_check check (owner_dn <> ''::text),
   constraint task_queue_owner_group_check check (owner_group <> ''::text),
-  constraint task_queue_priority_check check (priority > 0::double precision and priority < 'Infinity'::double
-    precision),
+  constraint task_queue_priority_check check (priority > 0 and priority < 'Infinity'::double precision),
   constraint task_queue_ram check (min_ram <= max_ram),
   constraint task_queue_setup_definition_id_fkey foreign key (setup, definition_id) references
-    taskqueue.definition(setup, definition_id),
-  constraint task_queue_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    taskqueue.definition(setup, definition_id)
 );
 alter table taskqueue.task_queue alter column setup set (n_distinct=1);
 create index task_queue_definition on taskqueue.task_queue (setup, definition_id, task_queue_id desc);

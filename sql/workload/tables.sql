@@ -9,20 +9,19 @@ create sequence workload.job_id start with 1000000000000;
 
 -- Datasets.
 create table workload.dataset (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Name.
   type text default 'input'::text,  -- input, output, log, lib, pseudo_input, ...
   site text,  -- Queues that jobs of it are pre-assigned to, separated by commas (merging).
   created timestamp with time zone,  -- When it was made.
   modified timestamp with time zone,  -- When it was last changed.
   distributed boolean default false,  -- Its files are at many places, none has all.
-  constraint dataset_pkey primary key (setup, dataset),
-  constraint dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint dataset_pkey primary key (setup, dataset)
 );
 
 -- Files of datasets.
 create table workload.dataset_file (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Dataset.
   "position" integer not null,  -- Order, from 1.
   lfn text,  -- Logical file name.
@@ -32,28 +31,20 @@ create table workload.dataset_file (
   end_event bigint,  -- Last event.
   constraint dataset_file_pkey primary key (setup, dataset, "position"),
   -- a number between -1e15 and 1e15
-  constraint dataset_file_end_event_check check (end_event::numeric > '-1000000000000000'::numeric and
-    end_event::numeric < '1000000000000000'::numeric),
+  constraint dataset_file_end_event_check check (end_event > -1e15 and end_event < 1e15),
   constraint dataset_file_nevents_allowed check (nevents >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_nevents_check check (nevents::numeric > '-1000000000000000'::numeric and nevents::numeric <
-    '1000000000000000'::numeric),
+  constraint dataset_file_nevents_check check (nevents > -1e15 and nevents < 1e15),  -- a number between -1e15 and 1e15
   -- a number between -1e9 and 1e9
-  constraint dataset_file_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
-    '1000000000'::numeric),
+  constraint dataset_file_position_check check ("position" > -1e9 and "position" < 1e9),
   constraint dataset_file_size_allowed check (size >= 0),  -- 0 or more
+  constraint dataset_file_size_check check (size > -1e15 and size < 1e15),  -- a number between -1e15 and 1e15
   -- a number between -1e15 and 1e15
-  constraint dataset_file_size_check check (size::numeric > '-1000000000000000'::numeric and size::numeric <
-    '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_start_event_check check (start_event::numeric > '-1000000000000000'::numeric and
-    start_event::numeric < '1000000000000000'::numeric),
-  constraint dataset_file_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint dataset_file_start_event_check check (start_event > -1e15 and start_event < 1e15)
 );
 
 -- Jobs that ended, by task, queue and minute; workload.job_change adds to them.
 create table workload.end_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   queue text,  -- Unified queue; null = none yet.
   status text not null,  -- finished, failed, cancelled or closed.
@@ -64,7 +55,7 @@ create table workload.end_count (
 
 -- What a task's input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.
 create table workload.input_digest (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   files bigint,  -- Files of the datasets that are not pseudo, each name once.
   size bigint,  -- Their bytes.
@@ -74,13 +65,12 @@ create table workload.input_digest (
   job_input_mb double precision,  -- Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
   job_input_bytes bigint,  -- Input of the largest job from all datasets (bytes).
   events bigint,  -- Events of the primary dataset.
-  constraint input_digest_pkey primary key (setup, task_id),
-  constraint input_digest_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint input_digest_pkey primary key (setup, task_id)
 );
 
 -- Jobs. Brokerage counts them.
 create table workload.job (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   job_id bigint not null,  -- PanDA id.
   task_id bigint,  -- Task; null = none.
   queue text,  -- Unified queue; null = not brokered.
@@ -113,8 +103,7 @@ create table workload.job (
   input_files bigint,  -- Files it reads; null = not made here.
   input_bytes bigint,  -- Bytes of them; null = not made here.
   events bigint,  -- Events of its part of the primary input; null = not made here.
-  constraint job_pkey primary key (setup, job_id),
-  constraint job_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint job_pkey primary key (setup, job_id)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 create index job_active on workload.job (setup, task_id, queue) where (ended is null);
 create index job_analysis on workload.job (setup, started) where (gshare = 'User Analysis'::text);
@@ -123,7 +112,7 @@ create unique index job_task on workload.job (setup, task_id, number, rebrokered
 
 -- Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
 create table workload.job_change (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   at timestamp with time zone not null,  -- When.
   jobs bigint not null,  -- Jobs that changed.
   from_status text,  -- Status before; null = made.
@@ -144,7 +133,7 @@ create table workload.job_change (
 
 -- Every change of a job's status.
 create table workload.job_history (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   at timestamp with time zone not null,  -- When.
   number bigint default nextval('workload.job_history_number'::regclass) not null,  -- Order of changes at one time.
   job_id bigint not null,  -- Job.
@@ -159,7 +148,7 @@ create table workload.job_history_default partition of workload.job_history defa
 
 -- Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.
 create table workload.queue_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text,  -- Unified queue; null = none yet.
   gshare text,  -- Global share; null = none.
   resource_type text,  -- Resource type; null = none.
@@ -175,26 +164,21 @@ create table workload.queue_count (
 
 -- Work that is left at a nucleus (HS06 s).
 create table workload.remaining_work (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   nucleus text not null,  -- Nucleus.
   gshare text not null,  -- Global share; empty = the whole work of the nucleus.
   priority integer not null,  -- Priority of the tasks; 0 with the whole work.
   work double precision,  -- HS06 s.
   constraint remaining_work_pkey primary key (setup, nucleus, gshare, priority),
-  -- a number between -1e9 and 1e9
-  constraint remaining_work_priority_check check (priority::numeric > '-1000000000'::numeric and priority::numeric <
-    '1000000000'::numeric),
-  constraint remaining_work_work_allowed check (work >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint remaining_work_work_check check (work > '-1000000000000000'::numeric::double precision and work <
-    '1000000000000000'::numeric::double precision),
-  constraint remaining_work_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint remaining_work_priority_check check (priority > -1e9 and priority < 1e9),  -- a number between -1e9 and 1e9
+  constraint remaining_work_work_allowed check (work >= 0),  -- 0 or more
+  constraint remaining_work_work_check check (work > -1e15 and work < 1e15)  -- a number between -1e15 and 1e15
 );
 
 -- Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the
 -- dataset.
 create table workload.replica (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Dataset.
   storage text not null,  -- Storage endpoint.
   found bigint,  -- Files there; null = as many as lfns, else all.
@@ -205,28 +189,19 @@ create table workload.replica (
   lfns text[],  -- Files there, where not all are; null = the first found ones.
   constraint replica_pkey primary key (setup, dataset, storage),
   constraint replica_asize_allowed check (asize >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_asize_check check (asize::numeric > '-1000000000000000'::numeric and asize::numeric <
-    '1000000000000000'::numeric),
+  constraint replica_asize_check check (asize > -1e15 and asize < 1e15),  -- a number between -1e15 and 1e15
   constraint replica_found_allowed check (found >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_found_check check (found::numeric > '-1000000000000000'::numeric and found::numeric <
-    '1000000000000000'::numeric),
+  constraint replica_found_check check (found > -1e15 and found < 1e15),  -- a number between -1e15 and 1e15
   constraint replica_total_allowed check (total >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_total_check check (total::numeric > '-1000000000000000'::numeric and total::numeric <
-    '1000000000000000'::numeric),
+  constraint replica_total_check check (total > -1e15 and total < 1e15),  -- a number between -1e15 and 1e15
   constraint replica_tsize_allowed check (tsize >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_tsize_check check (tsize::numeric > '-1000000000000000'::numeric and tsize::numeric <
-    '1000000000000000'::numeric),
-  constraint replica_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint replica_tsize_check check (tsize > -1e15 and tsize < 1e15)  -- a number between -1e15 and 1e15
 );
 create index replica_storage on workload.replica (setup, storage);
 
 -- Jobs that began to run, by minute; workload.job_change adds to them.
 create table workload.start_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text,  -- Unified queue; null = none yet.
   gshare text,  -- Global share; null = none.
   resource_type text,  -- Resource type; null = none.
@@ -239,7 +214,7 @@ create index start_count_last on workload.start_count (setup, queue, last_at);
 
 -- Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).
 create table workload.statistic (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   number bigint generated always as identity not null,  -- Which row.
   queue text,  -- Unified queue.
   gshare text,  -- Global share.
@@ -251,31 +226,24 @@ create table workload.statistic (
   ncores bigint,  -- Cores.
   diskio double precision,  -- Mean diskIO of running jobs (kB/s per core).
   constraint statistic_pkey primary key (setup, number),
-  constraint statistic_diskio_allowed check (diskio >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_diskio_check check (diskio > '-1000000000000000'::numeric::double precision and diskio <
-    '1000000000000000'::numeric::double precision),
+  constraint statistic_diskio_allowed check (diskio >= 0),  -- 0 or more
+  constraint statistic_diskio_check check (diskio > -1e15 and diskio < 1e15),  -- a number between -1e15 and 1e15
   constraint statistic_ncores_allowed check (ncores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_ncores_check check (ncores::numeric > '-1000000000000000'::numeric and ncores::numeric <
-    '1000000000000000'::numeric),
+  constraint statistic_ncores_check check (ncores > -1e15 and ncores < 1e15),  -- a number between -1e15 and 1e15
   constraint statistic_njobs_allowed check (njobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_njobs_check check (njobs::numeric > '-1000000000000000'::numeric and njobs::numeric <
-    '1000000000000000'::numeric),
+  constraint statistic_njobs_check check (njobs > -1e15 and njobs < 1e15),  -- a number between -1e15 and 1e15
   -- a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding,
   -- merging, transferring, finished, failed, cancelled, closed
   constraint statistic_status_allowed check (status = any (array['pending'::text, 'defined'::text, 'waiting'::text,
     'assigned'::text, 'activated'::text, 'throttled'::text, 'sent'::text, 'starting'::text, 'running'::text,
     'holding'::text, 'merging'::text, 'transferring'::text, 'finished'::text, 'failed'::text, 'cancelled'::text,
-    'closed'::text])),
-  constraint statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    'closed'::text]))
 );
 create index statistic_queue on workload.statistic (setup, queue);
 
 -- Tasks, or the chunk of a task that is to be brokered. Names are JEDI's.
 create table workload.task (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- JEDI task id.
   label text default 'managed'::text,  -- prodSourceLabel: managed, user, test, ...
   gshare text default 'Reprocessing default'::text,  -- Global share.
@@ -353,98 +321,73 @@ create table workload.task (
   constraint task_pkey primary key (setup, task_id),
   constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])),  -- 1 (use) or 2 (only)
   constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])),  -- 1 (use) or 2 (only)
-  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision),  -- 0 or more
+  constraint task_base_ram_count_allowed check (base_ram_count >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_base_ram_count_check check (base_ram_count > '-1000000000000000'::numeric::double precision and
-    base_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision),  -- 0 or more
+  constraint task_base_ram_count_check check (base_ram_count > -1e15 and base_ram_count < 1e15),
+  constraint task_base_walltime_allowed check (base_walltime >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_base_walltime_check check (base_walltime > '-1000000000000000'::numeric::double precision and
-    base_walltime < '1000000000000000'::numeric::double precision),
-  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision),  -- 0 or more
+  constraint task_base_walltime_check check (base_walltime > -1e15 and base_walltime < 1e15),
+  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_chunk_ram_count_check check (chunk_ram_count > '-1000000000000000'::numeric::double precision and
-    chunk_ram_count < '1000000000000000'::numeric::double precision),
+  constraint task_chunk_ram_count_check check (chunk_ram_count > -1e15 and chunk_ram_count < 1e15),
   constraint task_core_count_allowed check (core_count >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint task_core_count_check check (core_count::numeric > '-1000000000'::numeric and core_count::numeric <
-    '1000000000'::numeric),
-  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision),  -- 0 or more
+  constraint task_core_count_check check (core_count > -1e9 and core_count < 1e9),  -- a number between -1e9 and 1e9
+  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_cpu_efficiency_check check (cpu_efficiency > '-1000000000000000'::numeric::double precision and
-    cpu_efficiency < '1000000000000000'::numeric::double precision),
-  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_cpu_time_check check (cpu_time > '-1000000000000000'::numeric::double precision and cpu_time <
-    '1000000000000000'::numeric::double precision),
+  constraint task_cpu_efficiency_check check (cpu_efficiency > -1e15 and cpu_efficiency < 1e15),
+  constraint task_cpu_time_allowed check (cpu_time >= 0),  -- 0 or more
+  constraint task_cpu_time_check check (cpu_time > -1e15 and cpu_time < 1e15),  -- a number between -1e15 and 1e15
   -- HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as kSI2kseconds
   constraint task_cpu_time_unit_allowed check (cpu_time_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
   -- a number between -1e9 and 1e9
-  constraint task_current_priority_check check (current_priority::numeric > '-1000000000'::numeric and
-    current_priority::numeric < '1000000000'::numeric),
-  constraint task_disk_io_allowed check (disk_io >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_disk_io_check check (disk_io > '-1000000000000000'::numeric::double precision and disk_io <
-    '1000000000000000'::numeric::double precision),
+  constraint task_current_priority_check check (current_priority > -1e9 and current_priority < 1e9),
+  constraint task_disk_io_allowed check (disk_io >= 0),  -- 0 or more
+  constraint task_disk_io_check check (disk_io > -1e15 and disk_io < 1e15),  -- a number between -1e15 and 1e15
   constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_dynamic_num_events_check check (dynamic_num_events::numeric > '-1000000000000000'::numeric and
-    dynamic_num_events::numeric < '1000000000000000'::numeric),
+  constraint task_dynamic_num_events_check check (dynamic_num_events > -1e15 and dynamic_num_events < 1e15),
   constraint task_event_service_allowed check (event_service >= 0),  -- 0 or more
   constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])),  -- 1 (only), 2 (require) or 3 (capable)
-  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision),  -- 0 or more
+  constraint task_io_intensity_allowed check (io_intensity >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_io_intensity_check check (io_intensity > '-1000000000000000'::numeric::double precision and
-    io_intensity < '1000000000000000'::numeric::double precision),
+  constraint task_io_intensity_check check (io_intensity > -1e15 and io_intensity < 1e15),
   -- 1 (full), 2 (http) or 3 (none)
   constraint task_ip_connectivity_allowed check (ip_connectivity = any (array[1, 2, 3])),
   constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])),  -- 4 (IPv4) or 6 (IPv6)
   constraint task_max_core_count_allowed check (max_core_count >= 0),  -- 0 or more
   -- a number between -1e9 and 1e9
-  constraint task_max_core_count_check check (max_core_count::numeric > '-1000000000'::numeric and
-    max_core_count::numeric < '1000000000'::numeric),
+  constraint task_max_core_count_check check (max_core_count > -1e9 and max_core_count < 1e9),
   constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),  -- 1 or more
   -- a number between -1e15 and 1e15
-  constraint task_max_events_per_job_check check (max_events_per_job::numeric > '-1000000000000000'::numeric and
-    max_events_per_job::numeric < '1000000000000000'::numeric),
+  constraint task_max_events_per_job_check check (max_events_per_job > -1e15 and max_events_per_job < 1e15),
   constraint task_merge_core_count_allowed check (merge_core_count >= 0),  -- 0 or more
   -- a number between -1e9 and 1e9
-  constraint task_merge_core_count_check check (merge_core_count::numeric > '-1000000000'::numeric and
-    merge_core_count::numeric < '1000000000'::numeric),
-  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision),  -- 0 or more
+  constraint task_merge_core_count_check check (merge_core_count > -1e9 and merge_core_count < 1e9),
+  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_merge_ram_count_check check (merge_ram_count > '-1000000000000000'::numeric::double precision and
-    merge_ram_count < '1000000000000000'::numeric::double precision),
+  constraint task_merge_ram_count_check check (merge_ram_count > -1e15 and merge_ram_count < 1e15),
   constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),  -- 1 or more
   -- a number between -1e15 and 1e15
-  constraint task_n_events_per_job_check check (n_events_per_job::numeric > '-1000000000000000'::numeric and
-    n_events_per_job::numeric < '1000000000000000'::numeric),
+  constraint task_n_events_per_job_check check (n_events_per_job > -1e15 and n_events_per_job < 1e15),
   constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),  -- 1 or more
   -- a number between -1e15 and 1e15
-  constraint task_n_files_per_job_check check (n_files_per_job::numeric > '-1000000000000000'::numeric and
-    n_files_per_job::numeric < '1000000000000000'::numeric),
+  constraint task_n_files_per_job_check check (n_files_per_job > -1e15 and n_files_per_job < 1e15),
   constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),  -- 1 or more
   -- a number between -1e15 and 1e15
-  constraint task_n_files_per_merge_job_check check (n_files_per_merge_job::numeric > '-1000000000000000'::numeric and
-    n_files_per_merge_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision),  -- 0 or more
+  constraint task_n_files_per_merge_job_check check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15),
+  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_n_gb_per_job_check check (n_gb_per_job > '-1000000000000000'::numeric::double precision and
-    n_gb_per_job < '1000000000000000'::numeric::double precision),
+  constraint task_n_gb_per_job_check check (n_gb_per_job > -1e15 and n_gb_per_job < 1e15),
   constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint task_n_jumbo_jobs_check check (n_jumbo_jobs::numeric > '-1000000000000000'::numeric and
-    n_jumbo_jobs::numeric < '1000000000000000'::numeric),
+  constraint task_n_jumbo_jobs_check check (n_jumbo_jobs > -1e15 and n_jumbo_jobs < 1e15),
   -- a number between -1e15 and 1e15
-  constraint task_out_disk_count_check check (out_disk_count > '-1000000000000000'::numeric::double precision and
-    out_disk_count < '1000000000000000'::numeric::double precision),
+  constraint task_out_disk_count_check check (out_disk_count > -1e15 and out_disk_count < 1e15),
   -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
   constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
-  constraint task_ram_count_allowed check (ram_count >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_ram_count_check check (ram_count > '-1000000000000000'::numeric::double precision and ram_count <
-    '1000000000000000'::numeric::double precision),
+  constraint task_ram_count_allowed check (ram_count >= 0),  -- 0 or more
+  constraint task_ram_count_check check (ram_count > -1e15 and ram_count < 1e15),  -- a number between -1e15 and 1e15
   -- MB, MBPerCore or MBPerCoreFixed
   constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text),
   constraint task_scouting_allowed check (scouting = any (array[1, 2])),  -- 1 (scouting) or 2 (done)
@@ -457,33 +400,26 @@ create table workload.task (
     'preprocessing'::text, 'tobroken'::text, 'broken'::text, 'toretry'::text, 'toincexec'::text, 'toreassign'::text,
     'rerefine'::text, 'paused'::text, 'throttled'::text, 'exhausted'::text, 'passed'::text, 'staging'::text,
     'staged'::text, 'merging'::text, 'waiting'::text])),
-  -- a number between -1e15 and 1e15
-  constraint task_t1_weight_check check (t1_weight > '-1000000000000000'::numeric::double precision and t1_weight <
-    '1000000000000000'::numeric::double precision),
+  constraint task_t1_weight_check check (t1_weight > -1e15 and t1_weight < 1e15),  -- a number between -1e15 and 1e15
   -- 2 (S), 1 (A), 0 (B) or -1 (C)
   constraint task_task_class_allowed check (task_class >= '-1'::integer and task_class <= 2),
   constraint task_task_id_allowed check (task_id >= 0),  -- 0 or more
   -- a number between -1e9 and 1e9
-  constraint task_task_priority_check check (task_priority::numeric > '-1000000000'::numeric and task_priority::numeric
-    < '1000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint task_walltime_check check (walltime > '-1000000000000000'::numeric::double precision and walltime <
-    '1000000000000000'::numeric::double precision),
+  constraint task_task_priority_check check (task_priority > -1e9 and task_priority < 1e9),
+  constraint task_walltime_check check (walltime > -1e15 and walltime < 1e15),  -- a number between -1e15 and 1e15
   -- a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB
   constraint task_walltime_unit_allowed check (walltime_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
   -- a number between -1e15 and 1e15
-  constraint task_work_disk_count_check check (work_disk_count > '-1000000000000000'::numeric::double precision and
-    work_disk_count < '1000000000000000'::numeric::double precision),
+  constraint task_work_disk_count_check check (work_disk_count > -1e15 and work_disk_count < 1e15),
   -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
-  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
-  constraint task_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)
 );
 create index task_due on workload.task (setup, status);
 
 -- Jobs counted by task, ended ones among them; workload.job_change adds to them.
 create table workload.task_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   status text not null,  -- Status.
   jobs bigint not null,  -- Jobs.
@@ -493,7 +429,7 @@ create table workload.task_count (
 
 -- Input and output datasets of tasks; the first input is the primary one.
 create table workload.task_dataset (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   direction text not null,  -- input or output.
   "position" integer not null,  -- Order, from 1.
@@ -503,15 +439,13 @@ create table workload.task_dataset (
   -- input or output
   constraint task_dataset_direction_check check (direction = any (array['input'::text, 'output'::text])),
   -- a number between -1e9 and 1e9
-  constraint task_dataset_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
-    '1000000000'::numeric),
-  constraint task_dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_dataset_position_check check ("position" > -1e9 and "position" < 1e9)
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
 
 -- How the jobs of a task ended at a queue lately.
 create table workload.task_result (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   queue text not null,  -- Queue.
   failed bigint default 0,  -- Failed.
@@ -519,32 +453,22 @@ create table workload.task_result (
   finished bigint default 0,  -- Finished.
   constraint task_result_pkey primary key (setup, task_id, queue),
   constraint task_result_closed_allowed check (closed >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_closed_check check (closed::numeric > '-1000000000000000'::numeric and closed::numeric <
-    '1000000000000000'::numeric),
+  constraint task_result_closed_check check (closed > -1e15 and closed < 1e15),  -- a number between -1e15 and 1e15
   constraint task_result_failed_allowed check (failed >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_failed_check check (failed::numeric > '-1000000000000000'::numeric and failed::numeric <
-    '1000000000000000'::numeric),
+  constraint task_result_failed_check check (failed > -1e15 and failed < 1e15),  -- a number between -1e15 and 1e15
   constraint task_result_finished_allowed check (finished >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_finished_check check (finished::numeric > '-1000000000000000'::numeric and finished::numeric <
-    '1000000000000000'::numeric),
-  constraint task_result_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_result_finished_check check (finished > -1e15 and finished < 1e15)  -- a number between -1e15 and 1e15
 );
 
 -- Jobs that started per hour at a queue.
 create table workload.to_running_rate (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   gshare text not null,  -- Global share; empty = all.
   rate double precision,  -- Jobs per hour.
   constraint to_running_rate_pkey primary key (setup, queue, gshare),
-  constraint to_running_rate_rate_allowed check (rate >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint to_running_rate_rate_check check (rate > '-1000000000000000'::numeric::double precision and rate <
-    '1000000000000000'::numeric::double precision),
-  constraint to_running_rate_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint to_running_rate_rate_allowed check (rate >= 0),  -- 0 or more
+  constraint to_running_rate_rate_check check (rate > -1e15 and rate < 1e15)  -- a number between -1e15 and 1e15
 );
 
 -- Which changes of a job's status there are; workload.change_status refuses all others.
@@ -556,7 +480,7 @@ create table workload.transition (
 
 -- Jobs that have not ended, counted by user; workload.job_change adds to them.
 create table workload.user_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   user_name text,  -- User; null = none.
   working_group text,  -- Working group; null = none.
   queue text,  -- Unified queue; null = none yet.
@@ -573,7 +497,7 @@ create index user_count_group on workload.user_count (setup, working_group) wher
 
 -- Jobs of users at queues by share; the user _total holds the totals where not every user is listed.
 create table workload.user_queue_statistic (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   gshare text not null,  -- Global share.
   user_name text not null,  -- User, or _total.
@@ -583,14 +507,10 @@ create table workload.user_queue_statistic (
   constraint user_queue_statistic_pkey primary key (setup, queue, gshare, user_name),
   constraint user_queue_statistic_queued_allowed check (queued >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_queued_check check (queued::numeric > '-1000000000000000'::numeric and
-    queued::numeric < '1000000000000000'::numeric),
+  constraint user_queue_statistic_queued_check check (queued > -1e15 and queued < 1e15),
   constraint user_queue_statistic_running_allowed check (running >= 0),  -- 0 or more
   -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_running_check check (running::numeric > '-1000000000000000'::numeric and
-    running::numeric < '1000000000000000'::numeric),
+  constraint user_queue_statistic_running_check check (running > -1e15 and running < 1e15),
   -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
-    running_cores::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint user_queue_statistic_running_cores_check check (running_cores > -1e15 and running_cores < 1e15)
 );
