@@ -15,12 +15,10 @@ create table lifecycle.leader (
 create table lifecycle.setting (
   -- Tenant: DIRAC's Setup, PanDA's vo.
   setup text not null primary key references resource.setup(setup) on delete cascade,
-  timeouts text,  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
-  most integer default 10000 not null,  -- Jobs that one call touches at most, by rule.
-  jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
-  -- longer than 0, at most 100 years
-  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
-  constraint setting_most_check check (most > 0),  -- at least 1
-  -- documented (or doc) or panda2026
-  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text]))
+  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
+  timeouts text check (timeouts = any (array['documented'::text, 'panda2026'::text])),
+  most integer default 10000 not null check (most > 0),  -- Jobs that one call touches at most, by rule.
+  -- How long ended jobs are kept in workload.job.
+  jobs_kept interval default '30 days'::interval not null check (jobs_kept > '00:00:00'::interval and jobs_kept <=
+    '100 years'::interval)
 );

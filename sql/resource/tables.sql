@@ -4,34 +4,23 @@
 -- Users and working groups with what they run, and their quota.
 create table resource.account (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  kind text default 'user'::text not null,  -- user or group.
+  kind text default 'user'::text not null check (kind = any (array['user'::text, 'group'::text])),  -- user or group.
   name text not null,  -- User name or working group.
-  running_jobs bigint default 0,  -- Running jobs.
-  queued_jobs bigint default 0,  -- Queued jobs.
-  running_cores bigint default 0,  -- Cores of running jobs.
-  queued_cores bigint default 0,  -- Cores of queued jobs.
+  running_jobs bigint default 0 check (running_jobs > -1e15 and running_jobs < 1e15),  -- Running jobs.
+  queued_jobs bigint default 0 check (queued_jobs > -1e15 and queued_jobs < 1e15),  -- Queued jobs.
+  running_cores bigint default 0 check (running_cores > -1e15 and running_cores < 1e15),  -- Cores of running jobs.
+  queued_cores bigint default 0 check (queued_cores > -1e15 and queued_cores < 1e15),  -- Cores of queued jobs.
   quota jsonb,  -- Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.
-  rem_slots_a double precision,  -- Slots left until class A ends; null = not evaluated.
-  rem_slots_b double precision,  -- Slots left until class B ends; null = not evaluated.
+  -- Slots left until class A ends; null = not evaluated.
+  rem_slots_a double precision check (rem_slots_a > -1e15 and rem_slots_a < 1e15),
+  -- Slots left until class B ends; null = not evaluated.
+  rem_slots_b double precision check (rem_slots_b > -1e15 and rem_slots_b < 1e15),
   evaluated timestamp with time zone,  -- When rem_slots_a and rem_slots_b were; null = they hold as they are.
   constraint account_pkey primary key (setup, kind, name),
-  constraint account_kind_check check (kind = any (array['user'::text, 'group'::text])),  -- user or group
   constraint account_queued_cores_allowed check (queued_cores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_queued_cores_check check (queued_cores > -1e15 and queued_cores < 1e15),
   constraint account_queued_jobs_allowed check (queued_jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_queued_jobs_check check (queued_jobs > -1e15 and queued_jobs < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint account_rem_slots_a_check check (rem_slots_a > -1e15 and rem_slots_a < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint account_rem_slots_b_check check (rem_slots_b > -1e15 and rem_slots_b < 1e15),
   constraint account_running_cores_allowed check (running_cores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_running_cores_check check (running_cores > -1e15 and running_cores < 1e15),
-  constraint account_running_jobs_allowed check (running_jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_running_jobs_check check (running_jobs > -1e15 and running_jobs < 1e15)
+  constraint account_running_jobs_allowed check (running_jobs >= 0)  -- 0 or more
 );
 
 -- The revision of the tables, kept by Alembic; written by broker db upgrade only.
@@ -45,11 +34,9 @@ create table resource.architecture_level (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   level text not null,  -- Level, such as x86_64-v3.
-  percent double precision,  -- Percent of the CPUs that have it.
+  percent double precision check (percent > -1e15 and percent < 1e15),  -- Percent of the CPUs that have it.
   constraint architecture_level_pkey primary key (setup, queue, level),
-  constraint architecture_level_percent_allowed check (percent >= 0 and percent <= 100),  -- 0 to 100
-  -- a number between -1e15 and 1e15
-  constraint architecture_level_percent_check check (percent > -1e15 and percent < 1e15)
+  constraint architecture_level_percent_allowed check (percent >= 0 and percent <= 100)  -- 0 to 100
 );
 
 -- PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup). The
@@ -58,12 +45,10 @@ create table resource.config (
   setup text references resource.setup(setup) on delete cascade,  -- Tenant; null = all of them.
   app text default 'jedi'::text not null,  -- jedi or pandaserver.
   component text default ''::text not null,  -- Component, such as jobbroker; empty = every component.
-  key text not null,  -- Key.
-  value jsonb not null,  -- Number, text, true or false.
-  constraint config_once unique nulls not distinct (setup, app, component, key),
-  constraint config_key_check check (key <> ''::text),
-  constraint config_value_check check (jsonb_typeof(value) = any (array['number'::text, 'string'::text,
-    'boolean'::text]))
+  key text not null check (key <> ''::text),  -- Key.
+  -- Number, text, true or false.
+  value jsonb not null check (jsonb_typeof(value) = any (array['number'::text, 'string'::text, 'boolean'::text])),
+  constraint config_once unique nulls not distinct (setup, app, component, key)
 );
 
 -- Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators need
@@ -81,21 +66,20 @@ create table resource.identity (
 
 -- One row: the release that is installed here, and how.
 create table resource.installation (
-  only_row boolean default true not null primary key,  -- Always true: the table holds one row.
+  only_row boolean default true not null primary key check (only_row),  -- Always true: the table holds one row.
   release text not null,  -- Release of the program that last upgraded this database.
   role_prefix text not null,  -- Beginning of the roles' names, broker_ by default.
   -- Major version of the PostgreSQL that wrote the definitions in resource.installed_state.
   server_major integer not null,
-  installed_at timestamp with time zone not null,  -- When the last upgrade that changed anything ended.
-  constraint installation_only_row_check check (only_row)
+  installed_at timestamp with time zone not null  -- When the last upgrade that changed anything ended.
 );
 
 -- Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
-  kind text not null primary key,  -- owner, agent, submitter, operator or viewer.
-  role_name text not null unique,  -- Name of the role in this cluster.
-  constraint installation_role_kind_check check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
-    'operator'::text, 'viewer'::text]))
+  -- owner, agent, submitter, operator or viewer.
+  kind text not null primary key check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
+    'operator'::text, 'viewer'::text])),
+  role_name text not null unique  -- Name of the role in this cluster.
 );
 
 -- The function, procedure, view or trigger that each file of sql/ made, and the file's sha256.
@@ -123,13 +107,11 @@ create table resource.installed_state (
 create table resource.instance_type (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as c5.2xlarge.
-  cpu numeric not null,  -- Cores.
-  ram numeric not null,  -- Memory (MB).
-  price numeric not null,  -- Price per hour, in the currency of the catalogue.
-  constraint instance_type_pkey primary key (setup, name),
-  constraint instance_type_cpu_check check (cpu > 0::numeric and cpu < 1e9),  -- more than 0 and less than 1e9
-  constraint instance_type_price_check check (price >= 0::numeric and price < 1e15),  -- 0 or more, and less than 1e15
-  constraint instance_type_ram_check check (ram > 0::numeric and ram < 1e15)  -- more than 0 and less than 1e15
+  cpu numeric not null check (cpu > 0::numeric and cpu < 1e9),  -- Cores.
+  ram numeric not null check (ram > 0::numeric and ram < 1e15),  -- Memory (MB).
+  -- Price per hour, in the currency of the catalogue.
+  price numeric not null check (price >= 0::numeric and price < 1e15),
+  constraint instance_type_pkey primary key (setup, name)
 );
 
 -- Links between storage sites.
@@ -137,27 +119,21 @@ create table resource.link (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   src text not null,  -- Storage site that files leave.
   dst text not null,  -- Storage site that they go to.
-  closeness double precision,  -- 0 best to 11 worst, -1 blocked; null = not known.
-  queued bigint,  -- Files queued, activity Production Output.
-  queued_express bigint,  -- Files queued, activity Express.
-  mbps_1h double precision,  -- Throughput of the last hour (MB/s).
-  mbps_1d double precision,  -- Throughput of the last day (MB/s).
-  mbps_1w double precision,  -- Throughput of the last week (MB/s).
+  -- 0 best to 11 worst, -1 blocked; null = not known.
+  closeness double precision check (closeness > -1e15 and closeness < 1e15),
+  queued bigint check (queued > -1e15 and queued < 1e15),  -- Files queued, activity Production Output.
+  queued_express bigint check (queued_express > -1e15 and queued_express < 1e15),  -- Files queued, activity Express.
+  mbps_1h double precision check (mbps_1h > -1e15 and mbps_1h < 1e15),  -- Throughput of the last hour (MB/s).
+  mbps_1d double precision check (mbps_1d > -1e15 and mbps_1d < 1e15),  -- Throughput of the last day (MB/s).
+  mbps_1w double precision check (mbps_1w > -1e15 and mbps_1w < 1e15),  -- Throughput of the last week (MB/s).
   constraint link_pkey primary key (setup, src, dst),
   -- 0 (best) to 11 (worst), or -1 (blocked)
   constraint link_closeness_allowed check (closeness >= -1 and closeness <= 11),
-  constraint link_closeness_check check (closeness > -1e15 and closeness < 1e15),  -- a number between -1e15 and 1e15
   constraint link_mbps_1d_allowed check (mbps_1d >= 0),  -- 0 or more
-  constraint link_mbps_1d_check check (mbps_1d > -1e15 and mbps_1d < 1e15),  -- a number between -1e15 and 1e15
   constraint link_mbps_1h_allowed check (mbps_1h >= 0),  -- 0 or more
-  constraint link_mbps_1h_check check (mbps_1h > -1e15 and mbps_1h < 1e15),  -- a number between -1e15 and 1e15
   constraint link_mbps_1w_allowed check (mbps_1w >= 0),  -- 0 or more
-  constraint link_mbps_1w_check check (mbps_1w > -1e15 and mbps_1w < 1e15),  -- a number between -1e15 and 1e15
   constraint link_queued_allowed check (queued >= 0),  -- 0 or more
-  constraint link_queued_check check (queued > -1e15 and queued < 1e15),  -- a number between -1e15 and 1e15
-  constraint link_queued_express_allowed check (queued_express >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_queued_express_check check (queued_express > -1e15 and queued_express < 1e15)
+  constraint link_queued_express_allowed check (queued_express >= 0)  -- 0 or more
 );
 
 -- Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row,
@@ -195,24 +171,30 @@ create table resource.queue (
   status text default 'online'::text,  -- online, offline, brokeroff, test, standby, paused ...
   capability text,  -- ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.
   workflow text,  -- Harvester's workflow, such as pull_ups.
-  corecount integer default 1,  -- Cores of a slot; null or 0 counts 1.
-  corepower double precision default 10,  -- HS06 per core; null or 0 counts 10.
-  maxrss double precision default 0,  -- Memory of a slot at most (MB).
-  minrss double precision default 0,  -- Memory of a slot at least (MB).
-  maxtime double precision default 0,  -- Walltime at most (s).
-  mintime double precision default 0,  -- Walltime at least (s).
-  maxwdir double precision default 0,  -- Scratch of a slot at most (MiB).
+  corecount integer default 1 check (corecount > -1e9 and corecount < 1e9),  -- Cores of a slot; null or 0 counts 1.
+  -- HS06 per core; null or 0 counts 10.
+  corepower double precision default 10 check (corepower > -1e15 and corepower < 1e15),
+  maxrss double precision default 0 check (maxrss > -1e15 and maxrss < 1e15),  -- Memory of a slot at most (MB).
+  minrss double precision default 0 check (minrss > -1e15 and minrss < 1e15),  -- Memory of a slot at least (MB).
+  maxtime double precision default 0 check (maxtime > -1e15 and maxtime < 1e15),  -- Walltime at most (s).
+  mintime double precision default 0 check (mintime > -1e15 and mintime < 1e15),  -- Walltime at least (s).
+  maxwdir double precision default 0 check (maxwdir > -1e15 and maxwdir < 1e15),  -- Scratch of a slot at most (MiB).
   -- Input of a slot at most (MB); -1 = input is always read directly from the storage.
-  maxinputsize double precision default 0,
+  maxinputsize double precision default 0 check (maxinputsize > -1e15 and maxinputsize < 1e15),
   releases text[] default '{ANY}'::text[],  -- ANY, AUTO, or releases.
-  pledgedcpu double precision default 0,  -- Pledged cores; -1 = opportunistic, 0 = none.
-  transferringlimit double precision default 0,  -- Transferring jobs at most; null or 0 counts 2000.
-  transtimehi double precision,  -- Days that a transferring job of high priority may take.
-  transtimelo double precision,  -- Days that a transferring job of low priority may take.
+  -- Pledged cores; -1 = opportunistic, 0 = none.
+  pledgedcpu double precision default 0 check (pledgedcpu > -1e15 and pledgedcpu < 1e15),
+  -- Transferring jobs at most; null or 0 counts 2000.
+  transferringlimit double precision default 0 check (transferringlimit > -1e15 and transferringlimit < 1e15),
+  -- Days that a transferring job of high priority may take.
+  transtimehi double precision check (transtimehi > -1e15 and transtimehi < 1e15),
+  -- Days that a transferring job of low priority may take.
+  transtimelo double precision check (transtimelo > -1e15 and transtimelo < 1e15),
   fairsharepolicy text,  -- Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).
   wnconnectivity text,  -- Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
   jobseed text default 'all'::text,  -- Event service: std, es, eshigh or all; null counts std.
-  maxdiskio double precision default 0,  -- diskIO per core of running jobs at most (kB/s).
+  -- diskIO per core of running jobs at most (kB/s).
+  maxdiskio double precision default 0 check (maxdiskio > -1e15 and maxdiskio < 1e15),
   direct_access_lan boolean,  -- Input can be read directly from the local storage.
   direct_access_wan boolean,  -- Input can be read directly from remote storages.
   tier text,  -- Tier, such as T2D.
@@ -224,77 +206,47 @@ create table resource.queue (
   resource_type text,  -- CRIC: GRID, hpc, cloud, ...; null = GRID.
   constraint queue_pkey primary key (setup, queue),
   constraint queue_corecount_allowed check (corecount >= '-1'::integer),  -- 0 or more, or -1
-  constraint queue_corecount_check check (corecount > -1e9 and corecount < 1e9),  -- a number between -1e9 and 1e9
   constraint queue_corepower_allowed check (corepower >= 0),  -- 0 or more
-  constraint queue_corepower_check check (corepower > -1e15 and corepower < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_maxdiskio_allowed check (maxdiskio >= -1),  -- 0 or more, or -1
-  constraint queue_maxdiskio_check check (maxdiskio > -1e15 and maxdiskio < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_maxinputsize_allowed check (maxinputsize >= -1),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxinputsize_check check (maxinputsize > -1e15 and maxinputsize < 1e15),
   constraint queue_maxrss_allowed check (maxrss >= -1),  -- 0 or more, or -1
-  constraint queue_maxrss_check check (maxrss > -1e15 and maxrss < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_maxtime_allowed check (maxtime >= -1),  -- 0 or more, or -1
-  constraint queue_maxtime_check check (maxtime > -1e15 and maxtime < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_maxwdir_allowed check (maxwdir >= -1),  -- 0 or more, or -1
-  constraint queue_maxwdir_check check (maxwdir > -1e15 and maxwdir < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_minrss_allowed check (minrss >= -1),  -- 0 or more, or -1
-  constraint queue_minrss_check check (minrss > -1e15 and minrss < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_mintime_allowed check (mintime >= -1),  -- 0 or more, or -1
-  constraint queue_mintime_check check (mintime > -1e15 and mintime < 1e15),  -- a number between -1e15 and 1e15
   constraint queue_pledgedcpu_allowed check (pledgedcpu >= -1),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_pledgedcpu_check check (pledgedcpu > -1e15 and pledgedcpu < 1e15),
   constraint queue_transferringlimit_allowed check (transferringlimit >= -1),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_transferringlimit_check check (transferringlimit > -1e15 and transferringlimit < 1e15),
   constraint queue_transtimehi_allowed check (transtimehi >= -1),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_transtimehi_check check (transtimehi > -1e15 and transtimehi < 1e15),
-  constraint queue_transtimelo_allowed check (transtimelo >= -1),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_transtimelo_check check (transtimelo > -1e15 and transtimelo < 1e15)
+  constraint queue_transtimelo_allowed check (transtimelo >= -1)  -- 0 or more, or -1
 );
 
 -- What is measured at a queue; changes by the minute.
 create table resource.queue_activity (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
-  getjob bigint,  -- Requests of pilots for a job in the last 3 h; null in both = no record.
-  updatejob bigint,  -- Heartbeats of pilots in the last 3 h.
+  -- Requests of pilots for a job in the last 3 h; null in both = no record.
+  getjob bigint check (getjob > -1e15 and getjob < 1e15),
+  updatejob bigint check (updatejob > -1e15 and updatejob < 1e15),  -- Heartbeats of pilots in the last 3 h.
   laststart timestamp with time zone,  -- When a job last started there; null = no record.
   -- Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.
-  average_diskio double precision,
-  workers_running bigint,  -- Batch workers running.
-  workers_submitted bigint,  -- Batch workers submitted.
+  average_diskio double precision check (average_diskio > -1e15 and average_diskio < 1e15),
+  workers_running bigint check (workers_running > -1e15 and workers_running < 1e15),  -- Batch workers running.
+  workers_submitted bigint check (workers_submitted > -1e15 and workers_submitted < 1e15),  -- Batch workers submitted.
   ups boolean default false,  -- A pull queue of unified pilot streaming.
-  core_running bigint,  -- Cores of running jobs.
-  core_starting bigint,  -- Cores of starting jobs.
+  core_running bigint check (core_running > -1e15 and core_running < 1e15),  -- Cores of running jobs.
+  core_starting bigint check (core_starting > -1e15 and core_starting < 1e15),  -- Cores of starting jobs.
   site_class smallint,  -- Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
   site_classified timestamp with time zone,  -- When site_class was said; null = it holds as it is.
   constraint queue_activity_pkey primary key (setup, queue),
   constraint queue_activity_average_diskio_allowed check (average_diskio >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_average_diskio_check check (average_diskio > -1e15 and average_diskio < 1e15),
   constraint queue_activity_core_running_allowed check (core_running >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_core_running_check check (core_running > -1e15 and core_running < 1e15),
   constraint queue_activity_core_starting_allowed check (core_starting >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_core_starting_check check (core_starting > -1e15 and core_starting < 1e15),
   constraint queue_activity_getjob_allowed check (getjob >= 0),  -- 0 or more
-  constraint queue_activity_getjob_check check (getjob > -1e15 and getjob < 1e15),  -- a number between -1e15 and 1e15
   -- 1 (hi), 0 (mid) or -1 (lo)
   constraint queue_activity_site_class_allowed check (site_class >= '-1'::integer and site_class <= 1),
   constraint queue_activity_updatejob_allowed check (updatejob >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_updatejob_check check (updatejob > -1e15 and updatejob < 1e15),
   constraint queue_activity_workers_running_allowed check (workers_running >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_workers_running_check check (workers_running > -1e15 and workers_running < 1e15),
-  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_workers_submitted_check check (workers_submitted > -1e15 and workers_submitted < 1e15)
+  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0)  -- 0 or more
 );
 
 -- Queues that another broker locked.
@@ -309,17 +261,13 @@ create table resource.queue_lock (
 create table resource.queue_storage (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
-  direction text not null,  -- read_lan: input; write_lan: output.
-  scope text default 'default'::text not null,  -- default or analysis.
-  "position" integer not null,  -- Order, from 1.
+  -- read_lan: input; write_lan: output.
+  direction text not null check (direction = any (array['read_lan'::text, 'write_lan'::text])),
+  -- default or analysis.
+  scope text default 'default'::text not null check (scope = any (array['default'::text, 'analysis'::text])),
+  "position" integer not null check ("position" > -1e9 and "position" < 1e9),  -- Order, from 1.
   storage text,  -- Storage.
-  constraint queue_storage_pkey primary key (setup, queue, direction, scope, "position"),
-  -- read_lan (input) or write_lan (output)
-  constraint queue_storage_direction_check check (direction = any (array['read_lan'::text, 'write_lan'::text])),
-  -- a number between -1e9 and 1e9
-  constraint queue_storage_position_check check ("position" > -1e9 and "position" < 1e9),
-  -- default or analysis
-  constraint queue_storage_scope_check check (scope = any (array['default'::text, 'analysis'::text]))
+  constraint queue_storage_pkey primary key (setup, queue, direction, scope, "position")
 );
 
 -- Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types). A
@@ -327,32 +275,27 @@ create table resource.queue_storage (
 create table resource.resource_type (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as SCORE or MCORE_HIMEM.
-  mincore integer,  -- Cores at least; null = no limit.
-  maxcore integer,  -- Cores at most; null = no limit.
-  minrampercore integer,  -- Memory per core at least (MB); null = no limit.
-  maxrampercore integer,  -- Memory per core at most (MB); null = no limit.
+  mincore integer check (mincore > -1e9 and mincore < 1e9),  -- Cores at least; null = no limit.
+  maxcore integer check (maxcore > -1e9 and maxcore < 1e9),  -- Cores at most; null = no limit.
+  -- Memory per core at least (MB); null = no limit.
+  minrampercore integer check (minrampercore > -1e9 and minrampercore < 1e9),
+  -- Memory per core at most (MB); null = no limit.
+  maxrampercore integer check (maxrampercore > -1e9 and maxrampercore < 1e9),
   constraint resource_type_pkey primary key (setup, name),
   constraint resource_type_maxcore_allowed check (maxcore >= 0),  -- 0 or more
-  constraint resource_type_maxcore_check check (maxcore > -1e9 and maxcore < 1e9),  -- a number between -1e9 and 1e9
   constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_maxrampercore_check check (maxrampercore > -1e9 and maxrampercore < 1e9),
   constraint resource_type_mincore_allowed check (mincore >= 0),  -- 0 or more
-  constraint resource_type_mincore_check check (mincore > -1e9 and mincore < 1e9),  -- a number between -1e9 and 1e9
-  constraint resource_type_minrampercore_allowed check (minrampercore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_minrampercore_check check (minrampercore > -1e9 and minrampercore < 1e9)
+  constraint resource_type_minrampercore_allowed check (minrampercore >= 0)  -- 0 or more
 );
 
 -- Setups (tenants). A setup comes into being with its first job or configuration.
 create table resource.setup (
-  setup text not null primary key,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key check (setup <> ''::text),  -- Tenant: DIRAC's Setup, PanDA's vo.
   created_at timestamp with time zone default now() not null,  -- When the setup came into being.
   -- The moment that resource.clock() answers for a simulated setup; null = real time.
   simulated timestamp with time zone,
   -- A world that is evaluated by itself: configuration of all setups does not hold in it.
-  alone boolean default false not null,
-  constraint setup_setup_check check (setup <> ''::text)
+  alone boolean default false not null
 );
 
 -- Global shares.
@@ -360,21 +303,16 @@ create table resource.share (
   setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   gshare text not null,  -- Global share.
   parent text,  -- Share that it is part of.
-  target double precision,  -- Target (HS06).
-  running double precision,  -- Running (HS06).
-  queued double precision,  -- Queued (HS06).
-  usage_percent double precision,  -- Usage divided by target, as a fraction whatever its name says (PanDA's).
-  equivalent_usage_percent double precision,  -- The like with the share above it, as a fraction.
+  target double precision check (target > -1e15 and target < 1e15),  -- Target (HS06).
+  running double precision check (running > -1e15 and running < 1e15),  -- Running (HS06).
+  queued double precision check (queued > -1e15 and queued < 1e15),  -- Queued (HS06).
+  -- Usage divided by target, as a fraction whatever its name says (PanDA's).
+  usage_percent double precision check (usage_percent > -1e15 and usage_percent < 1e15),
+  -- The like with the share above it, as a fraction.
+  equivalent_usage_percent double precision check (equivalent_usage_percent > -1e15 and equivalent_usage_percent <
+    1e15),
   measured timestamp with time zone,  -- When the usage was measured; null = it holds as it is.
-  constraint share_pkey primary key (setup, gshare),
-  -- a number between -1e15 and 1e15
-  constraint share_equivalent_usage_percent_check check (equivalent_usage_percent > -1e15 and equivalent_usage_percent
-    < 1e15),
-  constraint share_queued_check check (queued > -1e15 and queued < 1e15),  -- a number between -1e15 and 1e15
-  constraint share_running_check check (running > -1e15 and running < 1e15),  -- a number between -1e15 and 1e15
-  constraint share_target_check check (target > -1e15 and target < 1e15),  -- a number between -1e15 and 1e15
-  -- a number between -1e15 and 1e15
-  constraint share_usage_percent_check check (usage_percent > -1e15 and usage_percent < 1e15)
+  constraint share_pkey primary key (setup, gshare)
 );
 
 -- Slots of the proactive job assignment (Harvester_Slots).
@@ -384,10 +322,9 @@ create table resource.slot (
   number integer not null,  -- Which row of the queue, from 1.
   gshare text,  -- Global share; null = any.
   resource_type text,  -- Resource type; null = any.
-  numslots bigint,  -- Slots in cores; 0 = take the starting jobs for them.
+  numslots bigint check (numslots > -1e15 and numslots < 1e15),  -- Slots in cores; 0 = take the starting jobs for them.
   constraint slot_pkey primary key (setup, queue, number),
-  constraint slot_numslots_allowed check (numslots >= 0),  -- 0 or more
-  constraint slot_numslots_check check (numslots > -1e15 and numslots < 1e15)  -- a number between -1e15 and 1e15
+  constraint slot_numslots_allowed check (numslots >= 0)  -- 0 or more
 );
 
 -- Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.
@@ -425,11 +362,14 @@ create table resource.storage (
   type text default 'DATADISK'::text,  -- DATADISK, DATATAPE, SCRATCHDISK, ...
   is_tape boolean default false,  -- Files are on tape.
   site text,  -- Storage site: what links join.
-  space_free double precision,  -- Free space (GB).
-  space_expired double precision,  -- Space of expired secondary data (GB).
-  space_min_free double precision,  -- Space that must stay free (GB).
-  space_unavailable double precision,  -- Space that is not available (GB).
-  space_total double precision,  -- Total space (GB).
+  space_free double precision check (space_free > -1e15 and space_free < 1e15),  -- Free space (GB).
+  -- Space of expired secondary data (GB).
+  space_expired double precision check (space_expired > -1e15 and space_expired < 1e15),
+  -- Space that must stay free (GB).
+  space_min_free double precision check (space_min_free > -1e15 and space_min_free < 1e15),
+  -- Space that is not available (GB).
+  space_unavailable double precision check (space_unavailable > -1e15 and space_unavailable < 1e15),
+  space_total double precision check (space_total > -1e15 and space_total < 1e15),  -- Total space (GB).
   -- Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   read_lan text,
   -- Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
@@ -446,16 +386,6 @@ create table resource.storage (
   -- ON, OFF, TEST or PROBING
   constraint storage_read_wan_allowed check (read_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_expired_check check (space_expired > -1e15 and space_expired < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_free_check check (space_free > -1e15 and space_free < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_min_free_check check (space_min_free > -1e15 and space_min_free < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_total_check check (space_total > -1e15 and space_total < 1e15),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_unavailable_check check (space_unavailable > -1e15 and space_unavailable < 1e15),
   -- ON, OFF, TEST or PROBING
   constraint storage_write_lan_allowed check (write_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
@@ -471,11 +401,10 @@ create table resource.worker_gpu (
   number integer not null,  -- Which row of the queue, from 1.
   vendor text,  -- Vendor.
   model text,  -- Model.
-  vram double precision,  -- Memory (MB).
+  vram double precision check (vram > -1e15 and vram < 1e15),  -- Memory (MB).
   architecture text,  -- Microarchitecture.
   framework_version text,  -- Version of the framework, such as CUDA's.
   driver_version text,  -- Version of the driver.
   constraint worker_gpu_pkey primary key (setup, queue, number),
-  constraint worker_gpu_vram_allowed check (vram >= 0),  -- 0 or more
-  constraint worker_gpu_vram_check check (vram > -1e15 and vram < 1e15)  -- a number between -1e15 and 1e15
+  constraint worker_gpu_vram_allowed check (vram >= 0)  -- 0 or more
 );

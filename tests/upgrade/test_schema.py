@@ -66,10 +66,9 @@ create table taskqueue.job (
   twice bigint generated always as (job_id * 2) stored,
   mood taskqueue.mood default 'not So bad'::taskqueue.mood not null,
   text text storage external collate "C",
-  "Odd" integer unique,
+  "Odd" integer unique check ("Odd" > -1e9 and "Odd" < 1e9),
   load double precision,
   constraint job_alone exclude using btree (text with =),  -- One each.
-  constraint "job_Odd_check" check ("Odd" > -1e9 and "Odd" < 1e9),
   constraint job_load check (load > -1e15 and load >= 0 and load <= 1.5::double precision),
   constraint job_text_check check (text <> 'A  b'::text and text <>
     'a rather long value, so that no line holds it all'::text and "Odd" > 0)
