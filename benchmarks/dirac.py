@@ -52,7 +52,7 @@ def require() -> None:
     """Raises BrokerError where DIRAC, its driver or MariaDB is not installed."""
     for module, package in _PACKAGES.items():
         if importlib.util.find_spec(module) is None:
-            raise BrokerError(f"{package} is not installed", "benchmarks/README.md, The peer, says what to install")
+            raise BrokerError(f"{package} is not installed", "benchmarks/PEER.md names what to install")
     mariadb.require()
 
 
@@ -272,6 +272,4 @@ def _task_queue_db(configured: Configuration) -> Any:
         gConfigurationData.mergeWithLocal(parts)
         return _make_task_queue_db()
     except ImportError as error:
-        raise BrokerError(
-            f"DIRAC cannot be imported: {error}", "benchmarks/README.md, The peer, says what to install"
-        ) from None
+        raise BrokerError(f"DIRAC cannot be imported: {error}", "benchmarks/PEER.md names what to install") from None

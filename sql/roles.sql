@@ -168,6 +168,8 @@ grant execute on function lifecycle.maintain           to broker_operator;
 grant execute on function lifecycle.retry_jobs         to broker_operator;
 grant execute on function lifecycle.retry_task         to broker_operator;
 grant execute on function lifecycle.set_settings       to broker_operator;
+grant execute on function lifecycle.set_timeout        to broker_operator;
+grant execute on function lifecycle.remove_timeout     to broker_operator;
 grant execute on function lifecycle.lead               to broker_operator;
 grant execute on function lifecycle.stand_down         to broker_operator;
 grant execute on procedure lifecycle.watch             to broker_operator;
@@ -176,6 +178,7 @@ grant execute on function lifecycle.setups             to broker_operator;
 grant execute on function lifecycle.fast_excess        to broker_operator, broker_viewer;
 grant execute on function lifecycle.explain_timeouts   to broker_operator, broker_viewer;
 grant select on table lifecycle.timeout_rule           to broker_operator, broker_viewer;
+grant select on table lifecycle.timeout_in_force       to broker_operator, broker_viewer;
 grant select on table lifecycle.setting_in_force       to broker_operator, broker_viewer;
 
 -- monitor: views for people

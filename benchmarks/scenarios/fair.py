@@ -1,4 +1,4 @@
-"""Are the draws those of the law? Chi-square over bucket, queue, user priority and rank in ten."""
+"""Are the draws those of the formula? Chi-square over bucket, queue, user priority and rank in ten."""
 
 import secrets
 from collections import Counter, defaultdict
@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from psycopg.types.json import Jsonb
 
-from benchmarks import draw as law
-from benchmarks import pgbench
+from benchmarks import draw, pgbench
 from benchmarks.bench import SETUP, Bench, loaded
 from benchmarks.measure import Say
 from benchmarks.pgbench import Script
@@ -21,7 +20,7 @@ from broker.errors import BrokerError
 from broker.synthetic.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000)
-_REQUESTS = 20  # drawn at random for each call, so that the law is their mean
+_REQUESTS = 20  # drawn at random for each call, so that the distribution is their mean
 
 _LEVELS = "select task_queue_id, user_priority, count(*) from taskqueue.job where setup = %s and not held group by 1, 2"
 _MATCHING = "select task_queue_id, cpu_time, priority from taskqueue.matching_queues(%s, %s)"
@@ -50,7 +49,7 @@ class Expected:
         """A queue of a request, with the probability that it is the one, and its jobs by user priority."""
         self.chances["bucket"][bucket] += chance
         self.chances["queue"][queue] += chance
-        for level, of_level in law.user_priorities(levels).items():
+        for level, of_level in draw.user_priorities(levels).items():
             self.chances["user priority"][level] += chance * of_level
             places = min(10, levels[level])
             for rank in range(1, places + 1):
@@ -76,8 +75,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _draw(bench: Bench, clients: int, draws: int) -> int:
-    """Draw about so often; how often it was. Which requests come is part of the law tested: another seed each time, so
-    that two runs are two tests."""
+    """Draw about so often; how often it was. The requests belong to the distribution tested: each run has another seed,
+    so that two runs are two tests."""
     seed, every_request = secrets.randbelow(2**31), {"first": 1, "last": bench.requests}
     script = Script("draw.pgbench", clients, seed, every_request, max(1, draws // clients))
     return pgbench.run(bench.where.logins["agent"], script).calls
@@ -93,7 +92,7 @@ def _expected(bench: Bench, requests: list[Resource]) -> Expected:
         bucket = max(cpu_time for _, cpu_time, _ in matching)
         queues = {queue: priority for queue, cpu_time, priority in matching if cpu_time == bucket}
         alike = Counter(queues.values())
-        chances = law.win(alike)
+        chances = draw.win(alike)
         for queue, priority in queues.items():
             expected.add(bucket, queue, chances[priority] / alike[priority] / len(requests), levels[queue])
     return expected
@@ -108,5 +107,5 @@ def _found(bench: Bench) -> dict[str, Counter[object]]:
 
 
 def _verdict(aspect: str, found: Mapping[object, int], expected: Mapping[object, float]) -> Row:
-    verdict = law.compare(found, expected)
+    verdict = draw.compare(found, expected)
     return {"what": aspect, "cells": verdict.cells, "chi-square": verdict.chi_square, "p": verdict.p}

@@ -64,7 +64,7 @@ def _measured(connection: psycopg.Connection[Any], needs: list[Needs], options: 
         connection.execute("vacuum instance.step")
         taken.append((_seconds(connection, "call instance.schedule('bench', 1)"), floor))
     [row] = connection.execute("""
-        select instances, jobs, round(cpu_efficiency, 3), round(ram_efficiency, 3), round(price, 2), round(gap, 3)
+        select instances, steps, round(cpu_efficiency, 3), round(ram_efficiency, 3), round(price, 2), round(gap, 3)
           from monitor.instance_total where setup = 'bench'""").fetchall()
     instances, placed, cpu, ram, price, gap = row
     seconds, floor = (statistics.median(one) for one in zip(*taken, strict=True))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from benchmarks.workloads import long_tail as niche
-from benchmarks.workloads import uniform
+from benchmarks.workloads import long_tail, uniform
 from broker.synthetic import lhcb, pilots
 from broker.synthetic.lhcb import Group
 from broker.synthetic.pilots import Resource
@@ -57,12 +56,14 @@ def _lhcb_requests(seed: int) -> list[Resource]:
     return pilots.fleet(lhcb.offers(), LHCB_REQUESTS, seed=seed)
 
 
-def _niche() -> Workload:
-    owner_groups = {group: OwnerGroup() for group in niche.OWNERS}
-    return Workload("N", "niche", niche.CPU_BUCKETS, owner_groups, niche.groups, niche.requests, _FROZEN, True)
+def _long_tail() -> Workload:
+    owner_groups = {group: OwnerGroup() for group in long_tail.OWNERS}
+    return Workload(
+        "N", "long tail", long_tail.CPU_BUCKETS, owner_groups, long_tail.groups, long_tail.requests, _FROZEN, True
+    )
 
 
-WORKLOADS: Mapping[str, Callable[[], Workload]] = {"U": _uniform, "L": _lhcb, "N": _niche}
+WORKLOADS: Mapping[str, Callable[[], Workload]] = {"U": _uniform, "L": _lhcb, "N": _long_tail}
 
 
 def uniform_in(jobs_a_queue: int) -> Workload:

@@ -1,4 +1,4 @@
-"""Workload N: a thousand sites, hundreds of tags, a long tail of niche jobs and of worker nodes.
+"""Workload N: a thousand sites, hundreds of tags, a long tail of jobs and of worker nodes.
 
 | what | how |
 | --- | --- |
@@ -34,7 +34,7 @@ from itertools import accumulate
 
 from benchmarks.workloads import uniform
 from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource
+from broker.synthetic.pilots import Resource, match_nothing
 
 CPU_BUCKETS = [360, 1800, 3600, 21600, 43200, 86400, 172800, 259200, 345600, 518400, 691200, 864000, 1080000]
 QUEUES = 20_000
@@ -146,16 +146,5 @@ def _description(rng: random.Random, nodes: Mapping[str, Sequence[Resource]]) ->
         key, names = rng.choice((("BannedSite", _SITES), ("BannedPlatform", _PLATFORMS), ("BannedTag", _TAGS)))
         resource[key] = [names.draw(rng)]
     if rng.random() < 0.05:
-        _match_nothing(resource, rng)
+        match_nothing(resource, rng)
     return resource
-
-
-def _match_nothing(resource: Resource, rng: random.Random) -> None:
-    kind = rng.randrange(3)
-    if kind == 0:
-        resource.update(PilotType="private", OwnerGroup="pilots_of_nobody")
-        resource.pop("OwnerDN", None)
-    elif kind == 1:
-        resource.update(Tag=["nobody_asks_for_it"], RequiredTag=["nobody_asks_for_it"])
-    else:
-        resource["CPUTime"] = 1

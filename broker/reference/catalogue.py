@@ -48,3 +48,8 @@ def errors_of(connection: Connection) -> dict[str, list[str]]:
 def plain_default(expression: str) -> str:
     """The expression of a default without the casts that PostgreSQL writes."""
     return re.sub(r"::[\w\[\] ]+$", "", expression)
+
+
+def short_type(name: str) -> str:
+    """A type by the shorter of its names."""
+    return name.replace("timestamp with time zone", "timestamptz")

@@ -2,7 +2,8 @@
 
 import inspect
 import typing
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -10,9 +11,12 @@ from typer.main import get_command
 from typer.models import ParameterInfo
 
 from broker.cli import app
-from broker.reference.markdown import Page, block, bullets, code, escaped, page, section, slug, wrapped
+from broker.reference.markdown import Page, bullets, code, escaped, page, section, slug, wrapped
 
+_MANY = 10  # commands that have an option alike: its line stands once, on the page of all commands
 _DATABASE = "Database"  # the group of what has no panel in `broker --help`: `broker db`
+_SHARED = "Options of many commands"
+_SEE_SHARED = f"see [{_SHARED.lower()}](commands.md#{slug(_SHARED)})"
 
 
 class Command(NamedTuple):
@@ -53,6 +57,8 @@ def root() -> Command:
 def pages() -> Iterator[Page]:
     """The page of all commands, and one for each group."""
     commands = sorted(tree(), key=lambda command: command.group)
+    counted = Counter(line for command in commands for line in _options(command))
+    shared = [line for line, times in counted.items() if times >= _MANY]
     groups = {group: list(found) for group, found in groupby(commands, lambda command: command.group)}
     lists = [
         section(
@@ -67,13 +73,18 @@ def pages() -> Iterator[Page]:
     ]
     whole = root()
     lead = "All commands of the program, by group. `broker COMMAND --help` shows the same."
-    yield page("commands.md", "Command line", lead, [_usage(whole), bullets(_options(whole)), *lists])
+    yield page(
+        "commands.md",
+        "Command line",
+        lead,
+        [code(_usage(whole)), bullets(_options(whole)), *lists, section(2, _SHARED, bullets(shared))],
+    )
     for group, found in groups.items():
         lead = (
             f"Commands of the group {group} of `broker --help`, with their arguments, options and defaults. "
             "Options of the program itself, such as `--dsn`, stand in [commands.md](commands.md)."
         )
-        yield page(_file(group), f"Commands: {group}", lead, [_entry(command) for command in found])
+        yield page(_file(group), f"Commands: {group}", lead, [_entry(command, shared) for command in found])
 
 
 def _file(group: str) -> str:
@@ -90,16 +101,19 @@ def _plain(text: str | None) -> str:
     return (text or "").replace("\\[", "[")
 
 
-def _entry(command: Command) -> str:
-    help_ = [wrapped(escaped(paragraph)) for paragraph in _help(command)]
-    return section(2, command.name, _usage(command), *help_, bullets(_options(command)))
+def _entry(command: Command, shared: Sequence[str]) -> str:
+    help_ = wrapped(f"{code(_usage(command))}: {escaped(' '.join(_help(command)))}")
+    lines = list(_options(command))
+    own = [line for line in lines if line not in shared]
+    others = ", ".join(line.partition(": ")[0] for line in lines if line in shared)
+    return section(2, command.name, help_, bullets([*own, *([f"{others}: {_SEE_SHARED}."] if others else [])]))
 
 
 def _usage(command: Command) -> str:
     arguments = [_argument(param) for param in command.made.params if not _is_option(param)]
     if command.name == "broker":
         arguments = ["COMMAND"]
-    return block(" ".join([command.name, "[OPTIONS]", *arguments]))
+    return " ".join([command.name, "[OPTIONS]", *arguments])
 
 
 def _argument(param: Any) -> str:

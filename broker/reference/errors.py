@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from broker.reference.catalogue import ROLES, SCHEMAS, Connection, errors_of, rows
-from broker.reference.markdown import Page, bullets, page, section, slug, wrapped
+from broker.reference.markdown import Page, bullets, page, section, wrapped
 
 
 class Explained(NamedTuple):
@@ -80,15 +80,14 @@ def pages(connection: Connection) -> Iterator[Page]:
         section(
             2,
             f"{state}: {explained.title}",
-            wrapped(explained.meaning),
-            wrapped(explained.remedy),
+            wrapped(f"{explained.meaning} {explained.remedy}"),
             _raised_by([name for name in names if state in raised[name]]),
         )
         for state, explained in EXPLAINED.items()
     ]
     lead = (
         "Errors of pgbroker have SQLSTATEs of class `PB`. The message names key and value, the hint tells what to do. "
-        "A call that fails has stored nothing."
+        "A call that fails has stored nothing. Below each error stand the functions that raise it."
     )
     yield page("errors.md", "Errors", lead, [*entries, section(2, "Errors of PostgreSQL", _OTHERS)])
 
@@ -96,8 +95,5 @@ def pages(connection: Connection) -> Iterator[Page]:
 def _raised_by(names: list[str]) -> str:
     if not names:
         return ""
-    items = [
-        f"{schema}: " + ", ".join(f"[{name}](functions-{schema}.md#{slug(name)})" for _, _, name in of)
-        for schema, of in groupby((name.partition(".") for name in names), lambda parts: parts[0])
-    ]
-    return f"Raised by:\n\n{bullets(items)}"
+    listed = groupby((name.partition(".") for name in names), lambda parts: parts[0])
+    return bullets(f"[{schema}](functions-{schema}.md): {', '.join(name for *_, name in of)}." for schema, of in listed)

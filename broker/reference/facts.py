@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from broker.reference.catalogue import Connection, rows
-from broker.reference.markdown import Page, bullets, escaped, page, section
+from broker.reference.catalogue import Connection, rows, short_type
+from broker.reference.markdown import Page, escaped, filled, page, section
 
 _FACTS = """
     select c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
@@ -21,7 +21,9 @@ def pages(connection: Connection) -> Iterator[Page]:
     """The facts by the name of a rule's argument: t a task, q a queue, p the pair."""
     entries = [
         section(
-            2, _TITLES[kind], bullets(f"`{kind[0]}.{name}` ({type_}): {escaped(what)}" for _, name, type_, what in of)
+            2,
+            _TITLES[kind],
+            filled(f"`{kind[0]}.{name}` ({short_type(type_)}): {escaped(what)}" for _, name, type_, what in of),
         )
         for kind, of in groupby(rows(connection, _FACTS), lambda row: row[0])
     ]

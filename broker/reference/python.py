@@ -10,36 +10,35 @@ from dataclasses import is_dataclass
 from types import ModuleType
 from typing import Any
 
-from broker.reference.markdown import Page, block, broken, code, escaped, page, section, wrapped
+from broker.reference.markdown import Page, bullets, code, escaped, item, page, section, wrapped
 
-# Page -> its title and the modules on it.
-_PAGES = {
-    "client": ("Clients", ["broker.client", "broker.client.matcher", "broker.client.submitter"]),
-    "operate": (
-        "Brokers and the watchdog",
-        ["broker.operate.batch", "broker.operate.brokerage", "broker.operate.watchdog"],
-    ),
-    "world": ("Worlds", ["broker.world", "broker.world.cric"]),
-    "errors": ("Connections and errors", ["broker.database", "broker.errors"]),
+# Title -> the modules below it.
+_SUBJECTS = {
+    "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter"],
+    "Brokers and the watchdog": ["broker.operate.batch", "broker.operate.brokerage", "broker.operate.watchdog"],
+    "Worlds": ["broker.world", "broker.world.cric"],
+    "Connections and errors": ["broker.database", "broker.errors"],
 }
 
 
 def pages() -> Iterator[Page]:
-    """A page a subject."""
-    for name, (title, modules) in _PAGES.items():
-        lead = f"What Python programs import from {', '.join(code(module) for module in modules)}."
+    """The page of what Python programs import."""
+    entries = []
+    for title, modules in _SUBJECTS.items():
         shown: set[int] = set()
-        entries = [_module(importlib.import_module(module), shown) for module in modules]
-        yield page(f"python-{name}.md", f"Python: {title.lower()}", lead, entries)
+        entries += [section(2, title), *(_module(importlib.import_module(module), shown) for module in modules)]
+    lead = "What Python programs import, by module: signatures, with the docstrings. A class stands before its methods."
+    yield page("python.md", "Python", lead, entries)
 
 
 def _module(module: ModuleType, shown: set[int]) -> str:
-    entries = []
+    items: list[str] = []
     for name, value in _public(module):
         if id(value) not in shown:
             shown.add(id(value))
-            entries.append(_class(name, value) if inspect.isclass(value) else _function(name, value, 3))
-    return section(2, module.__name__, *_paragraphs(module.__doc__), *entries)
+            items += _class(name, value) if inspect.isclass(value) else [_function(name, value)]
+    about = wrapped(_text(module.__doc__))
+    return section(3, module.__name__, about, bullets(items))
 
 
 def _public(module: ModuleType) -> list[tuple[str, Any]]:
@@ -54,16 +53,12 @@ def _public(module: ModuleType) -> list[tuple[str, Any]]:
     ]
 
 
-def _class(name: str, made: type) -> str:
+def _class(name: str, made: type) -> Iterator[str]:
     """A class with its methods; the asynchronous twin of another has the same ones."""
-    methods = [] if name.startswith("Async") else [found for found in _methods(made) if found[0] != "__init__"]
-    return section(
-        3,
-        name,
-        block(_constructor(name, made)),
-        *_paragraphs(made.__doc__),
-        *(_function(method, value, 4, f"{name}.") for method, value in methods),
-    )
+    yield item(name, _constructor(name, made), _text(made.__doc__))
+    for method, value in [] if name.startswith("Async") else _methods(made):
+        if method != "__init__":
+            yield _function(method, value, f"{name}.")
 
 
 def _methods(made: type) -> list[tuple[str, Any]]:
@@ -72,24 +67,22 @@ def _methods(made: type) -> list[tuple[str, Any]]:
         name: getattr(value, "fget", value)
         for base in reversed(ours)
         for name, value in vars(base).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)) and _doc(value)
+        if not name.startswith("_")
+        and (inspect.isfunction(value) or isinstance(value, property))
+        and inspect.getdoc(value)
     }
     return list(found.items())
-
-
-def _doc(value: Any) -> str | None:
-    return inspect.getdoc(value)
 
 
 def _constructor(name: str, made: type) -> str:
     """`class Name(arguments)`: those of a dataclass are its fields."""
     if is_dataclass(made):
         fields = [line for base in reversed(made.__mro__) if is_dataclass(base) for line in _annotations(base)]
-        return broken(f"class {name}(", fields, ")")
+        return f"class {name}({', '.join(fields)})"
     begin = next((vars(base)["__init__"] for base in made.__mro__ if "__init__" in vars(base)), None)
     if not inspect.isfunction(begin) or not begin.__module__.startswith("broker."):
         return f"class {name}"
-    return broken(f"class {name}(", _arguments(begin)[1:], ")")
+    return f"class {name}({', '.join(_arguments(begin)[1:])})"
 
 
 def _annotations(made: type) -> list[str]:
@@ -102,13 +95,13 @@ def _is_public(node: ast.AnnAssign) -> bool:
     return isinstance(node.target, ast.Name) and not node.target.id.startswith("_")
 
 
-def _function(name: str, function: Any, level: int, before: str = "") -> str:
+def _function(name: str, function: Any, before: str = "") -> str:
     arguments = _arguments(function)
     tree = _tree(function)
     given = arguments[1:] if before and arguments[:1] == ["self"] else arguments
     result = f" -> {ast.unparse(tree.returns)}" if tree.returns else ""
-    call = broken(f"{before}{name}(", given, f"){result}")
-    return section(level, f"{before}{name}", block(call), *_paragraphs(_doc(function)))
+    call = f"{before}{name}({', '.join(given)}){result}"
+    return item(f"{before}{name}", call, _text(inspect.getdoc(function)))
 
 
 def _tree(function: Any) -> ast.FunctionDef | ast.AsyncFunctionDef:
@@ -140,13 +133,13 @@ def _arguments(function: Any) -> list[str]:
     return parts + ([f"**{ast.unparse(found.kwarg)}"] if found.kwarg else [])
 
 
-def _paragraphs(doc: str | None) -> list[str]:
-    """A docstring as Markdown: paragraphs, and indented lines as blocks."""
-    found = []
+def _text(doc: str | None) -> str:
+    """A docstring as one paragraph; indented lines are code."""
+    parts = []
     for part in re.split(r"\n\s*\n", inspect.cleandoc(doc or "").strip("\n")):
         lines = part.split("\n")
         if all(line.startswith("    ") for line in lines):
-            found.append(block(textwrap.dedent(part)))
-        elif part.strip():
-            found.append(wrapped(escaped(part)))
-    return found
+            parts.append(", ".join(code(line.strip()) for line in lines))
+        else:
+            parts.append(escaped(part))
+    return " ".join(parts)

@@ -1,59 +1,59 @@
-"""The rules that come with the program: a page a broker, an entry a rule, with both base profiles."""
+"""The rules that come with the program: a section a broker, an item a rule, with both base profiles."""
 
 import re
 from collections.abc import Iterator
 from itertools import groupby
 
 from broker.reference.catalogue import Connection, rows, sources
-from broker.reference.markdown import Page, bullets, code, page, section, wrapped
+from broker.reference.markdown import Page, bullets, code, page, section
+from broker.upgrade.source import package_folder
 
+# A rule of both profiles stands where panda2026 asks it, facts (which stand last) behind.
 _RULES = """
-    select r.algorithm, r.rule, r.profile, coalesce(r.criteria, ''), r.kind, r.source, r.function, r.temporary,
-           nullif(r.parameters, '{}')::text
+    select r.algorithm, r.rule, r.profile, r.position, r.kind, case when r.temporary then 'temporary' end,
+           '`' || nullif(r.parameters, '{}')::text || '`', r.criteria, r.function
       from brokerage.shipped_rule r
-     order by r.algorithm desc, r.profile, r.position
+     order by r.algorithm desc,
+              max(r.position) filter (where r.profile = 'panda2026') over (partition by r.algorithm, r.rule),
+              r.position, r.rule, r.profile
 """
 _BROKERS = {
-    "production_job": "Rules of production jobs",
-    "production_task": "Rules of production tasks",
-    "analysis_job": "Rules of analysis jobs",
+    "production_task": "Production tasks",
+    "production_job": "Production jobs",
+    "analysis_job": "Analysis jobs",
 }
 _TAG = re.compile(r"'([-+][A-Za-z]\w*)(?:: |')")
-_CITED = re.compile(r"(?:(?:sql/)?brokerage/)?(rules/[\w-]+\.md)(#[\w-]+)?$")
 
 
 def pages(connection: Connection) -> Iterator[Page]:
-    """A page a broker."""
+    """The page of rules."""
     texts = sources(connection)
+    entries = []
     for algorithm, found in groupby(rows(connection, _RULES), lambda row: row[0]):
-        by_rule: dict[str, list[tuple[str, ...]]] = {}
-        for _, rule, *of_profile in found:
-            by_rule.setdefault(rule, []).append(tuple(of_profile))
-        entries = [_entry(rule, profiles, texts) for rule, profiles in by_rule.items()]
-        lead = (
-            f"What `{algorithm}` asks, in the order in which the rules are asked, with the criteria tag that decisions "
-            "show. A profile that is not named does not have the rule. What a rule compares stands behind the link."
-        )
-        yield page(f"rules-{algorithm.replace('_', '-')}.md", _BROKERS[algorithm], lead, entries)
+        described = _described(algorithm)
+        items = []
+        for rule, in_profiles in groupby(found, lambda row: row[1]):
+            asked: dict[str, list[str]] = {}
+            for _, _, profile, position, *how, criteria, function in in_profiles:
+                tags = criteria or ", ".join(sorted(set(_TAG.findall(texts.get(function or "", "")))))
+                words = ", ".join(filter(None, [*how, tags, code(function) if function else ""]))
+                asked.setdefault(words, []).append(f"{profile[0].upper()} {position:g}")
+            told = "; ".join(f"{', '.join(profiles)}: {words}" for words, profiles in asked.items())
+            items.append(f"[{rule}](../brokerage/rules/{described[rule]}#{rule}): {told}.")
+        entries.append(section(2, _BROKERS[algorithm], bullets(items)))
+    lead = (
+        "The rules of the base profiles, in the order of `panda2026`, then those of `documented` alone, then facts. A "
+        "link leads to what a rule compares, and why. D (`documented`) and P (`panda2026`) mark the profiles that have "
+        "the rule, with its position. Then come its kind, the parameters of its function, the criteria tag that "
+        "decisions show, and the function."
+    )
+    yield page("rules.md", "Rules", lead, entries)
 
 
-def _entry(rule: str, profiles: list[tuple[str, ...]], texts: dict[str, str]) -> str:
-    """A rule: in each profile its kind, criteria, function, parameters and source."""
-    items = []
-    for profile, criteria, kind, _, function, temporary, parameters in profiles:
-        tags = criteria or ", ".join(sorted(set(_TAG.findall(texts.get(function or "", "")))))
-        parts = [
-            kind + (", temporary" if temporary else ""),
-            f"criteria {tags}" if tags else "",
-            code(function) if function else "",
-            f"with {code(parameters)}" if parameters else "",
-        ]
-        items.append(f"`{profile}`: {', '.join(filter(None, parts))}.")
-    cited = " ".join(f"{_cited(rule, source)}." for source in dict.fromkeys(row[3] for row in profiles))
-    return section(2, rule, bullets(items), wrapped(f"Source: {cited}"))
-
-
-def _cited(rule: str, source: str) -> str:
-    """A source as a link to the page of the rules, where it is there."""
-    found = _CITED.match(source)
-    return f"[{rule}](../brokerage/{found[1]}{found[2] or ''})" if found else source
+def _described(algorithm: str) -> dict[str, str]:
+    """Rule -> the page that has it as a heading. Where both job brokers have a rule, each has its own page."""
+    files = sorted(
+        (package_folder("sql") / "brokerage" / "rules").glob("*.md"),
+        key=lambda file: file.name.startswith("analysis-") == (algorithm == "analysis_job"),
+    )
+    return {title: file.name for file in files for title in re.findall(r"^##+ (\S+)$", file.read_text(), re.MULTILINE)}

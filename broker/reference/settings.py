@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from broker.reference.catalogue import Connection, plain_default, rows
-from broker.reference.markdown import Page, bullets, code, escaped, page, section
+from broker.reference.catalogue import Connection, plain_default, rows, short_type
+from broker.reference.markdown import Page, bullets, code, escaped, filled, page, section
 
 _CONFIG = """
     select k.component, k.key, coalesce(k.default_value #>> '{}', ''), k.unit, k.meaning,
-           array_to_string(k.profiles, ', ')
+           case when cardinality(k.profiles) = 1 then k.profiles[1] end
       from resource.config_key k
      order by k.component, k.key
 """
@@ -27,22 +27,23 @@ _SETTINGS = """
 def pages(connection: Connection) -> Iterator[Page]:
     """The page of configuration keys and that of settings."""
     entries = [
-        section(2, component, bullets(_key(*row[1:]) for row in found))
+        section(2, component, filled(_key(*row[1:]) for row in found))
         for component, found in groupby(rows(connection, _CONFIG), lambda row: row[0])
     ]
     lead = (
         "The keys of gdpconfig that rules and timeouts read, by component. A part in angle brackets stands for a name. "
-        "`broker load` stores them from the section `config` of a world, as `component:KEY`."
+        "`broker load` stores them from the section `config` of a world, as `component:KEY`. Both base profiles read a "
+        "key, unless it names one."
     )
     yield page("configuration.md", "Configuration keys", lead, entries)
     settings = [
-        section(2, name, bullets([f"Type: {kind}. Default: {code(plain_default(default))}.", escaped(what)]))
+        f"`{name}` ({short_type(kind)}): {escaped(what)} Default: {code(plain_default(default))}."
         for name, kind, default, what in rows(connection, _SETTINGS)
     ]
     lead = "Settings of TaskQueues in a setup. `taskqueue.set_settings` changes them."
-    yield page("settings.md", "Settings of TaskQueues", lead, settings)
+    yield page("settings.md", "Settings of TaskQueues", lead, [bullets(settings)])
 
 
-def _key(key: str, default: str, unit: str, meaning: str, profiles: str) -> str:
+def _key(key: str, default: str, unit: str, meaning: str, only: str | None) -> str:
     given = f" Default: {code(default)}." if default else ""
-    return f"`{key}` ({unit}): {escaped(meaning)}{given} Profiles: {profiles}."
+    return f"`{key}` ({unit}{f', {only} only' if only else ''}): {escaped(meaning)}{given}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from broker.client.call import json_text
 from broker.reference.catalogue import Connection, rows
-from broker.reference.markdown import Page, bullets, escaped, page, section, wrapped
+from broker.reference.markdown import Page, escaped, filled, page, section, wrapped
 from broker.world import SECTIONS
 
 _COLUMNS = """
@@ -33,7 +33,7 @@ def pages(connection: Connection) -> Iterator[Page]:
                 default, meaning = columns[described.table, column]
                 given = f" Default: {default}." if default else ""
                 items.append(f"`{field}`: {escaped(described.words or meaning)}{given}")
-        entries.append(section(2, name, wrapped(part.looks), bullets(items)))
+        entries.append(section(2, name, wrapped(part.looks), filled(items)))
     lead = (
         "Every field of every section of a world. A field without a default is null: not set. "
         "Names in capitals stand for names of yours, `[]` for each element of an array."

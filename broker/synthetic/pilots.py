@@ -92,7 +92,7 @@ def _kind(
     if rng.random() < mix.banned:
         _ban(resource, offers, rng, sites, platforms)
     if rng.random() < mix.nothing:
-        _match_nothing(resource, rng)
+        match_nothing(resource, rng)
     return resource
 
 
@@ -128,7 +128,7 @@ def _ban(resource: Resource, offers: Offers, rng: random.Random, sites: _Weighte
         resource[kind] = [(sites if kind == "BannedSite" else platforms).draw(rng)]
 
 
-def _match_nothing(resource: Resource, rng: random.Random) -> None:
+def match_nothing(resource: Resource, rng: random.Random) -> None:
     """A group nobody submits with, a tag nobody asks for, or less time than any job needs."""
     kind = rng.randrange(3)
     if kind == 0:

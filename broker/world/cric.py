@@ -111,7 +111,7 @@ def _number(where: str, row: Mapping[str, Any]) -> Any:
     """A number that must be there, or null; its key is the last part of where it stands."""
     key = where.rpartition(".")[2]
     if key not in row:
-        raise BadRequest(f"{where} is missing", "the export is not of the shape that broker/README.md names")
+        raise BadRequest(f"{where} is missing", "the export has another shape than broker/docs/how-to/import.md shows")
     if row[key] is not None:
         require(NUMBER, where, row[key])
     return row[key]

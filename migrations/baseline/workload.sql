@@ -211,7 +211,7 @@ comment on column workload.task.work_disk_unit is 'B, kB, MB or GB.';
 comment on column workload.task.io_intensity is 'Input and output per second (kB/s).';
 comment on column workload.task.disk_io is 'Disk IO per second (kB/s).';
 comment on column workload.task.architecture is
-  'sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).';
+  'sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON.';
 comment on column workload.task.trans_home is 'Release: AtlasOffline-21.0.38, Athena-22.0.1, ...';
 comment on column workload.task.trans_uses is 'Base release of user jobs.';
 comment on column workload.task.container_name is 'Container; null = none.';
@@ -307,7 +307,7 @@ comment on table workload.input_digest is
 comment on column workload.input_digest.files is 'Files of the datasets that are not pseudo, each name once.';
 comment on column workload.input_digest.size is 'Their bytes.';
 comment on column workload.input_digest.shared_files is 'A name is in two datasets of the task.';
-comment on column workload.input_digest.jobs is 'Jobs: groups of nFilesPerJob primary files (G13).';
+comment on column workload.input_digest.jobs is 'Jobs: groups of nFilesPerJob primary files.';
 comment on column workload.input_digest.job_events is 'Events of the largest job.';
 comment on column workload.input_digest.job_input_mb is
   'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';

@@ -52,7 +52,7 @@ create table workload.input_digest (
   files bigint,  -- Files of the datasets that are not pseudo, each name once.
   size bigint,  -- Their bytes.
   shared_files boolean,  -- A name is in two datasets of the task.
-  jobs bigint,  -- Jobs: groups of nFilesPerJob primary files (G13).
+  jobs bigint,  -- Jobs: groups of nFilesPerJob primary files.
   job_events bigint,  -- Events of the largest job.
   job_input_mb double precision,  -- Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
   job_input_bytes bigint,  -- Input of the largest job from all datasets (bytes).
@@ -273,7 +273,7 @@ create table workload.task (
   -- Input and output per second (kB/s).
   io_intensity double precision check (io_intensity > -1e15 and io_intensity < 1e15),
   disk_io double precision check (disk_io > -1e15 and disk_io < 1e15),  -- Disk IO per second (kB/s).
-  architecture text,  -- sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).
+  architecture text,  -- sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON.
   trans_home text,  -- Release: AtlasOffline-21.0.38, Athena-22.0.1, ...
   trans_uses text,  -- Base release of user jobs.
   container_name text,  -- Container; null = none.

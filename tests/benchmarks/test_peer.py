@@ -93,8 +93,8 @@ def test_where_dirac_is_missing_it_is_said_what_to_install(monkeypatch: pytest.M
     monkeypatch.setattr(importlib.util, "find_spec", find)
     with pytest.raises(BrokerError, match="DIRAC is not installed") as raised:
         dirac.require()
-    assert "The peer" in str(raised.value.hint)
-    assert "\n## The peer\n" in (Path(dirac.__file__).parent / "README.md").read_text()
+    assert "benchmarks/PEER.md" in str(raised.value.hint)
+    assert "pip install --no-deps DIRAC" in (Path(dirac.__file__).parent / "PEER.md").read_text()
 
 
 def test_where_mariadb_is_missing_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

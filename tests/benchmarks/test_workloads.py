@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks import workloads
-from benchmarks.workloads import long_tail as niche
-from benchmarks.workloads import uniform
+from benchmarks.workloads import long_tail, uniform
 from broker.synthetic.lhcb import Group
 from broker.synthetic.pilots import Resource
 
@@ -45,7 +44,7 @@ def test_workload_u_is_what_its_table_says() -> None:
 
 
 def test_workload_n_is_what_its_table_says() -> None:
-    groups = list(niche.groups(100_001))
+    groups = list(long_tail.groups(100_001))
     wanted = _wanted(groups)
     assert len(groups) == 20_000
     assert len({json.dumps(requirements) for requirements in wanted}) == 20_000
@@ -59,7 +58,7 @@ def test_workload_n_is_what_its_table_says() -> None:
     assert _lengths(wanted, "Platforms") == {1, 2}
     assert _lengths(wanted, "Tags") == {1, 2, 3, 4}
     buckets = Counter(requirements["CPUTime"] for requirements in wanted)
-    assert set(buckets) == set(niche.CPU_BUCKETS)
+    assert set(buckets) == set(long_tail.CPU_BUCKETS)
     assert max(buckets.values()) < 1.2 * min(buckets.values())
     assert len({requirements["OwnerDN"] for requirements in wanted}) == 500
     assert len({requirements["OwnerGroup"] for requirements in wanted}) == 50
@@ -69,11 +68,11 @@ def test_workload_n_is_what_its_table_says() -> None:
 
 
 def test_workload_n_of_few_jobs_has_only_so_many_queues() -> None:
-    assert [len(group["jobs"]) for group in niche.groups(3)] == [1, 1, 1]
+    assert [len(group["jobs"]) for group in long_tail.groups(3)] == [1, 1, 1]
 
 
 def test_requests_of_n_are_worker_nodes_with_some_time_left() -> None:
-    requests = niche.requests(7)
+    requests = long_tail.requests(7)
     assert len({json.dumps(request) for request in requests}) == 50_000
     at_sites = [request for request in requests if "Site" in request and len(request.get("Tag", [])) > 1]  # type: ignore[arg-type]
     kinds = {(request["Site"], *map(str, map(request.get, ("Tag", "Platform", "MaxRAM")))) for request in at_sites}

@@ -42,7 +42,7 @@ class Rows:
         architectures: Any = None,
         **values: Any,
     ) -> None:
-        """What a queue publishes, as in the seed."""
+        """What a queue publishes, as in PanDA's software JSON."""
         self.insert("resource.software", queue=queue, architectures=Jsonb(architectures), **values)
         for number, tag in enumerate(tags, 1):
             self.insert("resource.software_tag", queue=queue, number=number, **tag)

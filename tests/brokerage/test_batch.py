@@ -332,13 +332,13 @@ def test_bad_arguments(db_with_grid: Connection, arguments: Row, named: str) -> 
     assert _counts(db_with_grid) == before
 
 
-# --- Distribution (brokerage-rules 1.3) -------------------------------------------------------------------------------
+# --- Distribution (distribution.md, Procedure) ------------------------------------------------------------------------
 
 DISTRIBUTE = "select brokerage.distribute(%s::bigint, %s::float8[], %s::bigint[], %s::bigint[], %s::int[], %s::bigint)"
 
 
 def _distributed(case: Sequence[Any], draws: Sequence[float]) -> list[int]:
-    """brokerage-rules 1.3 for queues with a weight: choices by weight among those that accept more, a chunk each."""
+    """distribution.md, Procedure: choices by weight among the queues that accept more, a chunk each."""
     jobs, weights, queued, capacities, chunks = case[0], list(case[1]), list(case[2]), case[3], case[4]
     given = [0] * len(weights)
     for draw in draws:
@@ -417,15 +417,17 @@ def test_queues_to_be_tried_come_first(rolled_back: Connection, case: tuple[Any,
         assert [row for row in opened if row[1] > 0 and (row[3] is None or row[3] > row[2] + row[0])] == []
 
 
-LAWS = [
+SHARES = [
     ([1.0, 2.0, 3.0, 4.0], 1, [0.1, 0.2, 0.3, 0.4]),
     ([0.0, 0.0, 0.0, 5.0], 1, [1 / 3, 1 / 3, 1 / 3, 0.0]),
     ([3.0, 1.0], 2, [0.75 * 0.6, 0.75 * 0.4 + 0.25 * (3 / 3.5), 0.25 * (0.5 / 3.5)]),  # jobs of the first: 2, 1, 0
 ]
 
 
-@pytest.mark.parametrize(("weights", "jobs", "law"), LAWS)
-def test_choices_follow_the_weights(rolled_back: Connection, weights: list[float], jobs: int, law: list[float]) -> None:
+@pytest.mark.parametrize(("weights", "jobs", "shares"), SHARES)
+def test_choices_follow_the_weights(
+    rolled_back: Connection, weights: list[float], jobs: int, shares: list[float]
+) -> None:
     """Chi-square over tasks under one seed. After a choice of one job the queue, empty before, weighs half."""
     number, size = 4000, len(weights)
     query = f"""select d.given from generate_series(1, %s) task
@@ -433,9 +435,9 @@ def test_choices_follow_the_weights(rolled_back: Connection, weights: list[float
     figures = (jobs, weights, [0] * size, [None] * size, [1] * size)
     rows = rolled_back.execute(query, (number, *figures)).fetchall()
     seen = Counter(given.index(1) if jobs == 1 else 2 - given[0] for (given,) in rows)
-    counts = [seen[place] for place in range(len(law))]
-    expected = [part * number for part in law]
-    kept = [place for place, part in enumerate(law) if part > 0]
+    counts = [seen[place] for place in range(len(shares))]
+    expected = [part * number for part in shares]
+    kept = [place for place, part in enumerate(shares) if part > 0]
     assert sum(counts[place] for place in kept) == number
     test = scipy.stats.chisquare([counts[place] for place in kept], [expected[place] for place in kept])
     assert test.pvalue > 0.001

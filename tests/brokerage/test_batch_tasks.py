@@ -12,14 +12,14 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
 
 from broker import world
-from tests.brokerage.test_engine_tasks import unasked
 from tests.calls import Calls
 from tests.concurrency.racing import run_together
+from tests.oracle.profiles import without_job_check
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PROFILES = ["documented", "unasked"]
+PROFILES = ["documented", "unchecked"]
 DUE = """select task_id from brokerage.due_task where setup = 'default' and algorithm = 'production_task'
           order by current_priority desc, task_id"""
 DECIDED = "select task_id from brokerage.task_decision where run_id = %s order by task_id"
@@ -77,7 +77,7 @@ def _state(db: Connection) -> Row:
 @pytest.fixture
 def tasks_db(db: Connection) -> Connection:
     """A database with the profile that asks no job broker."""
-    unasked(db)
+    without_job_check(db)
     return db
 
 
@@ -127,7 +127,7 @@ def test_highest_priority_goes_first(tasks_db: Connection) -> None:
 def test_a_seed_gives_the_same_again(new_database: Callable[..., str], profile: str) -> None:
     loaded = new_database()
     with psycopg.connect(loaded, autocommit=True) as db:
-        unasked(db)
+        without_job_check(db)
         world.load(db, [_world(_tasks(40))])
     clones = [new_database(str(conninfo_to_dict(loaded)["dbname"])) for _ in range(3)]
 
@@ -150,7 +150,7 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
     """By share, from the priority of the later task upward. 1000 events of 2 HS06 s are 2000; 300 where not known."""
     db = rolled_back
     db.execute("select 1")
-    unasked(db)
+    without_job_check(db)
     tasks: list[Row] = [
         {"id": 1, "current_priority": 900, "cpu_time": 2},
         {"id": 2, "current_priority": 500, "cpu_time": 40, "cpu_time_unit": "mHS06sPerEvent"},
@@ -212,7 +212,7 @@ def test_draws_follow_the_probabilities(tasks_db: Connection, profile: str) -> N
 def test_a_pending_task_waits_half_an_hour(rolled_back: Connection, profile: str) -> None:
     db = rolled_back
     db.execute("select 1")
-    unasked(db)
+    without_job_check(db)
     world.load(db, [_world([{"id": 1}], nuclei={name: {"state": "TEST"} for name in SHARES})])
     run = _call(db, p_profile=profile, p_tasks_a_commit=None)
     query = "select status, retry_at from brokerage.task_decision where run_id = %s"
@@ -231,7 +231,7 @@ def test_input_that_is_nowhere_complete_waits_with_the_reason(tasks_db: Connecti
     one = _world([{"id": 1}])
     one["datasets"]["data"]["replicas"] = {"N1": {"found": 0, "total": 1}}
     world.load(tasks_db, [one])
-    run = _call(tasks_db, p_profile="unasked")
+    run = _call(tasks_db, p_profile="unchecked")
     query = "select status, rule, retry_at from brokerage.task_decision where run_id = %s"
     expected = [("pending", "task-input-scan", NOW + timedelta(minutes=30))]
     assert tasks_db.execute(query, [run]).fetchall() == expected
@@ -296,7 +296,7 @@ def test_four_brokers_share_the_tasks(tasks_db: Connection, dsn: str) -> None:
 def test_a_child_goes_where_its_parent_went_in_the_same_batch(rolled_back: Connection, profile: str, seed: int) -> None:
     db = rolled_back
     db.execute("select 1")
-    unasked(db)
+    without_job_check(db)
     tasks: list[Row] = [
         {"id": 1, "current_priority": 900, "split": {"fullChain": 2}},
         {"id": 2, "current_priority": 500, "split": {"fullChain": 3}, "parent": 1},

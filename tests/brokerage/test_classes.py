@@ -1,4 +1,4 @@
-"""Classes of queues, users and tasks of user analysis (brokerage-rules 1.12): against a model, and at their limits."""
+"""Classes of queues, users and tasks (classes.md, Classes of queues): against a model, and at their limits."""
 
 import math
 import random
@@ -53,15 +53,15 @@ def bound(freedom: float, steps: int = 4000) -> float:
 def test_bound_of_students_t(lab: Db) -> None:
     query = "select brokerage.student_t_bound(%s)"
 
-    def said(freedom: float) -> float:
+    def found(freedom: float) -> float:
         return float(lab.execute(query, [freedom]).fetchall()[0][0])
 
     for freedom, value in CRITICAL.items():
-        assert said(freedom) == pytest.approx(value, rel=1e-5)
+        assert found(freedom) == pytest.approx(value, rel=1e-5)
     for freedom in (0.3, 0.7, 1.2, 2.6, 3.9, 7.7, 19, 41.5, 59.99, 60.01, 75, 400):
-        assert said(freedom) == pytest.approx(bound(freedom), rel=1e-7), freedom
-    assert said(1e9) == pytest.approx(statistics.NormalDist().inv_cdf(0.95), rel=1e-8)
-    assert said(0.001) == math.inf
+        assert found(freedom) == pytest.approx(bound(freedom), rel=1e-7), freedom
+    assert found(1e9) == pytest.approx(statistics.NormalDist().inv_cdf(0.95), rel=1e-8)
+    assert found(0.001) == math.inf
 
 
 def ago(hours: float) -> str:
@@ -87,7 +87,7 @@ def quantile(values: list[float], part: float) -> float:
 
 
 def model(jobs: list[Row], queues: Row, base_profile: str) -> dict[str, int]:
-    """Classes of queues, from the words of brokerage-rules 1.12."""
+    """Classes of queues, as classes.md, Classes of queues, describes them."""
     half = 6 if base_profile == "documented" else 12
 
     def since(row: Row, field: str) -> float:
@@ -375,7 +375,7 @@ def test_classify_stores_what_it_knows_and_leaves_the_rest(lab: Db) -> None:
 
 @pytest.mark.parametrize("profile", FLAVOURS)
 def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
-    """From the jobs here to the decision, with nothing said by hand but the usage of the share."""
+    """From the jobs of this database to the decision; only the usage of the share is set by hand."""
     jobs = [job(number, "Q", 0.1 * number, 2, processing_type="pmerge") for number in (1, 2)]
     jobs += [running(3, "Q", "ann", task=1, created=ago(1.1)), running(4, "Q", "bob", 3, task=2, created=ago(1.1))]
     task = {"label": "user", "gshare": "User Analysis", "status": "running", "input": ["d"]}

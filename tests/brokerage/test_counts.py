@@ -1,4 +1,4 @@
-"""Statistics that brokerage reads: what was loaded, and the jobs of this database, added (lifecycle.md, Statistics)."""
+"""Statistics that brokerage reads: loaded statistics plus the jobs of this database."""
 
 import random
 from collections.abc import Sequence

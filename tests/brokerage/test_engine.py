@@ -1,7 +1,7 @@
 """The engine against the model: the profile `documented` over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_world(number)`. What the model says of a world
-is in `model.py`, and owes nothing to the package.
+Worlds are numbered, so a difference says which one to look at: `random_world(number)`. The model is
+tests/oracle/job_documented.py, and owes nothing to the package.
 """
 
 import os
@@ -82,7 +82,7 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
 
 
 def _who_listed(one: Row, answer: Row, listing: list[str]) -> str:
-    """The rule that made the list of queues: named where it left one out, else told by what the task says."""
+    """The rule that made the list of queues: named where it left one out, else known from the task."""
     left_out = {row["rule"] for row in answer["not_candidates"]}
     assert left_out <= set(listing)
     if left_out:

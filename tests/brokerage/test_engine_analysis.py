@@ -122,7 +122,7 @@ def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
     ("status", "profile"), [("candidates", "documented"), ("candidates", "panda2026"), ("pending", "documented")]
 )
 def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
-    """Whoever asks why a task has candidates without its input there is told that locality was given up."""
+    """The decision of a task with candidates that lack its input names the second pass."""
     said = ("anal-loops", "no queue has the input and passes the other rules: decided once more, without locality")
     queues = {"A": {"status": "offline"}, "B": {"status": "test" if status == "pending" else "online"}}
     answer = decided(db, a_world(queues=queues), profile)
@@ -195,7 +195,7 @@ def test_a_second_pass_where_the_only_queue_is_overloaded(rolled_back: Db) -> No
     vp = a_world(queues={"A": storages("C_VP_DISK"), "B": {"status": "paused"}}, statistics=counts)
     vp["datasets"]["d"]["replicas"] = {"C_VP_DISK": {}}
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
-    vp["statistics"] = [{**counts[0], "njobs": 21}]  # nothing runs there: lost for good all the same
+    vp["statistics"] = [{**counts[0], "njobs": 21}]  # nothing runs there: rejected in any case
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
     usual = a_world(statistics=[{**counts[0], "njobs": 21}])  # kept, as nothing else is left, and a problem
     assert why(decided(rolled_back, usual, "panda2026")) == {"A": "overloaded -badsite", "B": "anal-locality"}
@@ -327,7 +327,7 @@ def test_weights(rolled_back: Db) -> None:
     here = {"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": {}}}}
     given = a_world({"task_class": 1}, classes, datasets=here)
     found = decided(rolled_back, given, "panda2026")["candidates"]
-    hi = 20 - 0.052  # 20 jobs; each queue has room for 100, the hospital's does not count
+    hi = 20 - 0.052  # 20 jobs; each queue has 100 free places, the hospital's do not count
     assert [row["queue"] for row in found] == ["A", "B"]
     assert found[0]["weight"] == pytest.approx(hi * (100 - hi) / (100 - hi) + 2**-20, rel=1e-9)
     assert found[1]["weight"] == pytest.approx(0.002 * (100 - 0.002) / (100 - 0.002) + 2**-20, rel=1e-9)
@@ -453,7 +453,7 @@ def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     given = a_world(
         {"input": ["d"], "task_class": 1, "task_priority": 2000}, {"A": {"site_class": 1}, "B": {"site_class": -1}}
     )
-    found = decided(rolled_back, given, "acme")["candidates"]  # one job, room for 100 at each
+    found = decided(rolled_back, given, "acme")["candidates"]  # one job, 100 free places at each
     assert [(row["queue"], row["weight"]) for row in found] == [
         ("A", pytest.approx(99.5 / 199, rel=1e-9)),
         ("B", pytest.approx(0.01 * 99.5 / 199, rel=1e-9)),

@@ -1,7 +1,7 @@
 """Analysis brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. What the model says of
-a world is in `model_analysis.py`, and owes nothing to the package.
+Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. The model is
+tests/oracle/analysis.py, and owes nothing to the package.
 """
 
 import os
@@ -11,15 +11,15 @@ from typing import Any
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
-from psycopg.types.json import Jsonb
 
 from broker import world
 from tests.oracle.analysis import broker_analysis, differences
 from tests.oracle.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
 from tests.oracle.job_worlds import TASK
+from tests.oracle.profiles import with_free_places
 
 WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "120"))  # 2000 by hand
-EVERY = {"documented": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile
+EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
 LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
@@ -30,20 +30,13 @@ Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 
 
-def room(connection: Db) -> None:
-    """A profile like doc, with the new basic weight."""
-    connection.execute("select brokerage.set_profile('room', 'documented')")
-    change = Jsonb({"function": "brokerage.weight_free_places"})
-    connection.execute("select brokerage.set_rule('room', 'weight', %s, 'analysis_job')", [change])
-
-
 def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list[str]:
     """The transaction is open before the load, which would commit otherwise."""
     connection.execute("select 1")
     found = []
     try:
-        if "room" in profiles:
-            room(connection)
+        if "free_places" in profiles:
+            with_free_places(connection)
         world.load(connection, [one], setup)
         for profile in profiles:
             row = connection.execute(

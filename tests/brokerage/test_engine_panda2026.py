@@ -1,7 +1,7 @@
 """The engine against the model: the profile `panda2026` over worlds worked out by hand and over random ones.
 
-Worlds are numbered, so a difference says which one to look at: `random_panda_world(number)`. What the model says of a
-world is in `model_panda2026.py`, and owes nothing to the package.
+Worlds are numbered, so a difference says which one to look at: `random_panda_world(number)`. The model is
+tests/oracle/job_panda2026.py, and owes nothing to the package.
 """
 
 from collections import Counter
@@ -11,7 +11,8 @@ import psycopg
 import pytest
 
 from broker import world
-from tests.brokerage.test_model_panda2026 import CASES, fates
+from tests.cases.production_panda2026 import CASES
+from tests.oracle.fates import fates
 from tests.oracle.job_documented import differences
 from tests.oracle.job_panda2026 import broker_job
 from tests.oracle.job_worlds import PANDA_THEMES, TASK, random_panda_world
@@ -56,6 +57,7 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any]) ->
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_more_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:

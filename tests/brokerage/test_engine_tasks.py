@@ -1,8 +1,8 @@
 """Task brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. What the model says of a
-world is in `model_tasks.py`, and owes nothing to the package. The rule task-job-check, which asks the job broker, is
-left out here by a profile of its own on panda2026.
+Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. The model is
+tests/oracle/tasks.py, and owes nothing to the package. The rule task-job-check, which asks the job broker, is left out
+here by a profile of its own on panda2026.
 """
 
 import os
@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 from broker import world
 from tests.oracle.job_worlds import TASK
+from tests.oracle.profiles import without_job_check
 from tests.oracle.task_worlds import random_task_world, task_worlds
 from tests.oracle.tasks import broker_task, differences
 
@@ -22,17 +23,9 @@ WORLDS = int(os.environ.get("TASK_WORLDS", "120"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them
-PROFILES = {"documented": "documented", "panda2026": "unasked"}  # the model's and the engine's
+PROFILES = {"documented": "documented", "panda2026": "unchecked"}  # the model's and the engine's
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
-
-
-def unasked(connection: Db) -> None:
-    """A profile like panda2026 that does not ask the job broker."""
-    connection.execute("select brokerage.set_profile('unasked', 'panda2026')")
-    connection.execute(
-        "select brokerage.set_rule('unasked', 'task-job-check', '{\"enabled\": false}', 'production_task')"
-    )
 
 
 def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
@@ -40,7 +33,7 @@ def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
     connection.execute("select 1")
     found = []
     try:
-        unasked(connection)
+        without_job_check(connection)
         world.load(connection, [one], setup)
         for model, profile in PROFILES.items():
             row = connection.execute(

@@ -85,7 +85,7 @@ def _rejected(answer: Row) -> dict[str, tuple[str, str | None]]:
 
 
 def _house(db: Connection) -> list[Any]:
-    """What the house is: its functions, and the rules of its own profiles."""
+    """The functions of the installation, and the rules of the shipped profiles."""
     query = """select p.oid::regprocedure::text, md5(pg_get_functiondef(p.oid)), p.proacl::text from pg_proc p
                 where p.pronamespace = 'brokerage'::regnamespace and p.prokind <> 'a' order by 1"""
     rules = "select * from brokerage.rule_in_force where profile in ('documented', 'panda2026') order by 1, 2, 3"
@@ -226,7 +226,7 @@ REFUSED: list[tuple[Row, str, str]] = [
     ({"kind": None}, "PB001", "acme-new"),
     ({"position": None}, "PB001", "acme-new"),
     ({"position": 345}, "PB001", "behind rule top-10"),
-    ({"kind": "candidate", "position": 335}, "PB001", "stands behind others"),
+    ({"kind": "candidate", "position": 335}, "PB001", "stands behind rules of other kinds"),
     ({"kind": "weight", "function": "acme.weight_tier", "position": 335}, "PB001", "behind rules that read the weight"),
     ({"kind": "choice", "function": None, "position": 338}, "PB001", "best"),
     ({"kind": "task rule"}, "PB001", "status"),
@@ -237,7 +237,7 @@ REFUSED: list[tuple[Row, str, str]] = [
 
 @pytest.mark.parametrize(("changes", "code", "named"), REFUSED)
 def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, code: str, named: str) -> None:
-    """When it is said, not when tasks wait; the profile stays as it was."""
+    """When it is set, not when tasks wait; the profile stays as it was."""
     before = _answer(acme, "acme")
     with pytest.raises(psycopg.Error, match=named) as raised:
         _say(acme, "acme-new", **{"kind": "row rule", "position": 50, "function": "acme.rule_cloud", **changes})
@@ -247,7 +247,7 @@ def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, cod
 
 
 def test_who_may_own_a_rule(acme: Connection) -> None:
-    """A rule runs as the owner of the house: functions of others are refused, when said and when they decide."""
+    """A rule runs as the owner of the installation: other functions are refused, when set and when used."""
     name = f"test_acme_{uuid4().hex[:10]}"
     role = sql.Identifier(name)
     acme.execute(sql.SQL("create role {}").format(role))
@@ -301,7 +301,7 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
     shutil.copytree(Program().sql, tmp_path / "sql")
     changes = {
         "rule/common/rule_queue_status.sql": ("select case", "select case when q.queue = 'nobody' then 'newer'"),
-        "profile/shipped_rule.sql": ("'-status'", "'-newer'"),
+        "profile/shipped/shipped_documented_production_job.sql": ("'-status'", "'-newer'"),
         "fact/facts_of_queues.sql": ("select q.queue as queue", "select q.queue || '' as queue"),
     }
     for path, (old, new) in changes.items():

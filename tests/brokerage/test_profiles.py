@@ -1,4 +1,4 @@
-"""Profiles of an organisation's own: what does not fit is refused when it is said, not when tasks wait."""
+"""Profiles of an organisation's own: a rule that does not fit is refused when it is set, not when tasks wait."""
 
 import re
 from typing import Any

@@ -10,7 +10,7 @@ from broker.reference import rules
 
 Db = psycopg.Connection[Any]
 
-# By the sections of brokerage-rules, of each broker.
+# Rules of each broker.
 IDS = {
     "production_task": {
         "1.1": """task-preset-nucleus task-nucleus-list task-input-scan transfer-backlog nucleus-has-storage nucleus-wan
@@ -57,7 +57,7 @@ PARTS = {
     },
 }
 # Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
-NOT_IN_DOC = "brokerage-doc-profile, 7: PanDA's code alone"
+NOT_IN_DOC = "PanDA's code alone"
 ELSEWHERE = {
     ("production_task", "documented"): dict.fromkeys(
         ("task-input-scan", "nucleus-wan", "task-job-check", "task-locality-period"), NOT_IN_DOC
@@ -73,12 +73,12 @@ ELSEWHERE = {
                hospital final-availability used-sites-first min-weight weight-data temporary-problems""".split(),
             NOT_IN_DOC,
         ),
-        "gpu-queue": "D-32",
+        "gpu-queue": "PanDA's code alone: software-check.md, gpu-queue",
         "closed-jobs": "failed-jobs",
         "preassigned": "include-exclude",
         "overloaded": "avoid-vp",
     },
-    ("analysis_job", "panda2026"): {"cap-rt": "D-36"},  # computed, and rejects nothing
+    ("analysis_job", "panda2026"): {"cap-rt": "computed, and rejects nothing: analysis-load.md, cap-rt"},
 }
 PROFILES = ("documented", "panda2026")
 
@@ -115,18 +115,20 @@ def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: Db)
     assert missing == []
 
 
-def test_the_pages_of_rules_have_an_entry_for_each_rule_of_each_broker(rolled_back: Db) -> None:
-    """What several brokers ask stands on the page of each of them, with the function of each profile."""
+def test_the_page_of_rules_has_an_entry_for_each_rule_of_each_broker(rolled_back: Db) -> None:
+    """What several brokers ask stands in the section of each of them, with the function of each profile."""
+    [page] = rules.pages(rolled_back)
     shown = {
-        (page.name, rule): entry
-        for page in rules.pages(rolled_back)
-        for rule, entry in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page.text, re.MULTILINE | re.DOTALL)
+        (section, rule): " ".join(entry.split())
+        for section, items in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page.text, re.MULTILINE | re.DOTALL)
+        for rule, entry in re.findall(r"^- \[(\S+)\]\(\S+\): (.*?)(?=^- |\Z)", items, re.MULTILINE | re.DOTALL)
     }
-    query = "select rule, algorithm, kind, function, profile from brokerage.shipped_rule"
+    query = "select rule, algorithm, kind, function, upper(left(profile, 1)), position from brokerage.shipped_rule"
     wanted: dict[tuple[str, str], set[str]] = {}
-    for rule, algorithm, kind, function, profile in rolled_back.execute(query).fetchall():
-        page = f"rules-{algorithm.replace('_', '-')}.md"
-        wanted.setdefault((page, rule), set()).add(f"- `{profile}`: {kind}")
-        wanted[page, rule] |= {f"`{function}`"} if function else set()
+    for rule, algorithm, kind, function, profile, position in rolled_back.execute(query).fetchall():
+        key = (f"{algorithm.replace('_', ' ').capitalize()}s", rule)
+        wanted.setdefault(key, set()).update(
+            {f"{profile} {position:g}", kind, *([f"`{function}`"] if function else [])}
+        )
     assert shown.keys() == wanted.keys()
     assert [(row, part) for row, parts in wanted.items() for part in parts if part not in shown[row]] == []

@@ -1,6 +1,6 @@
 """Architecture, releases, containers and hardware.
 
-Seed 000, Release/cache Availability Check; brokerage-doc-profile 4.2; brokerage-rules 1.8.
+The rules are those of software-check.md, software.
 """
 
 import json
@@ -43,7 +43,7 @@ def _problem(
     return rows.answers("software_problems", base_profile, [1]).get("Q")
 
 
-# Hardware, seed 000 "Checks for CPU and/or GPU Hardware": what the queue publishes, the architecture, and what is
+# Hardware (software-check.md, Hardware): what the queue publishes, the architecture, and what is
 # missing (null = nothing).
 HARDWARE_DOC = [
     ([X86], PLATFORM, None),
@@ -134,7 +134,7 @@ def test_a_pattern_fits_whole_texts(rows: Rows) -> None:
     )
 
 
-# Releases, seed 000 "Checks for Releases, Caches, or Nightlies".
+# Releases (software-check.md, Release).
 def _release(problem: str) -> str:
     return f"{PLATFORM} is not among the cmtconfigs and the containers have neither any nor /cvmfs, {problem}"
 
@@ -197,7 +197,7 @@ def test_releases_in_doc(rows: Rows, published: dict[str, Any], task: dict[str, 
     assert found == expected
 
 
-# Containers, seed 000 "Checks for Fat Containers": what is published at the queue and at ALL for container_name /img/a.
+# Containers (software-check.md, Container): what is published at the queue and at ALL for container_name /img/a.
 IMAGE_TAG = TAG | {"container_name": "/img/a", "sources": ["/cvmfs/a"]}
 CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | None]] = [
     ({"tags": [IMAGE_TAG]}, {}, True, None, None),
@@ -274,7 +274,7 @@ def test_production_without_software_needs_none(rows: Rows) -> None:
     assert rows.answers("software_problems", "panda2026", [1]) == {}
 
 
-# Analysis: transHome, transUses and what the queue must have (brokerage-rules 1.8, cvmfs_tag).
+# Analysis: transHome, transUses and what the queue must have (software-check.md, Release).
 ANALYSIS: list[tuple[str | None, str | None, dict[str, Any]]] = [
     (None, None, {"tag": None, "projects": None, "versions": None, "cvmfs_required": None}),
     (

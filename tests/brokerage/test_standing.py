@@ -87,7 +87,7 @@ def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
     world.load(db, [_world({"architecture": "{"})])
     run = _call(db, 1)
     [(reason,)] = db.execute(NOT_DUE).fetchall()
-    assert re.match(rf"waits until 2026-03-01 1\d:00:00 UTC: run {run} said error: architecture: ", reason)
+    assert re.match(rf"waits until 2026-03-01 1\d:00:00 UTC: run {run} decided error: architecture: ", reason)
 
 
 def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) -> None:
@@ -195,7 +195,7 @@ def test_a_task_that_a_rule_refused_is_counted_by_the_rule(db: Connection) -> No
     row, _ = _said(db, "monitor.decision", run)
     assert _part(row, "verdict", "rule", "reason") == ("failed", "input-completeness", failed[4])
     [(said,)] = db.execute(NOT_DUE).fetchall()
-    assert said.endswith(f"run {run} said failed, input-completeness: {failed[4]}")
+    assert said.endswith(f"run {run} decided failed, input-completeness: {failed[4]}")
 
 
 # --- Queues that are named and not there, settings --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Zero share of a site's fairsharepolicy (seed 000, Zero Share; brokerage-doc-profile 4.1; brokerage-rules 1.9)."""
+"""Zero share of a site's fairsharepolicy (zero-share.md, zero-share)."""
 
 import time
 from typing import Any

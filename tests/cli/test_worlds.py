@@ -179,9 +179,9 @@ def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> No
         ({"tasks": [{"id": 1, "split": {"nfilesperjob": 5}}]}, "tasks[0].split.nfilesperjob: nearest is nFilesPerJob"),
         ({"links": [{"src": "A", "dst": "B", "zzz": 5}]}, "links[0].zzz: fields are src, dst, closeness"),
         ({"quebes": {}}, "quebes: nearest is queues"),
-        ({"links": {}}, "links is [{...}], by their src and dst; see broker/README.md"),
+        ({"links": {}}, "links is [{...}], by their src and dst; see broker/docs/reference/world-fields.md"),
         ({"queues": {"Q": []}}, "queues is {QUEUE: {...}}; "),
-        ({"tasks": [{"id": 1, "user": 5}]}, "user: User. Null is a value that is not set"),
+        ({"tasks": [{"id": 1, "user": 5}]}, "user: User. Null = not set"),
         ({"links": [{"src": "A"}]}, "dst: Storage site that they go to."),
     ],
 )

@@ -15,7 +15,8 @@ from tests.docs import pages as docs
 from tests.docs.pages import ROOT, Page
 
 _PAGE = r"[\w./-]*\w\.md"
-_OURS = re.compile(rf"(?<![\w/.-])({_PAGE})(?:#([\w-]+)|, ([A-Z][^\n;)\"']*))?(?!\w)")
+# A heading may go on in the next line; a citation behind it is one of its own.
+_OURS = re.compile(rf"(?<![\w/.-])({_PAGE})(?:#([\w-]+)(?!\w)|, (?=([A-Z][^;)\"']{{0,99}}))|(?!\w))")
 _SOURCE = re.compile(r"\bSource: (.+?)(?:\.\s|\.?$|\.?'|\.?\"\"\")", re.DOTALL)
 
 # Names and numbers of pages that readers do not have.
@@ -65,7 +66,8 @@ def resolves(name: str, anchor: str | None, heading: str | None, near: str = "")
 
 
 def _begins(text: str, title: str) -> bool:
-    return re.match(rf"{re.escape(title)}(?!\w)", " ".join(text.split()), re.IGNORECASE) is not None
+    words = " ".join(re.sub(r"\n\s*(?:--|#)", " ", text).split())
+    return re.match(rf"{re.escape(title)}(?!\w)", words, re.IGNORECASE) is not None
 
 
 def unresolved(name: str, text: str) -> Iterator[str]:
@@ -75,7 +77,7 @@ def unresolved(name: str, text: str) -> Iterator[str]:
     words = _comments(text) if name.endswith(".py") else text
     for found in _OURS.finditer(words):
         if not FORBIDDEN.search(found[0]) and not resolves(found[1], found[2], found[3], name):
-            yield f"{name}:{_line(words, found.start())}: {' '.join(found[0].split())}"
+            yield f"{name}:{_line(words, found.start())}: {found[0]}{(found[3] or '').partition(chr(10))[0][:40]}"
 
 
 def _comments(text: str) -> str:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 _FENCE = re.compile(r"^( *)(```+)(\w*)[^\n]*\n(.*?)^ *\2[ ]*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", re.DOTALL)
+_ID = re.compile(r'<a id="([\w-]+)"></a>')
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)(?: +#+)?$", re.MULTILINE)
 _LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 _BARE_LINK = re.compile(r"https?://[^\s<>)\"'`]+[^\s<>)\"'`.,;:]")
@@ -53,8 +54,8 @@ class Page:
 
     @property
     def anchors(self) -> set[str]:
-        """What a link may name behind #: headings as GitHub and the site name them, where that is one name."""
-        counted = Counter(anchor(heading) for heading in self.headings)
+        """What a link may name behind #, where that is one name: headings as GitHub and the site name them, and ids."""
+        counted = Counter([*(anchor(heading) for heading in self.headings), *_ID.findall(self.prose)])
         return {name for name, times in counted.items() if times == 1}
 
     def links(self) -> Iterator[str]:

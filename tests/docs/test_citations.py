@@ -51,6 +51,8 @@ def test_every_source_in_a_column_is_a_page_that_readers_have(
         ("-- MATCHING.md#conditions", 0),
         ("-- sql/taskqueue/MATCHING.md", 0),
         ("-- MATCHING.md, Weather", 1),
+        ("-- as in MATCHING.md, Resource\n-- description: each", 0),
+        ("See MATCHING.md, Resource\ndescription, and MATCHING.md, Weather.", 1),
         ("-- MATCHING.md#weather", 1),
         ("-- WEATHER.md", 1),
         ("-- README.md", 1),  # which one?

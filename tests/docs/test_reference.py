@@ -23,6 +23,16 @@ def _entry(text: str, name: str) -> str:
     return re.split(r"^#+ ", text.partition(f"# {name}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
+def _unwrapped(text: str) -> str:
+    """A text without the lines that it is wrapped in."""
+    return re.sub(r"\n *(?=\S)", " ", text)
+
+
+def _item(text: str, anchor: str) -> str:
+    """The item of a list that has an anchor, on one line."""
+    return _unwrapped(re.split(r"\n(?=- |\n)", text.partition(f'\n- <a id="{anchor}"></a>')[2], maxsplit=1)[0])
+
+
 def test_the_generated_pages_are_what_database_and_program_say(db: psycopg.Connection[Any]) -> None:
     pages = reference.pages(db)
     files = reference.generated() | {file for file in pages if file.exists()}
@@ -41,13 +51,13 @@ def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: p
     db.execute("comment on column workload.task.n_files_per_job is 'Another comment.'")
     db.execute("alter table workload.task alter column ram_unit set default 'MB'")
     text = _pages(db)["world-fields.md"]
-    for line in (
-        "- `split.nFilesPerJob`: Another comment.",
-        '- `releases`: ANY, AUTO, or releases. Default: `["ANY"]`.',
-        "- `params`: Parameters of the queue; looked up before catchall. Default: `{}`.",
-        "- `ram_unit`: MB, MBPerCore or MBPerCoreFixed. Default: `MB`.",
+    for words in (
+        "`split.nFilesPerJob`: Another comment.",
+        '`releases`: ANY, AUTO, or releases. Default: `["ANY"]`.',
+        "`params`: Parameters of the queue; looked up before catchall. Default: `{}`.",
+        "`ram_unit`: MB, MBPerCore or MBPerCoreFixed. Default: `MB`.",
     ):
-        assert line in text
+        assert words in _unwrapped(text)
     for section in world.SECTIONS:
         assert f"## {section}\n\n`" in text
 
@@ -59,11 +69,11 @@ def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any
     db.execute("comment on table taskqueue.setting is 'Another table.'")
     db.execute("revoke execute on function taskqueue.match_job from broker_agent")
     pages = _pages(db)
-    assert "Default: `4999`." in _entry(pages["settings.md"], "queue_size")
+    assert re.search(r"- `queue_size` \(integer\): [^`]* Default: `4999`\.", _unwrapped(pages["settings.md"]))
     assert _entry(pages["views-monitor.md"], "lease").startswith("\nAnother comment.\n")
-    assert "- `job_id` (bigint): Another column." in _entry(pages["views-monitor.md"], "lease")
-    assert "- `taskqueue.setting`: Another table." in pages["tables.md"]
-    assert "\nRoles: operator." in _entry(pages["functions-taskqueue.md"], "match_job")
+    assert "`job_id` (bigint): Another column." in _unwrapped(_entry(pages["views-monitor.md"], "lease"))
+    assert "- `setting`: Another table." in _entry(pages["tables.md"], "taskqueue")
+    assert " Roles: operator; errors: PB001" in _item(pages["functions-taskqueue.md"], "match_job")
 
 
 def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection[Any]) -> None:
@@ -74,7 +84,8 @@ def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection
     ).fetchall()
     pages = _pages(db)
     assert granted
-    missing = [name for schema, name in granted if f"\n## {name}\n" not in pages.get(f"functions-{schema}.md", "")]
+    listed = {(schema, name): _item(pages.get(f"functions-{schema}.md", ""), name) for schema, name in granted}
+    missing = [key for key, text in listed.items() if f"{'.'.join(key)}(" not in text or " Roles: " not in text]
     assert missing == []
 
 
@@ -87,8 +98,8 @@ def test_what_a_function_may_raise_is_followed_through_what_it_calls(db: psycopg
     assert raised["resource.clock"] == []
     db.execute("grant execute on function monitor.outer_one() to broker_viewer")
     pages = _pages(db)
-    assert "Errors: PB005." in _entry(pages["functions-monitor.md"], "outer_one")
-    assert "(functions-monitor.md#outer_one)" in _entry(pages["errors.md"], "PB005: wrong state")
+    assert " Roles: viewer; errors: PB005." in _item(pages["functions-monitor.md"], "outer_one")
+    assert "- [monitor](functions-monitor.md): outer_one." in _entry(pages["errors.md"], "PB005: wrong state")
 
 
 def _states(texts: Mapping[str, str]) -> set[str]:
@@ -116,9 +127,17 @@ def test_every_command_and_option_has_its_line(db: psycopg.Connection[Any]) -> N
         assert missing == [], command.name
 
 
+def test_an_option_of_many_commands_is_explained_once(db: psycopg.Connection[Any]) -> None:
+    pages = _pages(db)
+    assert "- `--setup SETUP`: " in _entry(pages["commands.md"], "Options of many commands")
+    entry = _entry(pages["commands-jobs.md"], "broker match")
+    assert "`--setup SETUP`, `--json`: see [" in entry
+    assert "The tenant" not in entry
+
+
 def test_public_classes_and_methods_of_python_have_their_entries(db: psycopg.Connection[Any]) -> None:
-    text = _pages(db)["python-client.md"]
+    text = _pages(db)["python.md"]
     for name in client.__all__:
-        assert f"\n### {name}\n" in text
+        assert f"`class {name}" in _item(text, name.lower())
     for name, _ in inspect.getmembers(client.JobAgent, inspect.isfunction):
-        assert name.startswith("_") or f"\n#### JobAgent.{name}\n" in text
+        assert name.startswith("_") or f"`JobAgent.{name}(" in _item(text, f"jobagent{name}")

@@ -166,6 +166,7 @@ def compare(work: Field, killed: int) -> Story:
     return story
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 def test_agents_killed_at_random_moments(field_of_work: Field) -> None:
     work = field_of_work
@@ -188,6 +189,7 @@ def test_agents_killed_at_random_moments(field_of_work: Field) -> None:
     assert work.errors() == ""
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 def test_the_server_killed_at_random_moments(field_of_work: Field) -> None:
     """Then one of its processes instead of all, half as often: PostgreSQL restarts by itself."""

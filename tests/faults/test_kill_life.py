@@ -65,6 +65,7 @@ def _value(work: Field, query: str) -> Any:
         return row[0] if row else None
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
     work = field_of_work

@@ -110,6 +110,7 @@ def test_placements_are_those_of_the_model(
     compare(rolled_back, case)
 
 
+@pytest.mark.drawn
 @settings(quickly, max_examples=60)
 @given(case=inputs(steps=200, instances=40))
 def test_larger_inputs(

@@ -1,4 +1,4 @@
-"""What the tests of the room lifecycle share."""
+"""What the tests of the schema lifecycle share."""
 
 import pytest
 

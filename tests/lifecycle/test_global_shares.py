@@ -28,7 +28,7 @@ MADE_HERE = 10**12  # ids of jobs that were made here begin
 
 @pytest.fixture
 def q(rolled_back: Connection) -> Calls:
-    """The calls of the room taskqueue in setup default."""
+    """The calls of the schema taskqueue in setup default."""
     return Calls(rolled_back)
 
 
@@ -141,7 +141,7 @@ def test_a_deep_tree(q: Calls) -> None:
 
 
 def expected_order(shares: list[Share]) -> list[str]:
-    """PanDA's law in Python: children in the order of what they lack of the whole, all the way down."""
+    """PanDA's rule in Python: children in the order of what they lack of the whole, all the way down."""
     children: dict[str | None, list[Share]] = {}
     for share in shares:
         children.setdefault(share[1], []).append(share)
@@ -270,7 +270,7 @@ def test_brokerage_reads_what_was_measured(q: Calls) -> None:
 def test_loaded_figures_stay_where_no_job_was_made_here(q: Calls) -> None:
     store(q, ATLAS, queued=7)
     before = figures(q)
-    make(q, "MC", 5, "running", first=5)  # an id of another house
+    make(q, "MC", 5, "running", first=5)  # an id of another installation
     assert measure(q) == 0
     assert figures(q) == before
     assert column(q, "running")["MC"] == 80

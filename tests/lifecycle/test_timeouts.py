@@ -7,8 +7,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
-from tests.lifecycle.timeouts import add, ago, job_state, lease, make, overdue, told, wait
+from tests.lifecycle.timeouts import add, ago, job_state, lease, make, outcome, overdue, wait
 from tests.oracle import timeouts as model
 from tests.oracle.timeouts import Job, Queue, World
 
@@ -110,11 +111,11 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
     for rule, action, *_ in cases:
         wanted[rule, action] = wanted.get((rule, action), 0) + 1
     before = q.rows("select * from workload.job order by job_id")
-    assert told(q, "watch_timeouts", True) == wanted  # a dry run touches nothing
+    assert outcome(q, "watch_timeouts", True) == wanted  # a dry run touches nothing
     assert q.rows("select * from workload.job order by job_id") == before
     assert q.rows("select * from workload.job_history") == []
-    assert told(q, "watch_timeouts") == wanted
-    assert told(q, "watch_timeouts") == {}
+    assert outcome(q, "watch_timeouts") == wanted
+    assert outcome(q, "watch_timeouts") == {}
     for number, (rule, action, *_) in zip(above, cases, strict=True):
         assert job_state(q, number) == (ENDS[action], "rebrokered" if action == "rebroker" else rule)
     for number in at_limit:
@@ -130,23 +131,22 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_page_has_the_rules_as_they_are(rolled_back: Connection, profile: str) -> None:
+def test_the_page_has_the_timeouts_as_they_are(rolled_back: Connection, profile: str) -> None:
     page = (Path(__file__).parents[2] / "sql" / "lifecycle" / "timeout" / "README.md").read_text(encoding="utf-8")
     section = page.partition(f"## Profile {profile}\n")[2].partition("\n## ")[0]
-    told = [
-        " ".join(entry.split()).replace("\\<", "<")
-        for entry in re.findall(r"^\d+\. .*\n(?: .*\n)*", section, re.MULTILINE)
+    entries = [
+        " ".join(entry.split()).replace("\\<", "<") for entry in re.findall(r"^- .*\n(?: .*\n)*", section, re.MULTILINE)
     ]
     rows = rolled_back.execute(
-        "select format('%%s. `%%s` %%s: %%s', position, rule, action, description),"
+        "select format('- %%s `%%s` %%s: %%s', position, rule, action, description),"
         "       array_to_string(skipped_at, ', ') from lifecycle.timeout_rule where profile = %s order by position",
         [profile],
     ).fetchall()
-    if profile == "documented":  # is said once, above the list
+    if profile == "documented":  # stands once, above the list
         assert {skipped for _, skipped in rows} == {"paused, disableReassign"}
-        assert told == [text for text, _ in rows]
+        assert entries == [text for text, _ in rows]
     else:
-        assert told == [text + (f" [{skipped}]" if skipped else "") for text, skipped in rows]
+        assert entries == [text + (f" [{skipped}]" if skipped else "") for text, skipped in rows]
 
 
 SWITCHES: dict[str, list[dict[str, Any]]] = {
@@ -260,10 +260,79 @@ def test_the_explanation_says_when_a_rule_would_apply(rolled_back: Connection) -
         ("inactive-highprio", "waits", ago(3 - 4), "activated, last heard of 03:00:00 ago, not above 04:00:00 (fixed)"),
     ]
     assert q.rows("select why from lifecycle.explain_timeouts('default', 2) where rule = 'activated'") == [
-        ("queue PAUSED is paused: no such rule there",)
+        ("queue PAUSED is paused: the timeout does not apply there",)
     ]
-    assert q.rows("select distinct why from lifecycle.explain_timeouts('default', 3)") == [("it has ended: finished",)]
+    assert q.rows("select distinct why from lifecycle.explain_timeouts('default', 3)") == [
+        ("the job has ended: finished",)
+    ]
     assert q.refusal(lambda: q.rows("select * from lifecycle.explain_timeouts('default', 4)"))[0] == "PB004"
+
+
+OWN = {"position": 45, "statuses": ["activated"], "clock": "waiting", "constant": "6 hours", "action": "rebroker"}
+
+
+def set_timeout(db: Connection, name: str, changes: Any) -> None:
+    """Add a timeout to those of the setup, or change it."""
+    db.execute("select lifecycle.set_timeout('default', %s, %s)", [name, Jsonb(changes)])
+
+
+def test_a_timeout_of_ones_own_decides_and_explains(rolled_back: Connection) -> None:
+    jobs = [Job("activated", IDLE, created=7), Job("activated", BUSY, created=7), Job("activated", IDLE, created=5)]
+    q = make(rolled_back, World({}, jobs), QUEUES)
+    rolled_back.execute(
+        "create schema acme;"
+        "create function acme.many_cores(f lifecycle.timeout_facts) returns text language sql stable return"
+        "  case when (f.cores >= 8) is not true then format('%s cores', coalesce(f.cores, 1)) end;"
+        "grant usage on schema acme to public"
+    )
+    set_timeout(rolled_back, "late", {**OWN, "conditions": ["lifecycle.condition_idle"]})
+    assert overdue(q) == {1: ("late", "rebroker")}
+    why = "select verdict, why from lifecycle.explain_timeouts('default', %s) where rule = 'late'"
+    assert q.rows(why, 2) == [("never", "the last job of queue BUSY started 02:00:00 ago")]
+    assert q.rows(why, 3) == [("waits", "activated, activated or created 05:00:00 ago, not above 06:00:00 (fixed)")]
+    set_timeout(rolled_back, "late", {"conditions": ["lifecycle.condition_idle", "acme.many_cores"]})
+    assert overdue(q) == {}
+    assert q.rows(why, 1) == [("never", "1 cores")]
+    q.rows("update workload.job set cores = 8 where job_id = 1 returning 1")
+    assert outcome(q, "watch_timeouts", True) == {("late", "rebroker"): 1}
+    assert outcome(q, "watch_timeouts") == {("late", "rebroker"): 1}
+    assert job_state(q, 1) == ("closed", "rebrokered")
+    q.rows(
+        "select resource.set_config('default', 'job_timeout:ACME_LATE', '4', p_app => 'pandaserver', p_force => true)"
+    )
+    set_timeout(rolled_back, "late", {"key": "job_timeout:ACME_LATE", "conditions": [], "action": "cancel"})
+    assert overdue(q) == {2: ("late", "cancel"), 3: ("late", "cancel")}
+    assert q.rows("select position, own from lifecycle.timeout_in_force where rule = 'late'") == [(45, True)]
+    assert q.value("select lifecycle.remove_timeout('default', 'late')") is True
+    assert overdue(q) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("activated", OWN, "timeout activated comes with the program"),
+        ("Late", OWN, 'invalid value "Late" for setting rule'),
+        ("late", {**OWN, "position": 50}, "invalid value 50 for setting position"),
+        ("late", {**OWN, "statuses": ["finished"]}, 'invalid value ["finished"] for setting statuses'),
+        ("late", {**OWN, "constant": 0}, "invalid value 0 for setting constant"),
+        ("late", {**OWN, "labels": []}, "invalid value [] for setting labels"),
+        ("late", {**OWN, "limit": "1 h"}, 'setting limit is not known (its value is "1 h")'),
+        ("late", {**OWN, "constant": None}, "timeout late is not with a key, a constant or both"),
+        ("late", {"position": 45}, "timeout late has no statuses"),
+        ("late", {**OWN, "conditions": ["acme.none"]}, "timeout late: 'acme.none' is no condition"),
+        ("late", {**OWN, "conditions": ["lower"]}, "timeout late: 'lower' is no condition"),
+        ("late", {**OWN, "conditions": ["a b; c"]}, "timeout late: 'a b; c' is no condition"),
+        ("late", {**OWN, "position": 46}, "timeout late is at position 46, as another timeout"),
+    ],
+)
+def test_timeouts_that_do_not_fit(rolled_back: Connection, name: str, changes: Any, message: str) -> None:
+    q = make(rolled_back, World(), QUEUES)
+    set_timeout(rolled_back, "other", {**OWN, "position": 46})
+    with pytest.raises(psycopg.Error) as caught, rolled_back.transaction():
+        set_timeout(rolled_back, name, changes)
+    assert (caught.value.sqlstate, caught.value.diag.message_primary) == ("PB001", message)
+    assert caught.value.diag.message_hint
+    assert q.rows("select rule from lifecycle.own_timeout") == [("other",)]
 
 
 def test_jobs_in_queues_and_leases_end_there_too(rolled_back: Connection) -> None:
@@ -273,11 +342,11 @@ def test_jobs_in_queues_and_leases_end_there_too(rolled_back: Connection) -> Non
     wait(q, 1)
     lease(q, 2, "running", reported_at=ago(3))
     assert overdue(q) == {1: ("activated", "rebroker"), 2: ("heartbeat", "fail")}  # 3 was heard of an hour ago
-    assert told(q, "watch_timeouts") == {("activated", "rebroker"): 1, ("heartbeat", "fail"): 1}
+    assert outcome(q, "watch_timeouts") == {("activated", "rebroker"): 1, ("heartbeat", "fail"): 1}
     assert [q.state(1), q.state(2), q.state(3)] == ["ended", "ended", "leased"]
     assert [job_state(q, n)[0] for n in (1, 2, 3)] == ["closed", "failed", "running"]
     q.rows("update taskqueue.lease set kill_reason = 'no longer wanted', reported_at = %s returning 1", ago(3))
-    assert told(q, "watch_timeouts") == {("heartbeat", "cancel"): 1}
+    assert outcome(q, "watch_timeouts") == {("heartbeat", "cancel"): 1}
     assert q.inconsistencies() == []
     assert q.rows("select * from workload.count_difference") == []
 
@@ -290,8 +359,8 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
     why = "select rule, action, verdict from lifecycle.explain_timeouts('default', %s) where verdict <> 'never'"
     assert q.rows(why, 1) == [("sent", "return", "applies")]
     assert q.rows(why, 2) == []
-    assert told(q, "watch_timeouts") == {}
-    assert told(q, "expire_leases") == {("sent", "return"): 1}
+    assert outcome(q, "watch_timeouts") == {}
+    assert outcome(q, "expire_leases") == {("sent", "return"): 1}
     assert (job_state(q, 1)[0], q.state(1), q.state(2)) == ("activated", "waiting", "leased")
     for action in ("return", "fail"):
         assert q.take(Site="S1").job_id == 1
@@ -299,20 +368,20 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
             "update taskqueue.lease set matched_at = %s, expires_at = %s where job_id = 1 returning 1", ago(1), ago(0.1)
         )
         assert q.rows(why, 1) == [("sent", action, "applies")]
-        assert told(q, "expire_leases") == {("sent", action): 1}
+        assert outcome(q, "expire_leases") == {("sent", action): 1}
     assert job_state(q, 1) == ("failed", "sent")
     q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
-    assert told(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
+    assert outcome(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
 
 
 def test_one_call_touches_no_more_than_it_may(rolled_back: Connection) -> None:
     q = make(rolled_back, World(jobs=[Job("pending", created=2)] * 5 + [Job("defined", modified=5)] * 5), QUEUES)
-    assert told(q, "watch_timeouts", True, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
-    assert told(q, "watch_timeouts", False, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
+    assert outcome(q, "watch_timeouts", True, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
+    assert outcome(q, "watch_timeouts", False, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
     assert sorted(overdue(q)) == [3, 4, 5, 8, 9, 10]
     q.rows("select lifecycle.set_settings('default', '{\"most\": 1}')")
-    assert sum(told(q, "watch_timeouts").values()) == 2
-    assert q.refusal(lambda: told(q, "watch_timeouts", False, 0))[0] == "PB001"
+    assert sum(outcome(q, "watch_timeouts").values()) == 2
+    assert q.refusal(lambda: outcome(q, "watch_timeouts", False, 0))[0] == "PB001"
 
 
 @pytest.mark.parametrize("settings", ['{"timeouts": "x"}', '{"most": 0}', '{"jobs_kept": "0 days"}', '{"x": 1}', "[]"])

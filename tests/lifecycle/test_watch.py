@@ -18,7 +18,7 @@ from broker.operate.watchdog import Report, Watchdog
 from tests.calls import Calls
 from tests.commands import Cli, commands
 from tests.concurrency.racing import run_together
-from tests.lifecycle.timeouts import add, ago, job_state, lease, make, told
+from tests.lifecycle.timeouts import add, ago, job_state, lease, make, outcome
 from tests.oracle.timeouts import Job, Queue, World
 
 Connection = psycopg.Connection[Any]
@@ -127,11 +127,11 @@ def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -
                 assert error.sqlstate == "PB003"
 
     def watcher(other: Calls) -> None:
-        told(other, "watch_timeouts")
+        outcome(other, "watch_timeouts")
         other.rows("select * from lifecycle.fast_rebroker('default')")
 
     run_together(dsn, [watcher, watcher, agent])
-    told(q, "watch_timeouts")  # what was passed over because somebody had it
+    outcome(q, "watch_timeouts")  # what was passed over because somebody had it
     ends = "select job_id, count(*) from workload.job_history where to_status in ('closed', 'failed') group by 1"
     ended = dict(q.rows(ends))
     assert set(ended.values()) == {1}
@@ -159,9 +159,9 @@ def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callab
     with connect().cursor() as other:
         other.execute("begin")
         other.execute("update taskqueue.lease set reported_at = %s", [ago(0)])
-        assert told(q, "watch_timeouts") == {}
+        assert outcome(q, "watch_timeouts") == {}
         other.execute("commit")
-    assert told(q, "watch_timeouts") == {}
+    assert outcome(q, "watch_timeouts") == {}
     assert job_state(q, 1)[0] == "running"
 
 
@@ -180,19 +180,19 @@ def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
     wanted = {("sent", "return"): 2, ("sent", "fail"): 1, ("heartbeat", "fail"): 1}
     before = q.stored()
     db.execute("begin")
-    assert told(q, "expire_leases", None, True) == wanted
-    assert told(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
+    assert outcome(q, "expire_leases", None, True) == wanted
+    assert outcome(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
     other.connection.execute("set lock_timeout = '1s'")
     assert other.call("hold", "owner", "nobody") == 0  # nobody may be inside the setup
     other.call("resume", "owner", "nobody")
     other.connection.execute("begin")
     other.rows("select 1 from taskqueue.lease for update nowait")
-    assert told(q, "expire_leases", None, True) == wanted
+    assert outcome(q, "expire_leases", None, True) == wanted
     other.connection.execute("rollback")
     db.execute("rollback")
     assert q.stored() == before
-    assert told(q, "expire_leases") == wanted
-    assert told(q, "expire_leases", None, True) == {}
+    assert outcome(q, "expire_leases") == wanted
+    assert outcome(q, "expire_leases", None, True) == {}
 
 
 def test_one_leads_until_it_stands_down_or_dies(db: Connection) -> None:

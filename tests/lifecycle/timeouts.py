@@ -115,7 +115,7 @@ def job_state(q: Calls, job_id: int) -> tuple[str, str | None]:
     return row[0], row[1]
 
 
-def told(q: Calls, function: str, *arguments: Any) -> dict[tuple[str, str], int]:
+def outcome(q: Calls, function: str, *arguments: Any) -> dict[tuple[str, str], int]:
     """(rule, action) -> jobs, of watch_timeouts or expire_leases."""
     marks = "".join(", %s" for _ in arguments)
     rows = q.rows(f"select rule, action, jobs from lifecycle.{function}('default'{marks})", *arguments)

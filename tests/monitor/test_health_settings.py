@@ -78,7 +78,7 @@ ILL = {
 
 @pytest.fixture(scope="module")
 def ill() -> Iterator[str]:
-    """The DSN of a server with every setting that belongs to the server wrong, and room for few."""
+    """The DSN of a server with every setting that belongs to the server wrong, and few connections."""
     home = Path(tempfile.mkdtemp(prefix="broker-ill-"))
     home.chmod(0o755)
     installation = programs("")

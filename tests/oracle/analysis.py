@@ -57,7 +57,7 @@ class Lengths(NamedTuple):
     most: Fraction  # max_q_len
 
     @property
-    def room(self) -> Fraction:
+    def free_places(self) -> Fraction:
         return max(self.most - self.users_queued, Fraction(0))
 
 
@@ -318,7 +318,7 @@ def is_vp(queue: Queue) -> bool:
 
 
 def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
-    """By its own name or the unified one; `*` stands for anything, not anchored in a regular expression (D-35)."""
+    """By its own name or the unified one; `*` is anything, a regular expression may be found anywhere."""
 
     def matches(pattern: str, name: str) -> bool:
         if "*" not in pattern:
@@ -504,33 +504,35 @@ def basic_weight(case: Analysis, queue: Queue) -> Fraction:
     return Fraction(model.running_number(case, queue) + 1) / (case.queued(queue) + 1)
 
 
-def doc_room_weight(case: Analysis, queue: Queue, candidates: list[Queue]) -> Fraction:
-    """The new basic weight: that of the classes, times the room that the queue has for the user."""
+def doc_free_places_weight(case: Analysis, queue: Queue, candidates: list[Queue]) -> Fraction:
+    """The new basic weight: that of the classes, times the free places of the user there."""
     jobs, many = Fraction(case.number_of_jobs), len(candidates)
     small = {1: Fraction("0.001"), 2: Fraction("0.0001")}
     places = {0: [2, 0, 1], -1: [2, 1, 0]}.get(case.task.get("task_class", 1), [0, 1, 2])
     place = places[1 - site_class(queue)] if case.task["gshare"] in CLASSIFIED else 0
     of_class = small[place] if place else jobs
-    left = sum((case.lengths(one).room for one in candidates), Fraction(0)) - jobs
-    room = max(Fraction(0), case.lengths(queue).room - jobs / many) / left if left > 0 else Fraction(1, many)
-    return of_class * room
+    left = sum((case.lengths(one).free_places for one in candidates), Fraction(0)) - jobs
+    free_places = (
+        max(Fraction(0), case.lengths(queue).free_places - jobs / many) / left if left > 0 else Fraction(1, many)
+    )
+    return of_class * free_places
 
 
-def class_parts(case: Analysis, rooms: dict[int, Fraction]) -> dict[int, Fraction]:
+def class_parts(case: Analysis, places: dict[int, Fraction]) -> dict[int, Fraction]:
     """What of the jobs goes to sites of each class."""
     parts = dict.fromkeys((1, 0, -1), Fraction("0.001"))
-    left, kind = min(Fraction(case.number_of_jobs), sum(rooms.values(), Fraction(0))), case.task.get("task_class")
+    left, kind = min(Fraction(case.number_of_jobs), sum(places.values(), Fraction(0))), case.task.get("task_class")
     if kind == -1:
         return parts | {-1: left}
     if kind == 0:
-        parts[0] = min(left, rooms[0])
+        parts[0] = min(left, places[0])
         parts[-1] = left - parts[0]
         if parts[0] > 0:
             parts[0] -= Fraction("0.1")
             parts[-1] += Fraction("0.1")
         return parts
-    parts[1] = min(left, rooms[1])
-    parts[0] = min(left - parts[1], rooms[0])
+    parts[1] = min(left, places[1])
+    parts[0] = min(left - parts[1], places[0])
     parts[-1] = left - parts[1] - parts[0]
     if parts[1] > 0:
         for one, more in ((1, "-0.052"), (0, "0.05"), (-1, "0.002")):
@@ -538,23 +540,23 @@ def class_parts(case: Analysis, rooms: dict[int, Fraction]) -> dict[int, Fractio
     return parts
 
 
-def panda_room_weight(case: Analysis, queue: Queue, candidates: list[Queue]) -> Fraction:
+def panda_free_places_weight(case: Analysis, queue: Queue, candidates: list[Queue]) -> Fraction:
     """weight: the new basic one, as the code has it."""
-    rooms = {
-        kind: sum((case.lengths(one).room for one in candidates if site_class(one) == kind), Fraction(0))
+    places = {
+        kind: sum((case.lengths(one).free_places for one in candidates if site_class(one) == kind), Fraction(0))
         for kind in (1, 0, -1)
     }
     if case.task["gshare"] in CLASSIFIED:
         kind = site_class(queue)
-        main, whole = class_parts(case, rooms)[kind], rooms[kind]
+        main, whole = class_parts(case, places)[kind], places[kind]
         many = sum(site_class(one) == kind for one in candidates)
     else:
-        main, whole, many = Fraction(case.number_of_jobs), sum(rooms.values(), Fraction(0)), len(candidates)
-    room = case.lengths(queue).room
+        main, whole, many = Fraction(case.number_of_jobs), sum(places.values(), Fraction(0)), len(candidates)
+    free_places = case.lengths(queue).free_places
     if whole - main > 0 and not case.merging:
-        part = max(room - main / many, main / 1000) / (whole - main)
+        part = max(free_places - main / many, main / 1000) / (whole - main)
     elif whole > 0:
-        part = room / whole
+        part = free_places / whole
     else:
         part = Fraction(1, many)
     return main * part + Fraction(1, 2**20)
@@ -576,7 +578,7 @@ def doc_failures(case: Analysis, listed: list[Queue], checks: list[tuple[str, Ch
     return found
 
 
-def broker_doc(case: Analysis, *, room: bool) -> Row:
+def broker_doc(case: Analysis, *, free_places: bool) -> Row:
     throttles = (("user-cap", user_cap), ("quota", doc_quota), ("share-throttle", doc_share_throttle))
     for rule, throttled in throttles:
         if throttled(case):
@@ -591,7 +593,8 @@ def broker_doc(case: Analysis, *, room: bool) -> Row:
     failed |= doc_failures(case, alive, DOC_TEMPORARY)
     alive = [queue for queue in alive if queue.name not in failed]
     weights = {
-        queue.name: doc_room_weight(case, queue, alive) if room else basic_weight(case, queue) for queue in alive
+        queue.name: doc_free_places_weight(case, queue, alive) if free_places else basic_weight(case, queue)
+        for queue in alive
     }
     order = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
     return ranked(case, listed, failed, order, MOST_CANDIDATES) | explained(again)
@@ -1078,7 +1081,7 @@ def least_weight(case: Analysis) -> Fraction:
 def weighed(case: Analysis, run: Pass) -> tuple[Pass, dict[str, Fraction]]:
     """weight, weight-data, and min-weight, of which a pre-assigned queue is spared."""
     weights = {
-        queue.name: panda_room_weight(case, queue, run.alive) * data_weight(case, queue, run.located)
+        queue.name: panda_free_places_weight(case, queue, run.alive) * data_weight(case, queue, run.located)
         for queue in run.good
     }
     least = least_weight(case)
@@ -1113,11 +1116,11 @@ def broker_panda(case: Analysis) -> Row:
 def broker_analysis(world: Row, task_id: int, profile: str) -> Row:
     """The answer of `broker evaluate` for algorithm analysis_job; reasons have no text.
 
-    `room` is the profile doc with the new basic weight.
+    `free_places` is the profile doc with the new basic weight.
     """
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = read_case(world, task)
-    return broker_panda(case) if profile == "panda2026" else broker_doc(case, room=profile == "room")
+    return broker_panda(case) if profile == "panda2026" else broker_doc(case, free_places=profile == "free_places")
 
 
 def differences(expected: Row, answer: Row) -> list[str]:

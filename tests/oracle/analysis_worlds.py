@@ -271,7 +271,7 @@ THEMES: dict[str, Theme] = {
         "config.anal_jobbroker:MAX_EXPECTED_WAIT_HOUR": [AS_IS, AS_IS, 4],
         "task.is_merging": [AS_IS, AS_IS, AS_IS, AS_IS, True],
     },
-    "room": {
+    "free_places": {
         "task.gshare": SHARES,
         "task.task_class": [-1, 0, 1, 2, None, AS_IS],
         "queue.site_class": [1, 1, 0, -1, -1, None],
@@ -418,7 +418,7 @@ TURNS = [
     "hospital",
 ]  # those that seldom decide come more often
 
-LEAST_WEIGHT: Theme = THEMES["room"] | {
+LEAST_WEIGHT: Theme = THEMES["free_places"] | {
     "task.gshare": ["User Analysis", "User Analysis", SHARE],
     "config.jobbroker:MIN_WEIGHT_user": [AS_IS, 0.001, 0.01, 1, 3, 5],
     "config.jobbroker:MIN_WEIGHT_user_User Analysis": [AS_IS, AS_IS, AS_IS, 0.5, 2, 0],

@@ -134,7 +134,7 @@ def attribute(row: Row, key: str) -> Any:
 
 
 class Availability(NamedTuple):
-    """What of the task's input is on disk at a queue (G12)."""
+    """What of the task's input is on disk at a queue (conventions.md, Available input)."""
 
     missing_files: int
     missing_size: Fraction
@@ -219,7 +219,7 @@ class Case:
     # Statistics: jobs at the unified queue
 
     def jobs(self, queue: Queue, status: str, *, all_shares: bool = False) -> int:
-        """Jobs at the unified queue, of the task's share; resource types, nuclei and labels summed (G9)."""
+        """Jobs at the unified queue, of the task's share; all types, nuclei and labels (conventions.md, Job counts)."""
 
         def counts(row: Row) -> bool:
             same_share = all_shares or row.get("gshare") == self.task.get("gshare")
@@ -253,7 +253,7 @@ class Case:
         return self.nucleus is not None and self.storage_site(queue) == self.nucleus
 
     def is_nucleus_queue(self, queue: Queue) -> bool:
-        """Role nucleus, at the site that is the task's nucleus (G11); its status does not matter."""
+        """Role nucleus, at the task's nucleus, in any status (conventions.md, Nucleus queues)."""
         site = queue.row.get("panda_site", queue.row.get("site"))
         return self.nucleus is not None and queue.row.get("role") == "nucleus" and site == self.nucleus
 
@@ -267,7 +267,7 @@ class Case:
         return min(filter(self.is_nucleus_queue, self.queues), key=lambda queue: queue.unified, default=None)
 
     def is_near(self, queue: Queue) -> bool:
-        """A nucleus queue, or an online one that writes where the first nucleus queue reads (G11)."""
+        """A nucleus queue, or an online one that writes where the first one reads (conventions.md, Nucleus queues)."""
         if self.is_nucleus_queue(queue):
             return True
         first = self.first_nucleus_queue()
@@ -287,7 +287,7 @@ class Case:
         """Files queued: of the activity Express for express jobs, else of Production Output."""
         return exact(link.get("queued_express" if self.express else "queued"))
 
-    # Input: datasets, availability (G12), size of a job (G13)
+    # Input: datasets, availability (conventions.md, Available input), size of a job (conventions.md, Job size)
 
     def dataset(self, name: str) -> Row:
         return dict((self.world.get("datasets") or {}).get(name) or {})

@@ -104,7 +104,7 @@ class Panda(Case):
         return [(is_primary, dataset) for is_primary, name, dataset in found if not is_pseudo(name, dataset)]
 
     def missing(self, queue: Queue, *, tape: bool = False) -> Missing:
-        """Unique files that are not available at the queue (G12); `tape`: copies on tape count, too."""
+        """Unique files that are not available (conventions.md, Available input); `tape`: copies on tape count."""
         sizes: dict[str, Fraction] = {}
         there: set[str] = set()
         for is_primary, dataset in self.real_input():
@@ -321,7 +321,7 @@ def max_core_count(case: Panda, queue: Queue) -> str | None:
     return None if case.only_site else model.max_core_count(case, queue)
 
 
-# software: brokerage-rules 1.8
+# software-check.md, software
 
 
 class Wanted(NamedTuple):

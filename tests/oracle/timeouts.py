@@ -1,6 +1,6 @@
 """Timeouts in both profiles, in plain Python: what lifecycle.overdue is compared with.
 
-Written from the rules alone (PanDA's "Timeout Rules", lifecycle.md, brokerage-rules 1.7), and takes nothing from the
+Written from the rules alone (PanDA's "Timeout Rules", and TIMEOUTS.md), and takes nothing from the
 package. Ages are in hours; a rule applies where the age is above its limit.
 """
 

@@ -130,6 +130,7 @@ def chances_of_levels(levels: dict[float, int]) -> dict[float, float]:
     return win_levels({priority: (queues, priority) for priority, queues in levels.items()})
 
 
+@pytest.mark.drawn
 def test_many_queues_of_a_few_priorities(q: Calls) -> None:
     levels = {8.0: 5, 2.0: 20, 0.5: 100}
     queues = queues_with(q, priorities_of(levels))
@@ -293,6 +294,7 @@ def lock(q: Calls, queues: list[int]) -> None:
     q.rows("select job_id from taskqueue.job where setup = 'default' and task_queue_id = any (%s) for update", queues)
 
 
+@pytest.mark.drawn
 def test_the_distribution_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     heads = queues_with(q, [1e6] * 100, 1, start=100)
@@ -304,6 +306,7 @@ def test_the_distribution_of_the_rest_behind_100_locked_queues(two: tuple[Calls,
     assert set(first_queues(q, range(1, 11))) <= set(heads)
 
 
+@pytest.mark.drawn
 def test_the_distribution_of_the_rest_with_locked_queues_of_the_same_priorities(two: tuple[Calls, Calls]) -> None:
     """Drawing again without the failed ones would give 4 : 1; a level goes on with its next order statistic."""
     q, holder = two
@@ -345,6 +348,7 @@ def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, C
     assert set(first_levels(q, range(1, 101))) == {0}
 
 
+@pytest.mark.drawn
 def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     high = queues_with(q, [5] * 30, 1, start=100, CPUTime=5000)
@@ -365,6 +369,7 @@ def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
     assert small
 
 
+@pytest.mark.drawn
 def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
     """One job in each of three queues: the second and third are drawn among the remaining ones."""
     priorities = queues_with(q, [5, 2, 1], 1)
@@ -381,6 +386,7 @@ def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
 # The second policy
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("priorities", [[10, 1], [7, 7, 3, 3, 1], [1000, 1, 1, 0.5]], ids=str)
 def test_the_policy_proportional(q: Calls, priorities: list[float]) -> None:
     """And back: then the same seeds draw what they drew before."""
@@ -393,6 +399,7 @@ def test_the_policy_proportional(q: Calls, priorities: list[float]) -> None:
     assert first_queues(q, range(1, 501)) == before
 
 
+@pytest.mark.drawn
 def test_the_policy_proportional_behind_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     q.settings(policy="proportional")
@@ -492,6 +499,7 @@ def test_the_draw_of_the_queue_and_of_the_user_priority_are_independent(q: Calls
     assert chi_square(first_jobs(q), expected) > FEW
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("limit", [2, 3])  # one after the other, side by side
 def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int) -> None:
     """Sixteen pairs of (first from A or B, with user priority 1 or 5; second likewise)."""
@@ -537,6 +545,7 @@ def positions(q: Calls, site: str) -> int:
     return int(q.value("select coalesce(sum(position_count), 0) from taskqueue.posting_list where site = %s", site))
 
 
+@pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("priorities", SEVERAL, ids=["1000 to 1 to 0.1", "near each other", "10 to 1"])
 def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list[float], policy: str) -> None:
@@ -546,6 +555,7 @@ def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list
     assert chi_square(first_queues(q, Site="Here"), chances_of(queues, policy)) > FEW
 
 
+@pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("site", [None, "A", ["A", "B"], ["B", "A", "C", "D"]], ids=str)
 def test_candidates_over_the_lists_of_several_sites(q: Calls, site: str | list[str] | None, policy: str) -> None:
@@ -569,6 +579,7 @@ def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
     assert chi_square(first_queues(q, range(1, 1001), Site=sites), win({only: 3, big: 9})) > FEW
 
 
+@pytest.mark.drawn
 @POLICIES
 def test_candidates_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:
     """A TaskQueue that is dropped while another transaction works on its list leaves a gap there."""
@@ -614,11 +625,13 @@ def known(q: Calls, **keys: Any) -> int:
     return int(q.value("select coalesce(cardinality(matching), 0) from taskqueue.known_offer"))
 
 
+@pytest.mark.drawn
 def test_few_of_many_queues_match(narrow: tuple[Calls, dict[int, float]]) -> None:
     q, expected = narrow
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
+@pytest.mark.drawn
 def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
     narrow: tuple[Calls, dict[int, float]],
 ) -> None:
@@ -628,6 +641,7 @@ def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
+@pytest.mark.drawn
 def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[int, float]]) -> None:
     """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
@@ -644,6 +658,7 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), chances_of(priorities, policy)) > FEW
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("limit", "looked_at", "draws"), [(2, 2, 800), (8, 3, 400)])
 def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, looked_at: int, draws: int) -> None:
     """One job in each queue; which priorities come first, second and third, among queues of which some do not match.
@@ -709,6 +724,7 @@ def test_an_agents_draw_has_the_distribution_of_the_draw(agent: Calls, prioritie
     assert chi_square(unseeded_queues(agent, Site="Here"), chances_of(queues, policy)) > GENEROUS
 
 
+@pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("number", [1, 12], ids=["few", "many"])
 def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
@@ -723,6 +739,7 @@ def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
     assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
+@pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("others", [13, 60], ids=["few", "many"])
 def test_an_agents_draw_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
@@ -741,6 +758,7 @@ def test_an_agents_draw_among_queues_that_do_not_match(agent: Calls, others: int
     assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("limit", [2, 5])
 def test_an_agents_batch_has_the_distribution_of_single_draws(agent: Calls, limit: int) -> None:
     """The first job of a batch finds the matching definitions; the later jobs are drawn by the formula, too."""

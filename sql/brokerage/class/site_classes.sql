@@ -2,6 +2,7 @@
 -- jobs of User Analysis that started in the last four days; a sample weighs half as much after 6 h (documented) or
 -- 12 h (panda2026, which takes merge jobs and jobs of its tester alone). A queue with fewer than two samples has no
 -- measured spread and no class. The thirds are those of grid resources.
+-- Long because it is one query: the limits of the classes come from the queues that they are for.
 create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint,
                mean_long_wait float8, has_started boolean, hi_limit float8, lo_limit float8, reason text)

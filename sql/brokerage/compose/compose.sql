@@ -83,13 +83,15 @@ begin
      order by position, rule
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_choice.rule);
-    if v_group <> (
-      case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
+    if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule)
+                        else '' end) then
       v_steps := v_steps
                  || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
       v_relation := format('step_%s', v_group_levels[1]);
-      v_failed :=
-        v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_failed := v_failed
+                  || array(select format('x.lost_%s', l)
+                             from unnest(v_group_levels) with ordinality g(l, n)
+                            order by n);
       v_failures := v_failures || format('x.failures_%s', v_group_levels[1]);
       v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
       v_group := null;
@@ -133,8 +135,8 @@ begin
     if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
       v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, '
                        '%s, case when coalesce(%s) is null then %s end as p from %s), %s',
-                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair,
-                       v_pairs, v_steps);
+                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs,
+                       v_steps);
       v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
       v_pairs := replace(v_facts.again, '@pairs@',
                          format('select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, '
@@ -194,13 +196,12 @@ begin
         if v_call is null then
           v_choice := v_rule;
         else
-          v_beside :=
-            v_beside
-            || format(
-              case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, '
-                                                                         '''''), ''!'') then %s end as said_%s'
-                   else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '),
-              v_call, v_level);
+          v_beside := v_beside
+                      || format(case when p_all_failures and v_rule.kind = 'set rule'
+                                     then $q$, case when not starts_with(coalesce(%s, ''), '!')
+                                                    then %s end as said_%s$q$
+                                     else ', case when coalesce(%s) is null then %s end as said_%s' end,
+                                array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           if v_rule.kind = 'set rule' then
             v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);

@@ -7,8 +7,9 @@ create or replace function brokerage.compose_chain(
 ) returns text
 language sql immutable parallel safe
 as $$
-  select format('(select %8$s%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s '
-                'then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from %6$s offset 0) x',
+  select format('(select %8$s%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, '
+                'case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s '
+                'from %6$s offset 0) x',
                 p_alive, array_to_string(p_outside || p_persistent || 'null::text'::text, ', '), p_level,
                 array_to_string(p_temporary || 'null::text'::text, ', '),
                 case when p_all_failures

@@ -5,12 +5,19 @@ create or replace function brokerage.compose_choice_step(
 ) returns text
 language sql immutable parallel safe
 as $$
-  select format('answer_%1$s as materialized (select o.task_number, o.queue from (select x.task_number, x.queue, '
-                'row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
-                ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) o where o.place > %5$s), '
-                'step_%1$s as not materialized (select x.*, case when a.queue is not null '
-                'then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
-                ' left join answer_%1$s a on a.task_number = x.task_number and a.queue = x.queue), ',
+  select format($q$answer_%1$s as materialized (
+                     select o.task_number, o.queue
+                       from (select x.task_number, x.queue, row_number() over (partition by x.task_number
+                                    order by x.said_%1$s desc, x.queue collate "C") as place
+                               from %4$s x
+                              where coalesce(%2$s) is null and x.said_%1$s is not null) o
+                      where o.place > %5$s),
+                   step_%1$s as not materialized (
+                     select x.*, case when a.queue is not null
+                                      then %3$L || format('%%s is not among the %5$s best', x.said_%1$s)
+                                 end as lost_%1$s
+                       from %4$s x
+                       left join answer_%1$s a on a.task_number = x.task_number and a.queue = x.queue), $q$,
                 p_level, array_to_string(p_failed, ', '), p_said, p_relation, p_best)
 $$;
 

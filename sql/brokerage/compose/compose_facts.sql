@@ -61,24 +61,28 @@ as $$
            min(x.weighed) filter (where x.letter = 'p') as weighed_pair
       from text x cross join source s group by s.name
   )
-  select case when p_wide then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3, $4) p) x'
-                                      ' join unnest($2) with ordinality t on t.ordinality = x.task_number '
-                                      'join unnest($3) with ordinality q on q.ordinality = x.queue_number',
-                                      w.columns, w.name)
-              else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, '
-                          '%s from brokerage.%s($1, $2, $3, $4) p'
-                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) '
-                          'with ordinality q on q.ordinality = p.queue_number offset 0) x', w.made, w.name) end,
+  select case when p_wide
+              then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3, $4) p) x'
+                          ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
+                          ' join unnest($3) with ordinality q on q.ordinality = x.queue_number', w.columns, w.name)
+              else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, %s'
+                          ' from brokerage.%s($1, $2, $3, $4) p'
+                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number'
+                          ' join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0) x',
+                          w.made, w.name) end,
          case when p_wide then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
          case when p_wide
-              then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ then x.task_number end'
-                               ' left join unnest($3) with ordinality q on q.ordinality = case when @alive@ '
-                               'then x.queue_number end' else '' end,
+              then ' left join unnest($2) with ordinality t'
+                   ' on t.ordinality = case when @alive@ then x.task_number end'
+                   ' left join unnest($3) with ordinality q'
+                   ' on q.ordinality = case when @alive@ then x.queue_number end'
+              else '' end,
          w.task, w.queue, w.pair, w.weighed_pair,
          case when p_wide then format('(select x.*, %s from (@pairs@) x) x', w.kept)
-              else format('(select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = '
-                          'x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number'
-                          ' offset 0) x', w.made_again) end
+              else format('(select x.*, %s from (@pairs@) x'
+                          ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
+                          ' join unnest($3) with ordinality q on q.ordinality = x.queue_number offset 0) x',
+                          w.made_again) end
     from whole w
 $$;
 

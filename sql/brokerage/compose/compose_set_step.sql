@@ -25,8 +25,8 @@ as $$
      cross join (select format('coalesce(%s) is null', array_to_string(p_failed, ', '))) f(alive)
      group by f.alive
   )
-  select format('answer_%1$s as materialized (select x.task_number from %2$s x where %3$s and coalesce(%4$s) is null '
-                'group by x.task_number), '
+  select format('answer_%1$s as materialized (select x.task_number from %2$s x '
+                'where %3$s and coalesce(%4$s) is null group by x.task_number), '
                 'step_%1$s as not materialized (select x.*, %3$s and a.task_number is null as ignored_%1$s, %5$s, '
                 '%6$s as failures_%1$s from %2$s x left join answer_%1$s a on a.task_number = x.task_number), ',
                 p_levels[1], p_relation, t.alive, t.said, t.lost, t.failures)

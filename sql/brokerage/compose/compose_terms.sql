@@ -29,8 +29,8 @@ begin
   return array[
     format('sums_%1$s as materialized (select x.task_number, array[%2$s]::float8[] as sums from %3$s x '
            'where coalesce(%4$s) is null group by x.task_number), '
-           'added_%1$s as not materialized (select x.*, a.sums as sums_%1$s from %3$s x left '
-           'join sums_%1$s a on a.task_number = x.task_number), ',
+           'added_%1$s as not materialized (select x.*, a.sums as sums_%1$s from %3$s x '
+           'left join sums_%1$s a on a.task_number = x.task_number), ',
            p_number, (select string_agg(format('sum(x.terms_%s[%s] order by x.queue_number)', p_number, n),
                                         ', ' order by n) from generate_series(1, 8) n), p_relation, p_lost),
     format('case when x.factors is not null and coalesce(%s) is null then %I.%I(x.terms_%s, x.sums_%s, %L::jsonb) end',

@@ -35,15 +35,21 @@ begin
     end if;
   end loop;
   return format(
-    'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, '
-    'case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
-    ' from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, '
-    '(%6$s)::bigint as capacity, (%7$s)::int as chunk,'
-    ' (%8$s)::float8 as first, %9$s as spared'
-    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from (select s.*, '
-    'coalesce(a.assigned[s.number], 0) as assigned from (select brokerage.assigned_before(u.number) as assigned) a'
-    ' cross join unnest(u.survivor, u.queue_number) s(queue, unified_name, factors, q, p, number) offset 0) x offset '
-    '0) x offset 0) x offset 0) x) ',
+    $q$with judged as materialized (
+         select x.*, case when x.failed is null then %1$s end as place,
+                case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule
+           from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed,
+                        (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,
+                        (%8$s)::float8 as first, %9$s as spared
+                   from (select x.*, %10$s as weight
+                           from (select x.*, array[%11$s]::float8[] as now
+                                   from (select s.*, coalesce(a.assigned[s.number], 0) as assigned
+                                           from (select brokerage.assigned_before(u.number) as assigned) a
+                                          cross join unnest(u.survivor, u.queue_number)
+                                                     s(queue, unified_name, factors, q, p, number) offset 0) x
+                                 offset 0) x
+                         offset 0) x
+                 offset 0) x) $q$,
     brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'),
     v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'),

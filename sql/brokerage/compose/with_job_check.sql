@@ -24,11 +24,13 @@ begin
                      order by f.queue);
   execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000,
                             false, false, v_hint)
-          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select u.task_id, '
-             'jsonb_agg(u.panda_site) as nuclei'
-             '   from (select distinct j.task_id, q.panda_site from judged j join unnest($3) with ordinality q on '
-             'q.ordinality = j.queue_number'
-             '          where j.failed is null and q.panda_site is not null) u group by u.task_id) s'
+          || $q$ select coalesce(jsonb_object_agg(s.task_id, s.nuclei), '{}')
+                   from (select u.task_id, jsonb_agg(u.panda_site) as nuclei
+                           from (select distinct j.task_id, q.panda_site
+                                   from judged j
+                                   join unnest($3) with ordinality q on q.ordinality = j.queue_number
+                                  where j.failed is null and q.panda_site is not null) u
+                          group by u.task_id) s$q$
      into v_runnable using p_setup, v_tasks, v_queues, v_base_profile;
   return array(
     select brokerage.with_runnable(p_tasks[n],

@@ -3,7 +3,7 @@
 -- over the queues that no rule rejects, and its jobs (or the task itself) are assigned before the next turn. All
 -- turns are rows of one query, planned once: planning each turn by itself took half of the time. The first row
 -- computes for all tasks what no assignment changes. Each further row weighs one task and is fetched only when the
--- jobs of the task before are assigned.
+-- jobs of the task before are assigned. Long because the query and the loop that reads it belong together.
 create or replace function brokerage.decide_in_turn(
   p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns void
@@ -41,42 +41,48 @@ declare
 begin
   open v_turns no scroll for execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
-    || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number '
-       'from unnest($3) q)'
-       ' select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, '
-       'r.weights, r.queued, r.capacities, r.chunks'
-       '   from (select n.number, $2[n.number] as task,'
-       '                count(*) filter (where j.failed like ''!%'') as outside, count(*) filter (where j.failed not '
-       'like ''!%'') as rejected,'
-       '                array_agg(row(j.queue, case when j.failed like ''!%'' then ''n'' else ''r'' end::"char", null, '
-       'j.weight, j.factors, null, null, null,'
-       '                              ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', '
-       '2))::brokerage.queue_verdict) filter (where j.failed is not null) as refused,'
-       '                count(*) filter (where j.queue is not null and j.failed is null) as survivors,'
-       '                array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where '
-       'j.queue is not null and j.failed is null) as survivor,'
-       '                array_agg(q.number) filter (where j.queue is not null and j.failed is null) as queue_number'
-       '           from generate_subscripts($2, 1) n(number)'
-       '           left join judged j on j.task_number = n.number'
-       '           left join queue q on q.queue = j.queue'
-       '          group by n.number order by n.number offset 0) u'
-       '  cross join lateral ('
+    || $q$, queue as materialized (
+         select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q)
+       select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers,
+              r.weights, r.queued, r.capacities, r.chunks
+         from (select n.number, $2[n.number] as task,
+                      count(*) filter (where j.failed like '!%') as outside,
+                      count(*) filter (where j.failed not like '!%') as rejected,
+                      array_agg(row(j.queue, case when j.failed like '!%' then 'n' else 'r' end::"char", null,
+                                    j.weight, j.factors, null, null, null,
+                                    ltrim(split_part(j.failed, E'\t', 1), '!'),
+                                    split_part(j.failed, E'\t', 2))::brokerage.queue_verdict)
+                        filter (where j.failed is not null) as refused,
+                      count(*) filter (where j.queue is not null and j.failed is null) as survivors,
+                      array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor)
+                        filter (where j.queue is not null and j.failed is null) as survivor,
+                      array_agg(q.number) filter (where j.queue is not null and j.failed is null) as queue_number
+                 from generate_subscripts($2, 1) n(number)
+                 left join judged j on j.task_number = n.number
+                 left join queue q on q.queue = j.queue
+                group by n.number order by n.number offset 0) u
+        cross join lateral ($q$
     || brokerage.compose_turn(p_run.profile, p_run.algorithm)
-    || ' select array_agg(row(r.queue, case when r.failed is not null or r.place > r.best then ''r'' '
-       'else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
-       '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), '
-       'case when r.place > r.best then r.best_rule end),'
-       '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best '
-       'then format(''number %s by weight, the best %s are taken'', r.place, '
-       'r.best) end))::brokerage.queue_verdict) as said,'
-       '        count(*) filter (where r.is_kept) as kept, array_agg(r.queue) filter (where r.is_kept) as names, '
-       'array_agg(r.number) filter (where r.is_kept) as numbers,'
-       '        array_agg(r.weight) filter (where r.is_kept) as weights, array_agg(r.queued) filter (where '
-       'r.is_kept) as queued,'
-       '        array_agg(r.capacity) filter (where r.is_kept) as capacities, array_agg(coalesce(r.chunk, '
-       '25)) filter (where r.is_kept) as chunks'
-       '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j '
-       'order by j.place offset 0) r) r'
+    || $q$ select array_agg(row(r.queue,
+                                case when r.failed is not null or r.place > r.best then 'r' else 'c' end::"char",
+                                case when r.place <= coalesce(r.best, r.place) then r.place end,
+                                r.weight, r.factors, r.queued, r.capacity, r.chunk,
+                                coalesce(split_part(r.failed, E'\t', 1),
+                                         case when r.place > r.best then r.best_rule end),
+                                coalesce(split_part(r.failed, E'\t', 2),
+                                         case when r.place > r.best
+                                              then format('number %s by weight, the best %s are taken', r.place, r.best)
+                                         end))::brokerage.queue_verdict) as said,
+                  count(*) filter (where r.is_kept) as kept,
+                  array_agg(r.queue) filter (where r.is_kept) as names,
+                  array_agg(r.number) filter (where r.is_kept) as numbers,
+                  array_agg(r.weight) filter (where r.is_kept) as weights,
+                  array_agg(r.queued) filter (where r.is_kept) as queued,
+                  array_agg(r.capacity) filter (where r.is_kept) as capacities,
+                  array_agg(coalesce(r.chunk, 25)) filter (where r.is_kept) as chunks
+             from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept
+                     from judged j
+                    order by j.place offset 0) r) r$q$
     using p_run.setup, v_tasks, p_queues, brokerage.base_profile(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);

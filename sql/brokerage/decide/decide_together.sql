@@ -25,15 +25,16 @@ begin
                     order by f.task_id);
   v_tasks := brokerage.with_job_check(p_run.setup, p_run.profile, p_run.algorithm, v_tasks);
 
-  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, rule, reason, '
-          'candidates, rejected, not_candidates)'
-          ' select $2, $3, s.task_id, $4, s.status, case when s.status = ''pending'' '
-          'then $4 + brokerage.wait_of(p.parameters, t.current_priority) end, s.rule, s.reason, 0, 0, 0'
-          '   from (' || brokerage.compose_task_rules(p_run.profile, p_run.algorithm)
-          || ') s(task_id, status, rule, reason)'
-          '   join unnest($1) t on t.task_id = s.task_id'
-          '   left join brokerage.rule_in_force p on p.profile = $5 and p.algorithm = $6 and p.kind = ''pending'' '
-          'and p.enabled'
+  execute format($q$
+    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, rule, reason, candidates,
+                                         rejected, not_candidates)
+    select $2, $3, s.task_id, $4, s.status,
+           case when s.status = 'pending' then $4 + brokerage.wait_of(p.parameters, t.current_priority) end,
+           s.rule, s.reason, 0, 0, 0
+      from (%s) s(task_id, status, rule, reason)
+      join unnest($1) t on t.task_id = s.task_id
+      left join brokerage.rule_in_force p on p.profile = $5 and p.algorithm = $6 and p.kind = 'pending' and p.enabled
+    $q$, brokerage.compose_task_rules(p_run.profile, p_run.algorithm))
     using v_tasks, p_run.setup, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
   v_tasks := array(select f from unnest(v_tasks) f
                     where not exists (select from brokerage.task_decision d
@@ -47,37 +48,41 @@ begin
       perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
     else
       execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
-              || ', said as materialized ('
-                 ' select v.task_id, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, '
-                 'v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict) as queues,'
-                 '        count(*) filter (where v.verdict = ''c'') as kept, count(*) filter (where v.verdict = ''r'') '
-                 'as rejected, count(*) filter (where v.verdict = ''n'') as outside'
-                 '   from ('
-                 ' select j.task_id, j.queue, case when j.failed like ''!%'' then ''n'' '
-                 'else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, '
-                 'null::bigint as capacity, null::int as chunk,'
-                 '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', '
-                 '2) as reason'
-                 '   from judged j where j.failed is not null'
-                 ' union all'
-                 ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", '
-                 'case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, '
-                 'r.capacity, r.chunk,'
-                 '        case when r.place > r.best then r.best_rule end, case when r.place > r.best '
-                 'then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
-                 '   from ranked r) v group by v.task_id'
-                 '), stored as ('
-                 'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues) select $1, $5, s.task_id, '
-                 '$6, s.queues from said s'
-                 ')'
-                 ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, '
-                 'candidates, rejected, not_candidates)'
-                 ' select $1, $5, t.task_id, $6, case when s.kept > 0 then ''candidates'' else ''pending'' end,'
-                 '        case when s.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) '
-                 'end, coalesce(s.kept, 0), coalesce(s.rejected, 0), coalesce(s.outside, 0)'
-                 '   from unnest($2) t left join said s on s.task_id = t.task_id'
-                 '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 '
-                 'and p.kind = ''pending'' and p.enabled'
+              || $q$, said as materialized (
+          select v.task_id,
+                 array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule,
+                               v.reason)::brokerage.queue_verdict) as queues,
+                 count(*) filter (where v.verdict = 'c') as kept,
+                 count(*) filter (where v.verdict = 'r') as rejected,
+                 count(*) filter (where v.verdict = 'n') as outside
+            from (select j.task_id, j.queue, case when j.failed like '!%' then 'n' else 'r' end::"char" as verdict,
+                         null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity,
+                         null::int as chunk, ltrim(split_part(j.failed, E'\t', 1), '!') as rule,
+                         split_part(j.failed, E'\t', 2) as reason
+                    from judged j
+                   where j.failed is not null
+                  union all
+                  select r.task_id, r.queue, case when r.place > r.best then 'r' else 'c' end::"char",
+                         case when r.place <= coalesce(r.best, r.place) then r.place end,
+                         r.weight, r.factors, r.queued, r.capacity, r.chunk,
+                         case when r.place > r.best then r.best_rule end,
+                         case when r.place > r.best
+                              then format('number %s by weight, the best %s are taken', r.place, r.best) end
+                    from ranked r) v
+           group by v.task_id
+        ), stored as (
+          insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)
+          select $1, $5, s.task_id, $6, s.queues from said s
+        )
+        insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected,
+                                             not_candidates)
+        select $1, $5, t.task_id, $6, case when s.kept > 0 then 'candidates' else 'pending' end,
+               case when s.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end,
+               coalesce(s.kept, 0), coalesce(s.rejected, 0), coalesce(s.outside, 0)
+          from unnest($2) t
+          left join said s on s.task_id = t.task_id
+          left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = 'pending'
+                                             and p.enabled$q$
         using p_run.setup, v_tasks, p_queues, v_base_profile, p_run.run_id, p_run.started_at,
               p_run.profile, p_run.algorithm;
     end if;

@@ -11,16 +11,23 @@ begin
   if v_query is null then
     return '{}'::brokerage.task_facts[];
   end if;
-  execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
-          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id '
-          'and d.candidates = 0 and d.rejected > 0)'
-          ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
-          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross '
-          'join unnest($4) r(begins)'
-          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and '
-          'u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
-          -- asked of those tasks alone, never of all that the run decided
-          '                                         offset 0)'
+  -- the last condition is evaluated for the tasks left with none alone, never for all that the run decided
+  execute format($q$
+    with left_with_none as materialized (
+      select s.task_id, s.said
+        from (%s) s
+        join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id
+                                      and d.candidates = 0 and d.rejected > 0)
+    select coalesce(array_agg(s.task_id), '{}')
+      from left_with_none s
+     where s.said = 'any'
+        or not exists (select from brokerage.verdict v
+                        cross join unnest(v.queues) u
+                        cross join unnest($4) r(begins)
+                        where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = 'r'
+                          and starts_with(u.rule || E'\t' || u.reason, r.begins)
+                       offset 0)
+    $q$, v_query)
      into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);
   if cardinality(v_again) = 0 then
     return '{}'::brokerage.task_facts[];

@@ -8,24 +8,30 @@ as $$
 begin
   return query execute
     brokerage.compose(p_profile, p_algorithm, false, true)
-    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null '
-       'or r.place > r.best then ''rejected'' else ''candidate'' end,'
-       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, '
-       'w.reason, j.weight,'
-       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by '
-       'f.position, f.rule)] as factor from brokerage.rule_in_force f'
-       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where '
-       'j.factors is not null),'
-       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said) '
-       'where starts_with(j.failed, ''!'') is not true)'
-       '   from judged j'
-       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
-       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best '
-       'then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
-       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
-       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
-       '  cross join lateral brokerage.split_reason(s.said, f.criteria) w'
-       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
+    || $q$ select j.queue, case when starts_with(j.failed, '!') then 'not candidate'
+                             when j.failed is not null or r.place > r.best then 'rejected'
+                             else 'candidate' end,
+              case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,
+              (select jsonb_object_agg(n.rule, n.factor)
+                 from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor
+                         from brokerage.rule_in_force f
+                        where f.profile = $5 and f.algorithm = $6 and f.kind = 'weight' and f.enabled) n
+                where j.factors is not null),
+              (select array_agg(replace(a.said, E'\t', ': '))
+                 from unnest(j.failures) a(said)
+                where starts_with(j.failed, '!') is not true)
+         from judged j
+         left join ranked r on r.task_number = j.task_number and r.queue = j.queue
+        cross join lateral (
+          select coalesce(ltrim(j.failed, '!'),
+                          case when r.place > r.best
+                               then r.best_rule
+                                    || format(E'\tnumber %s by weight, the best %s are taken', r.place, r.best)
+                          end)) v(said)
+        cross join lateral (select split_part(v.said, E'\t', 1), split_part(v.said, E'\t', 2)) s(rule, said)
+         left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule
+        cross join lateral brokerage.split_reason(s.said, f.criteria) w
+        order by r.place nulls last, coalesce(starts_with(j.failed, '!'), false), j.queue collate "C"$q$
     using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), p_profile, p_algorithm;
 end $$;
 

@@ -10,7 +10,7 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
                                           to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
                                           x.run_id,
                                           case when d.reason is null or d.rejected > 0 then 'found none for it'
-                                               else format('said %s: %s', concat_ws(', ', d.status, d.rule),
+                                               else format('decided %s: %s', concat_ws(', ', d.status, d.rule),
                                                            d.reason) end) end) as not_due
   from (
     select t.setup, a.algorithm, t.task_id,

@@ -1,6 +1,5 @@
--- lifecycle.md, From task to TaskQueue: jobs that have a queue are assigned, those whose input is there are activated
--- and wait in a TaskQueue from the same commit on.
--- Jobs that somebody else is moving are passed over.
+-- STATES.md, From task to TaskQueue. A job that has a queue is assigned; a job whose input is there is activated, and
+-- waits in a TaskQueue from the same commit on. Jobs that somebody else is moving are passed over.
 create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
 returns table (status text, jobs bigint)
 language plpgsql

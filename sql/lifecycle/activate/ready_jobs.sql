@@ -1,6 +1,6 @@
--- lifecycle.md, States: assigned becomes activated when the input is at the queue's storage: the files that the job
--- reads are on disk at storages that worker nodes of the queue read from (for analysis those of the scope analysis,
--- where it has some), or the queue reads from anywhere what the task lets it (allow_input_wan).
+-- STATES.md, From task to TaskQueue. An assigned job is ready when every file that it reads is on disk at a storage
+-- that worker nodes of the queue read from (for analysis one of the scope analysis, if the queue has some), or may be
+-- read from anywhere (allow_input_wan).
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
 language sql stable rows 1000
 as $$

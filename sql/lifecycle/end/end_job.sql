@@ -1,7 +1,7 @@
--- lifecycle.md, States: whatever a job is doing, it ends, and is out of every queue and count from the same commit
--- on. In the order TaskQueue, lease, job, as agents lock; who is just moving the job is waited for. A job that
--- neither waits nor is leased ends only from the status that it had before both were looked at: was it moved
--- meanwhile, it is looked at once more.
+-- STATES.md, Brokered jobs. Whatever a job is doing, it ends, and it leaves every TaskQueue and count at the same
+-- commit. Rows are locked in the order TaskQueue, lease, job, as agents lock them; end_job waits for a caller that is
+-- moving the job. A job that neither waits nor is leased ends only from the status that it had before both were looked
+-- at. If it was moved meanwhile, it is looked at once more.
 create or replace function lifecycle.end_job(
   p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null
 ) returns text

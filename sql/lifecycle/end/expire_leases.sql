@@ -1,8 +1,5 @@
--- taskqueue-matching 8; lifecycle.md, Timeouts (sent): a job that its agent never started goes back to its
--- queue, after so many attempts it fails. One that was running and is not heard of any more fails; of jobs
--- that brokerage made that is a matter of lifecycle.watch_timeouts. Leases that somebody else has locked are
--- passed over: their agent speaks.
--- A dry run reads by the same statements, without a lock.
+-- STATES.md, Expired leases. A running lease of a brokered job is left to lifecycle.watch_timeouts. A lease that
+-- somebody else has locked is passed over: its agent is calling. A dry run uses the same statements, without a lock.
 create or replace function lifecycle.expire_leases(
   p_setup text, p_most int default 1000, p_dry_run boolean default false
 ) returns table (rule text, action text, jobs bigint)
@@ -27,17 +24,19 @@ begin
   end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at
-    from lifecycle.timeout_rule r
-   where r.rule = 'sent'
-     and r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
-                              'documented');
+    from lifecycle.timeout_in_force r
+   where r.setup = p_setup and r.rule = 'sent';
   execute format($q$
     select array(
       select l from taskqueue.lease l
        where l.setup = $1 and l.state = 'matched' and l.matched_at < $2 - $3 and l.expires_at < $2
-         and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
-                                          where j.setup = $1 and j.job_id = l.job_id and lifecycle.is_exempt(q, $4)))
-       order by l.matched_at limit $5 %s)$q$, v_lock) into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
+         and not (l.brokered
+                  and exists (select from workload.job j
+                                join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                               where j.setup = $1 and j.job_id = l.job_id
+                                 and lifecycle.is_exempt(q.status, q.catchall, $4)))
+       order by l.matched_at limit $5 %s)$q$, v_lock)
+    into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
   v_ended := array(select l::taskqueue.lease from unnest(v_expired) l
                     where l.kill_reason is not null or l.attempt >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l

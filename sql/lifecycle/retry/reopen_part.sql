@@ -1,6 +1,5 @@
--- lifecycle.md, Timeouts: the part of its task's input that an ended job worked on goes back to the task, which gets
--- a new job of it in the next brokerage cycle.
--- A job that was not made here has no part.
+-- TIMEOUTS.md, Rules and actions. The task makes a new job of the part in the next brokerage cycle. A job that was not
+-- made here has no part.
 create or replace function lifecycle.reopen_part(p_setup text, p_job_id bigint) returns boolean
 language plpgsql
 as $$

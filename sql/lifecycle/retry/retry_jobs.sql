@@ -1,5 +1,5 @@
--- What failed is not tried again by itself: an operator who has seen why says so. In the order of tasks, as
--- whoever else gives work back to them.
+-- Failed work is not tried again by itself: an operator who knows why it failed calls this. Tasks are taken in order,
+-- as every caller does that gives work back to them.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,4 +1,4 @@
--- What failed of a task. Jobs whose work went back before are left out.
+-- Jobs whose work went back before are left out.
 create or replace function lifecycle.retry_task(p_setup text, p_task_id bigint)
 returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,5 +1,5 @@
--- lifecycle.md, Timeouts: a job that is brokered again is closed; the old one says where it was. A job that
--- was not made here is only closed.
+-- TIMEOUTS.md, Rules and actions. The closed job keeps the record of where it was. A job that was not made here is
+-- only closed.
 create or replace function lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) returns text
 language plpgsql
 as $$

@@ -1,4 +1,3 @@
--- lifecycle.md, Timeouts: what would become of a job and when, by the rows that decide.
 create or replace function lifecycle.explain_timeouts(p_setup text, p_job_id bigint)
 returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text,
                due_at timestamptz, why text)
@@ -28,27 +27,25 @@ begin
          j.action, v_now - j.since, j.time_limit, j.limit_from,
          case when j.obstacle is null then j.since + j.time_limit end,
          coalesce(j.obstacle,
-                  format('%s, %s %s ago, %s %s (%s)', j.status, lifecycle.worded_clock(j.clock),
+                  format('%s, %s %s ago, %s %s (%s)', j.status, lifecycle.clock_event(j.clock),
                          date_trunc('second', v_now - j.since),
                          case when j.since < v_now - j.time_limit then 'above' else 'not above' end, j.time_limit,
                          j.limit_from)
                   || case when j.place > j.first_place and j.since < v_now - j.time_limit
-                          then format('; rule %s comes first', j.first_place)
+                          then format('; timeout %s comes first', j.first_place)
                           else '' end)
     from judged j
    order by j.place;
   if not found then
     return query
     select r.position, r.rule, 'never', r.action, null::interval, null::interval, null, null::timestamptz,
-           format('it has ended: %s', coalesce(v_status, 'no status'))
-      from lifecycle.timeout_rule r
-     where r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
-                                'documented')
+           format('the job has ended: %s', coalesce(v_status, 'no status'))
+      from lifecycle.timeouts_of(p_setup) r
      order by r.position;
   end if;
 end $$;
 
 comment on function lifecycle.explain_timeouts(text, bigint) is
-  'Every timeout of a job, in order: verdict (applies; later: it would, but another comes first; waits: due at due_at '
-  'if nothing changes; never), the age now, the limit and where it comes from, and why. '
-  'Read by the same query that decides. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'Every timeout of a job, in order: verdict (applies; later: another comes first; waits: due at due_at if nothing '
+  'changes; never), the age now, the limit and where it comes from, and why. The same query decides. '
+  'Errors: PB002 (setup not granted), PB004 (no such job).';

@@ -1,7 +1,5 @@
--- lifecycle.md, Fast rebrokerage: where more jobs are queued than one of three thresholds each allows. The jobs of
--- loaded counts are counted; only those here can be moved.
--- All three are strict; what is above all of them is the excess. panda2026 moves one less, and only reports where the
--- limit of the share is 0 or not set (D-46).
+-- TIMEOUTS.md, Fast rebrokerage. Loaded counts are counted; only the jobs of this database can be moved. All three
+-- thresholds are strict. panda2026 moves one job less, and only reports if the limit of the share is 0 or not set.
 create or replace function lifecycle.fast_excess(p_setup text)
 returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
                fraction float8, threshold float8, excess bigint, why_not text)
@@ -56,7 +54,8 @@ as $$
               when c.queued <= c.threshold
               then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
               when c.has_slots then format('queue %s has slots of its own', c.queue)
-              when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}')
+              when c.profile = 'documented'
+                   and lifecycle.is_exempt((c.q).status, (c.q).catchall, '{paused,disableReassign}')
               then format('queue %s is paused or marked disableReassign', c.queue)
          end
     from compared c

@@ -1,5 +1,5 @@
--- lifecycle.md, Fast rebrokerage: the excess goes back, lowest job id first. Counts and jobs are read in one
--- statement, and a job that is not to be had is not replaced by another: so two at once move what one would.
+-- TIMEOUTS.md, Fast rebrokerage. Counts and jobs are read in one statement, and a job that cannot be had is not
+-- replaced by another: two calls at once move what one would.
 create or replace function lifecycle.fast_rebroker(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)

@@ -1,7 +1,7 @@
--- lifecycle.md, Timeouts. Candidates are read without a lock; then a few at a time are locked and judged once more,
--- by what is so then: a heartbeat that came meanwhile counts, and what another watcher ended is not ended again. In
--- the order of tasks, so that two who give work back to the same tasks wait for each other and never crosswise.
--- Leased jobs that were sent are left to lifecycle.expire_leases.
+-- TIMEOUTS.md, Watching. Candidates are read without a lock; then a few at a time are locked and judged once more: a
+-- heartbeat that came meanwhile counts, and what another watcher ended is not ended again. Tasks are taken in order, so
+-- that two watchers who give work back to the same tasks wait for each other and never deadlock. Leased jobs that were
+-- sent are left to lifecycle.expire_leases.
 create or replace function lifecycle.watch_timeouts(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (rule text, action text, jobs bigint)
@@ -58,13 +58,11 @@ begin
   return query
     select r.rule, split_part(d.key, ' ', 2), sum(d.value::bigint)::bigint
       from jsonb_each_text(v_done) d
-      join lifecycle.timeout_rule r on r.position = split_part(d.key, ' ', 1)::int
-       and r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
-                                'documented')
+      join lifecycle.timeouts_of(p_setup) r on r.position = split_part(d.key, ' ', 1)::int
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
 end $$;
 
 comment on function lifecycle.watch_timeouts(text, boolean, int) is
-  'Ends the jobs that a timeout of the profile of the setup applies to, or gives them back to their tasks, '
-  'up to so many by rule (null = the setting); p_dry_run only says how many. Returns a row for each rule and action '
+  'Ends the jobs that a timeout of the setup applies to, or gives their work back to their tasks, up to p_limit by '
+  'rule (null = the setting most); p_dry_run only counts. Returns a row for each rule and action '
   'that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

@@ -1,7 +1,6 @@
--- lifecycle.md, Timeouts: everything that goes on by itself, to be called every few seconds (p_often) and once a
--- minute. A procedure, so that it commits between steps: what is done stays done, and locks are short. Leases are
--- looked at again behind each step that may last with a million jobs. Nothing here needs rights of its own (a
--- procedure that commits cannot be SECURITY DEFINER).
+-- TIMEOUTS.md, Watching. A procedure, so that it commits between steps: what is done stays done, and locks are short.
+-- Leases are looked at again after each step that may last with a million jobs. A procedure that commits cannot be
+-- SECURITY DEFINER; nothing here needs rights of its own.
 create or replace procedure lifecycle.watch(
   p_setup text default null, p_dry_run boolean default false, p_often boolean default false,
   inout p_report jsonb default null

@@ -1,5 +1,6 @@
 -- Who is connected, waits or leaves transactions open, and how much is committed. Without pg_read_all_stats nobody
 -- sees whether another user's session is idle in its transaction: then nothing is said about it.
+-- Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_session as
 with here (database_id, sees_all) as (
   select d.oid, pg_has_role(current_user, 'pg_read_all_stats', 'usage')

@@ -1,4 +1,4 @@
--- Short jobs can starve under "highest bucket first" (section 11): which, and by whom.
+-- Short jobs can starve, since the highest CPU bucket is served first: which jobs, and by whom.
 create or replace view monitor.oldest_job as
 select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted_at, t.now - o.inserted_at as waits,
        coalesce(m.matches, 0) as matches_last_hour, coalesce(h.matches, 0) as higher_matches_last_hour,

@@ -15,5 +15,5 @@ comment on column monitor.setup.simulated is 'Time of a simulated setup; null = 
 comment on column monitor.setup.task_queues is 'TaskQueues.';
 comment on column monitor.setup.identities is 'Database roles that may use it besides operators.';
 comment on column monitor.setup.shares is
-  'What dispatch follows: groups = shares of owner groups, DIRAC''s law; global = the tree of global shares '
+  'What dispatch follows: groups = shares of owner groups, DIRAC''s rule; global = the tree of global shares '
   '(monitor.share_tree).';

@@ -25,7 +25,7 @@ comment on column monitor.task_queue.task_queue_id is 'TaskQueue.';
 comment on column monitor.task_queue.owner_group is 'Owner group.';
 comment on column monitor.task_queue.owner_dn is 'Owner.';
 comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.task_queue.priority is 'Share of its entity (section 9).';
+comment on column monitor.task_queue.priority is 'Share of its entity.';
 comment on column monitor.task_queue.jobs is 'Waiting jobs that are not held.';
 comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
 comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';

@@ -24,10 +24,8 @@ begin
       raise exception 'setting % is not known (its value is %)', v_given.key, resource.shown(v_given.value)
         using errcode = 'PB001', hint = resource.nearest_setting(p_table, v_given.key);
     end if;
-    v_value := resource.setting_value(v_given.type, v_given.value);
-    if v_value is null and v_given.value = 'null' and not v_given.attnotnull then
-      v_value := v_given.value;
-    end if;
+    v_value := case when v_given.value = 'null' and not v_given.attnotnull then v_given.value
+                    else resource.setting_value(v_given.type, v_given.value) end;
     v_fits := v_value is not null;
     for v_check in
       select pg_get_expr(c.conbin, c.conrelid) from pg_constraint c

@@ -1,4 +1,4 @@
--- lifecycle.md, Statistics: ends as jobs say them; see workload.starts_of_jobs.
+-- STATES.md, Statistics. See workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
 language sql stable
 as $$

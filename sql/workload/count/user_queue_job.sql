@@ -1,5 +1,4 @@
--- brokerage-rules 1.5: what the stabilizer knows of users. Of the jobs here those that are activated
--- or later, merge jobs left out.
+-- analysis-load.md, stabilizer. Jobs of this database that are activated or later, without merge jobs.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores
   from workload.user_queue_statistic s

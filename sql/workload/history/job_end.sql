@@ -1,4 +1,4 @@
--- lifecycle.md, Statistics: jobs that ended lately, by task and queue (TW_DONE_JOB_STAT).
+-- STATES.md, Statistics. TW_DONE_JOB_STAT is how far back the view looks.
 create or replace view workload.job_end as
 select b.setup, b.task_id, b.queue, b.status, b.minute, b.jobs
   from workload.end_count b

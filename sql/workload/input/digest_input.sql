@@ -1,7 +1,6 @@
--- G12, G13: what the input of tasks amounts to. Jobs are groups of primary files; the other
--- datasets are sliced in parallel.
--- Joins go to tables by their keys and nothing is joined to what was computed: for a setup that the planner has no
--- statistics of it expects one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
+-- DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Joins go to
+-- tables by their keys and nothing is joined to what was computed: for a setup without statistics the planner expects
+-- one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
 create or replace function workload.digest_input(p_setup text, p_task_ids bigint[]) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp

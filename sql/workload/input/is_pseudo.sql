@@ -1,4 +1,4 @@
--- Datasets that stand for no files: JEDI makes jobs of them, but nothing is read (G12).
+-- conventions.md, Available input. JEDI makes jobs of datasets that stand for no files, but nothing is read.
 create or replace function workload.is_pseudo(p_dataset workload.dataset) returns boolean
 language sql immutable parallel safe
 as $$

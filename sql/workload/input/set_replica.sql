@@ -1,5 +1,5 @@
--- lifecycle.md, States: what makes assigned jobs ready is input that arrives; whoever moves data says so
--- here, without loading a world.
+-- STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. Whoever moves data calls this,
+-- without loading a world.
 create or replace function workload.set_replica(
   p_setup text, p_dataset text, p_storage text, p_lfns text[] default null
 ) returns void

@@ -1,5 +1,5 @@
--- brokerage-rules 1.4a, user-cap: those of a group, by its name; those of a user, except that a job of a group is not
--- its user's from activated on. What waits is queued, throttled jobs too; of the labels that the caps are for.
+-- analysis-throttles.md, user-cap. Jobs of a group count by its name, and from activated on not for their user. What
+-- waits is queued, throttled jobs too; of the labels that the caps are for.
 create or replace view workload.account_job as
 select a.setup, a.kind, a.name, a.running_jobs, a.queued_jobs, a.running_cores, a.queued_cores
   from resource.account a

@@ -1,8 +1,7 @@
--- lifecycle.md, States: every change of a job's status is made here, with its history and its counts. The caller says
--- which status it changes from, so that two who decide the same of a job do it once. Batches lock in the order of
--- ids. One job goes by statements of its own, which are set up in half the time of the one for many (190 us against
--- 500). One change in a thousand moves changes into the counts, so that these stay few when nobody else does; not in
--- a transaction that lasts, which would keep others from it.
+-- STATES.md, Who changes states. The caller names the status from which it changes, so that two callers who decide the
+-- same of a job do it once. Batches lock in the order of ids. One job goes by statements of its own, which are set up
+-- in half the time of the one for many (190 us against 500). One change in a thousand moves changes into the counts,
+-- so that these stay few if nobody else folds; not in a transaction that lasts, which would keep others from it.
 create or replace function workload.change_status(
   p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null
 ) returns bigint[]

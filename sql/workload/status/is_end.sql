@@ -4,4 +4,4 @@ as $$
   select p_status in ('finished', 'failed', 'cancelled', 'closed')
 $$;
 
-comment on function workload.is_end(text) is 'Whether a job of this status has ended (lifecycle.md, States).';
+comment on function workload.is_end(text) is 'Whether a job of this status has ended.';

@@ -1,7 +1,6 @@
--- lifecycle.md, From task to TaskQueue: jobs of tasks for queues, as the job brokers assigned them. A job works on
--- one part of its task's input (workload.job_file); parts that nobody works on are taken in their order. It has the
--- cores of its queue, one where the task is of one (brokerage-rules 1.3, core-count: an 8-core task runs on a 4-core
--- queue). Two who would give the same part to two jobs: one of them fails (workload.job_task).
+-- STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that
+-- nobody works on are taken in their order. A job has the cores of its queue, one if the task is of one: an 8-core
+-- task runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task).
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_job_ids bigint[], p_why text
 ) returns bigint

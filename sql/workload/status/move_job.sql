@@ -1,5 +1,4 @@
--- A job to a status, whatever it has. One that ends well, holds or transfers has been running: where
--- nobody said so, that is said first.
+-- A job that ends well, holds or transfers has been running. If nobody reported that, it is entered first.
 create or replace function workload.move_job(
   p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text default null
 ) returns text

@@ -1,4 +1,4 @@
--- What jobs of a setup have left: counts, changes and history, which no foreign key takes away with it.
+-- Counts, changes and history have no foreign key that takes them away with the setup.
 create or replace function workload.remove_setup(p_setup text) returns void
 language plpgsql
 as $$

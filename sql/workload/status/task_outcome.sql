@@ -1,5 +1,4 @@
--- brokerage-rules 1.4c, closed-jobs and failed-jobs: how jobs of tasks ended. What was
--- loaded is of the time that counts.
+-- analysis-load.md, closed-jobs. What was loaded lies within the time that counts.
 create or replace view workload.task_outcome as
 select r.setup, r.task_id, r.queue, 'infinity'::timestamptz as minute, r.failed, r.closed, r.finished
   from workload.task_result r

@@ -329,12 +329,12 @@ def _factor(db: Db, function: str, terms: list[float | None], sums: list[float],
     return float(factor)
 
 
-def _terms(room: float, site: int, jobs: float, task: int | None, merging: int = 0) -> list[float | None]:
-    """Terms of a queue: room of the user there, its class, jobs and class of the task."""
+def _terms(places: float, site: int, jobs: float, task: int | None, merging: int = 0) -> list[float | None]:
+    """Terms of a queue: free places of the user there, its class, jobs and class of the task."""
     return [
-        *(room if site == c else 0 for c in (1, 0, -1)),
+        *(places if site == c else 0 for c in (1, 0, -1)),
         *(int(site == c) for c in (1, 0, -1)),
-        room,
+        places,
         site,
         jobs,
         task,
@@ -347,8 +347,10 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     sums: list[float] = [30, 20, 50, 2, 1, 2, 100, 0]
     tiny = 2**-20
 
-    def weigh(room: float, site: int, jobs: float, task: int | None, merging: int = 0) -> float:
-        return _factor(rolled_back, "weight_free_places_panda2026_factor", _terms(room, site, jobs, task, merging), sums)
+    def weigh(places: float, site: int, jobs: float, task: int | None, merging: int = 0) -> float:
+        return _factor(
+            rolled_back, "weight_free_places_panda2026_factor", _terms(places, site, jobs, task, merging), sums
+        )
 
     def near(found: float, wanted: float) -> bool:
         return abs(found - wanted) <= 1e-9 * abs(wanted)
@@ -358,10 +360,10 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     assert near(weigh(20, 1, 10, 2), weigh(20, 1, 10, 1))
     assert near(weigh(20, 0, 10, 1), 0.05 * (20 - 0.05) / (20 - 0.05) + tiny)
     assert near(weigh(20, -1, 10, 1), 0.002 * (20 - 0.001) / (50 - 0.002) + tiny)
-    assert near(weigh(2, 1, 10, 1), hi * 0.001 * hi / (30 - hi) + tiny)  # less room than its part
+    assert near(weigh(2, 1, 10, 1), hi * 0.001 * hi / (30 - hi) + tiny)  # fewer free places than its part
     assert near(weigh(20, 1, 10, 1, 1), hi * 20 / 30 + tiny)
     assert near(weigh(20, 0, 40, 1), 10.05 * (20 - 10.05) / (20 - 10.05) + tiny)
-    assert near(weigh(25, -1, 200, 1), 50.002 * 25 / 50 + tiny)  # no room is left over
+    assert near(weigh(25, -1, 200, 1), 50.002 * 25 / 50 + tiny)  # no free place is left over
     assert near(weigh(20, 0, 10, 0), 9.9 * (20 - 9.9) / (20 - 9.9) + tiny)
     assert near(weigh(20, 1, 10, 0), 0.001 * (20 - 0.0005) / (30 - 0.001) + tiny)
     assert near(weigh(20, -1, 10, -1), 10 * (20 - 5) / 40 + tiny)

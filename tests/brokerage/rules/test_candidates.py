@@ -1,4 +1,4 @@
-"""Who enters the list of production job brokerage (brokerage-doc-profile, section 1)."""
+"""Queues that enter the list of production job brokerage (production-candidates.md, prod-initial-all)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rules that only the profile panda2026 has, or that it has in another form (brokerage-rules 1.0, 1.2, 1.3, 1.6)."""
+"""Rules that only the profile panda2026 has, or that it has in another form."""
 
 from typing import Any
 

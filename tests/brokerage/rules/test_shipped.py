@@ -59,7 +59,7 @@ def test_order_of_doc(rolled_back: Db) -> None:
 
 
 def test_order_of_panda2026(rolled_back: Db) -> None:
-    """Those of brokerage-rules 1.2, but for its task rules; the weights stand together."""
+    """All rules of production jobs except task rules; the weights stand together."""
     assert _order(rolled_back, "panda2026") == ORDER_OF_PANDA.split()
 
 
@@ -98,7 +98,7 @@ def test_every_rule_has_its_function(rolled_back: Db) -> None:
 
 
 def test_every_rule_is_inlined(rolled_back: Db) -> None:
-    """No function of the room is left in the plan, for none of the shipped rules with its parameters."""
+    """No function of the schema is left in the plan of any shipped rule with its parameters."""
     rows = rolled_back.execute(
         "select distinct r.function, p.pronargs < 3,"
         "       case when p.pronargs in (2, 4) then format(', %L::jsonb', r.parameters) else '' end"

@@ -280,7 +280,7 @@ def test_full_chain(rolled_back: Db, parent: str | None, parent_mode: str | None
 
 
 def test_a_capable_task_is_a_full_chain_that_is_ignored(rolled_back: Db) -> None:
-    """Seed 000: without a parent at a bare nucleus, capable is ignored."""
+    """full-chain.md, full-chain-task: without a parent at a bare nucleus, capable is ignored."""
     ignored = "bareNucleus is only, and fullChain is capable, which is ignored: no parent of it is at a bare nucleus"
     cases = [
         case("bareNucleus is only, and the task is no full chain", q_bare_nucleus="only"),

@@ -1,4 +1,4 @@
-"""Weights, to a relative 1e-9 of numbers worked out here by the formulas of seed 000."""
+"""Weights, to a relative 1e-9 of numbers worked out here by the formulas of production-weights.md, Factors."""
 
 from typing import Any
 

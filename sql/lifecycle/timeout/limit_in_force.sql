@@ -1,0 +1,12 @@
+create or replace function lifecycle.limit_in_force(p_setup text, p_component text, p_key text) returns float8
+language sql stable
+as $$
+  select least(greatest(v.hours, 0), 1e6)
+    from (select resource.number_or_null(
+                   jsonb_build_object('value', resource.config_value(p_setup, 'pandaserver', p_component, p_key)),
+                   'value') as hours) v
+   where v.hours is not null
+$$;
+
+comment on function lifecycle.limit_in_force(text, text, text) is
+  'Hours that a key of the configuration of pandaserver has, 0 to 1e6; null = the key is not set, or no number.';

@@ -1,0 +1,38 @@
+-- The configuration is read once for all jobs. A number in it is hours, one of a queue days; 1e6 is as good as never.
+create or replace function lifecycle.timeout_limits(p_setup text)
+returns table (timeout lifecycle.timeout, name_prefix text, by_name jsonb, by_key interval, by_setting interval,
+               least_limit interval)
+language plpgsql stable rows 30
+as $$
+begin
+  return query
+    select t, p.name_prefix, n.by_name, k.by_key, v.by_setting,
+           least(n.least_of_names, k.by_key, v.by_setting, t.constant,
+                 (select min(case t.queue_column when 'transtimehi' then nullif(greatest(q.transtimehi, 0), 0)
+                                                 when 'transtimelo' then nullif(greatest(q.transtimelo, 0), 0) end)
+                    from resource.queue q
+                   where q.setup = p_setup and t.queue_column is not null) * interval '1 day')
+      from lifecycle.timeouts_of(p_setup) t
+     cross join lateral (select split_part(split_part(t.key_by_name, ':', 2), '<', 1) as name_prefix,
+                                split_part(t.key_by_name, ':', 1) as component) p
+     cross join lateral (
+       select jsonb_object_agg(c.name, c.hours) as by_name,
+              min(c.hours) * interval '1 hour' as least_of_names
+         from (select x.name,
+                      lifecycle.limit_in_force(p_setup, p.component, p.name_prefix || x.name) as hours
+                 from (select distinct substr(c.key, length(p.name_prefix) + 1) as name
+                         from resource.config c
+                        where t.key_by_name is not null and c.app = 'pandaserver' and starts_with(c.key, p.name_prefix)
+                          and c.component in ('', p.component)) x) c
+        where c.hours is not null) n
+     cross join lateral (
+       select lifecycle.limit_in_force(p_setup, split_part(t.key, ':', 1), split_part(t.key, ':', 2))
+              * interval '1 hour' as by_key) k
+     cross join lateral (
+       select (select (to_jsonb(s) ->> t.queue_setting)::interval from taskqueue.setting s
+                where s.setup = p_setup) as by_setting) v;
+end $$;
+
+comment on function lifecycle.timeout_limits(text) is
+  'Timeouts of a setup with the limits that the configuration has: hours by name (workflow or group), by key, and of '
+  'the setting; and the least limit that the timeout may have for any job.';
