@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.lifecycle import grids
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture
