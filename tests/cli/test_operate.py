@@ -69,8 +69,8 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
     printed = cli("job", job, "--setup", "s").out
     for words in ("task id", "QA", "Reprocessing default", "activate", "2026-03-03 12:00:00", "resources seen lately"):
         assert words in printed, words
-    assert "this is for jobs that are pending" not in printed
-    assert "this is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
+    assert "the timeout is for jobs that are pending" not in printed
+    assert "the timeout is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
     cli("cancel", job, "--setup", "s", "--reason", "no more")
     ended = cli("job", job, "--setup", "s").out
     assert "no more" in ended
