@@ -75,7 +75,7 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
     ended = cli("job", job, "--setup", "s").out
     assert "no more" in ended
     assert "Timeouts" not in ended
-    assert "it has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
+    assert "the job has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
 
 
 def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
