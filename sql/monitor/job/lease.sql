@@ -19,7 +19,7 @@ comment on column monitor.lease.matched_at is 'When it was matched.';
 comment on column monitor.lease.reported_at is 'Last report.';
 comment on column monitor.lease.expires_at is 'Until when the next report is awaited.';
 comment on column monitor.lease.expired is 'Whether that has passed.';
-comment on column monitor.lease.kill_reason is 'Not null: the agent is told to kill the job.';
+comment on column monitor.lease.kill_reason is 'Not null: the next report of the agent is answered kill.';
 comment on column monitor.lease.task_queue_id is 'Queue it was taken from.';
 comment on column monitor.lease.user_priority is 'User priority.';
 comment on column monitor.lease.requirements is 'What it asked for.';
