@@ -11,14 +11,10 @@ Db = psycopg.Connection[Any]
 
 def test_queue_status(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case("status is test, not online", q_status="test"),
-        case("status is offline", q_status="offline"),
-        case("status is not set", q_status=None),
-        case("status is not set", q_status=None, p_is_preassigned=None),
-        case(None, q_status="offline", p_is_preassigned=True),
-        case(None, q_status=None, p_is_preassigned=True),
-    ]
+        case(None), case("status is test, not online", q_status="test"), case("status is offline", q_status="offline"),
+        case("status is not set", q_status=None), case("status is not set", q_status=None, p_is_preassigned=None),
+        case(None, q_status="offline", p_is_preassigned=True), case(None, q_status=None, p_is_preassigned=True),
+    ]  # fmt: skip
     check(rolled_back, "rule_queue_status", [*cases, case("standby", q_status="standby")])
     check(rolled_back, "rule_queue_status", [*cases, case(None, q_status="standby")], {"standby": True})
 
@@ -228,24 +224,18 @@ def test_cap(rolled_back: Db) -> None:
 def test_running_workers(rolled_back: Db) -> None:
     """R, seen through the cap: 2 R waiting jobs pass, one more does not."""
     facts: list[tuple[int, dict[str, Any]]] = [
-        (5, {"p_running": 5}),
-        (20, {"p_running": 5, "q_workers": 30}),
-        (20, {"p_running": 5, "q_workers": 20}),
-        (19, {"p_running": 5, "q_workers": 19}),
-        (5, {"p_running": 5, "q_workers": 4}),
-        (5, {"p_running": 5, "q_workers": None}),
-        (20, {"p_running": 19, "q_workers": 50}),
-        (20, {"p_running": 20, "q_workers": 50}),
-        (21, {"p_running": 21, "q_workers": 50}),
-        (7, {"p_running": 5, "p_numslots": 7}),
-        (5, {"p_running": 5, "p_numslots": 4}),
+        (5, {"p_running": 5}), (20, {"p_running": 5, "q_workers": 30}), (20, {"p_running": 5, "q_workers": 20}),
+        (19, {"p_running": 5, "q_workers": 19}), (5, {"p_running": 5, "q_workers": 4}),
+        (5, {"p_running": 5, "q_workers": None}), (20, {"p_running": 19, "q_workers": 50}),
+        (20, {"p_running": 20, "q_workers": 50}), (21, {"p_running": 21, "q_workers": 50}),
+        (7, {"p_running": 5, "p_numslots": 7}), (5, {"p_running": 5, "p_numslots": 4}),
         (6, {"p_running": 5, "p_numslots": 55, "q_corecount": 8}),
         (7, {"p_running": 5, "p_numslots": 56, "q_corecount": 8}),
         (9, {"p_running": 5, "p_numslots": 9, "q_corecount": 0}),
         (9, {"p_running": 5, "p_numslots": 9, "q_corecount": None}),
         (5, {"p_running": 5, "p_numslots": -1, "p_starting": 8}),
         (30, {"p_running": 5, "p_numslots": 30, "q_workers": 40}),
-    ]
+    ]  # fmt: skip
     cases = []
     for running, known in facts:
         waiting = 2 * running - known.get("p_starting", 0)

@@ -186,16 +186,12 @@ def test_locality_that_holds_though_no_nucleus_passes(rolled_back: Db, rule: str
     nothing = {"p_located_files": 0, "p_located_bytes": 0, "t_task_priority": 500, "t_current_priority": 500}
     small = {"t_located_bytes": 10000 * GB}
     cases: list[tuple[str, dict[str, Any]]] = [
-        ("", {"t_io_intensity": 200, **small}),
-        ("!", {"t_io_intensity": 200.1, **small}),
-        ("", {"t_io_intensity": None, **small}),
-        ("", {"t_io_intensity": 0, **small}),
-        ("!", {"t_io_intensity": 200, "t_located_bytes": 10000 * GB + 1}),
-        ("!", {"t_task_priority": 799}),
-        ("", {"t_task_priority": 800}),
-        ("!", {"t_task_priority": None, "t_current_priority": 800}),
+        ("", {"t_io_intensity": 200, **small}), ("!", {"t_io_intensity": 200.1, **small}),
+        ("", {"t_io_intensity": None, **small}), ("", {"t_io_intensity": 0, **small}),
+        ("!", {"t_io_intensity": 200, "t_located_bytes": 10000 * GB + 1}), ("!", {"t_task_priority": 799}),
+        ("", {"t_task_priority": 800}), ("!", {"t_task_priority": None, "t_current_priority": 800}),
         ("!", {"t_current_priority": 800}),
-    ]
+    ]  # fmt: skip
     answers = call(rolled_back, rule, [case(None, **(nothing | facts)) for _, facts in cases])
     assert [answer[:1].replace("0", "") for answer in answers] == [mark for mark, _ in cases]
     swapped = {"t_task_priority": "t_current_priority", "t_current_priority": "t_task_priority"}

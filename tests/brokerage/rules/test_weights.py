@@ -159,15 +159,7 @@ def test_bootstrap(rolled_back: Db) -> None:
             case(1.0, t_current_priority=151),
             *(
                 case(1.0, **low, **{name: 1})
-                for name in (
-                    "p_running",
-                    "p_activated",
-                    "p_assigned",
-                    "p_starting",
-                    "p_defined",
-                    "q_live_jobs",
-                    "p_numslots",
-                )
+                for name in "p_running p_activated p_assigned p_starting p_defined q_live_jobs p_numslots".split()
             ),
             case(1.0, **low, q_workers=1, q_ups=True),
             case(0.0, **low, q_workers=1),
