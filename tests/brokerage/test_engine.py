@@ -10,9 +10,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
-from broker import world
+from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_documented import broker_job, differences
 from tests.oracle.job_worlds import TASK, random_world, worlds
 
@@ -23,39 +23,22 @@ AT_LEAST = 10  # times that each rule rejects, and accepts, in all the worlds
 Row = dict[str, Any]
 
 
-def _answer(connection: psycopg.Connection[Any], given_world: Row, setup: str) -> Row:
-    """What the engine decides. The transaction is open before the load, which would commit otherwise."""
-    connection.execute("select 1")
-    try:
-        world.load(connection, [given_world], setup)
-        row = connection.execute("select brokerage.evaluate_task(%s, %s, 'production_job')", (setup, TASK)).fetchone()
-        return dict(row[0]) if row else {}
-    finally:
-        connection.rollback()
+def differences_of(connection: psycopg.Connection[Any], one: Row, setup: str) -> list[str]:
+    return differences(broker_job(one, TASK), answers(connection, one, setup, "production_job", None)[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:
-    different = {}
-    for number in range(chunk, WORLDS, CHUNKS):
-        one = random_world(number)
-        found = differences(broker_job(one, TASK), _answer(rolled_back, one, f"world-{number}"))
-        if found:
-            different[number] = found
-    assert different == {}
+    numbers = range(chunk, WORLDS, CHUNKS)
+    found = {number: differences_of(rolled_back, random_world(number), f"world-{number}") for number in numbers}
+    assert {number: different for number, different in found.items() if different} == {}
 
 
-@settings(
-    max_examples=50,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@drawn(50)
 @given(worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
-    assert differences(broker_job(one, TASK), _answer(rolled_back, one, "drawn")) == []
+    assert differences_of(rolled_back, one, "drawn") == []
 
 
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
@@ -77,8 +60,7 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
             accepts.update(asked[:count])
         rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
         accepts[_who_listed(one, answer, listing)] += len(passed)
-    assert {rule: rejects[rule] for rule in kinds if rejects[rule] < AT_LEAST} == {}
-    assert {rule: accepts[rule] for rule in kinds if accepts[rule] < AT_LEAST} == {}
+    assert rare(kinds, (rejects, accepts), AT_LEAST) == [{}, {}]
 
 
 def _who_listed(one: Row, answer: Row, listing: list[str]) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
-from broker import world
 from tests.oracle.analysis import broker_analysis, differences
 from tests.oracle.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
+from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_worlds import TASK
 from tests.oracle.profiles import with_free_places
 
@@ -31,23 +31,9 @@ Db = psycopg.Connection[Any]
 
 
 def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list[str]:
-    """The transaction is open before the load, which would commit otherwise."""
-    connection.execute("select 1")
-    found = []
-    try:
-        if "free_places" in profiles:
-            with_free_places(connection)
-        world.load(connection, [one], setup)
-        for profile in profiles:
-            row = connection.execute(
-                "select brokerage.evaluate_task(%s, %s, 'analysis_job', %s)", (setup, TASK, profile)
-            ).fetchone()
-            assert row is not None
-            different = differences(broker_analysis(one, TASK, profile), row[0])
-            found += [f"{profile}: {text}" for text in different]
-    finally:
-        connection.rollback()
-    return found
+    prepare = with_free_places if "free_places" in profiles else None
+    pairs = zip(profiles, answers(connection, one, setup, "analysis_job", *profiles, prepare=prepare), strict=True)
+    return [f"{name}: {text}" for name, row in pairs for text in differences(broker_analysis(one, TASK, name), row)]
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -67,13 +53,7 @@ def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@settings(
-    max_examples=20,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@drawn(20)
 @given(analysis_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []
@@ -107,5 +87,4 @@ def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> No
             accepts.update(rules[: rules.index(row["rule"])])
         for _ in answer["candidates"]:
             accepts.update(rules)
-    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
-    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
+    assert rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import world
 from tests.cases.production_panda2026 import CASES
+from tests.oracle.engine import answers, rare
 from tests.oracle.fates import fates
 from tests.oracle.job_documented import differences
 from tests.oracle.job_panda2026 import broker_job
@@ -25,17 +25,8 @@ AT_LEAST = 4  # times that each rule rejects, and accepts, in them
 Row = dict[str, Any]
 
 
-def _answer(connection: psycopg.Connection[Any], given_world: Row, setup: str, task: int = TASK) -> Row:
-    """What the engine decides. The transaction is open before the load, which would commit otherwise."""
-    connection.execute("select 1")
-    try:
-        world.load(connection, [given_world], setup)
-        row = connection.execute(
-            "select brokerage.evaluate_task(%s, %s, 'production_job', 'panda2026')", (setup, task)
-        ).fetchone()
-        return dict(row[0]) if row else {}
-    finally:
-        connection.rollback()
+def _answer(connection: psycopg.Connection[Any], one: Row, setup: str, task: int = TASK) -> Row:
+    return answers(connection, one, setup, "production_job", "panda2026", task=task)[0]
 
 
 def _differences(connection: psycopg.Connection[Any], one: Row, setup: str) -> list[str]:
@@ -84,8 +75,7 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
             accepts.update(rules[: rules.index(row["rule"])])
         for _ in answer["candidates"]:
             accepts.update(rules)
-    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
-    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
+    assert rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]
 
 
 def _world(number: int) -> Row:

@@ -11,9 +11,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
-from broker import world
+from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_worlds import TASK
 from tests.oracle.profiles import without_job_check
 from tests.oracle.task_worlds import random_task_world, task_worlds
@@ -29,21 +29,10 @@ Db = psycopg.Connection[Any]
 
 
 def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
-    """Of both profiles. The transaction is open before the load, which would commit otherwise."""
-    connection.execute("select 1")
-    found = []
-    try:
-        without_job_check(connection)
-        world.load(connection, [one], setup)
-        for model, profile in PROFILES.items():
-            row = connection.execute(
-                "select brokerage.evaluate_task(%s, %s, 'production_task', %s)", (setup, TASK, profile)
-            ).fetchone()
-            assert row is not None
-            found += [f"{model}: {text}" for text in differences(broker_task(one, TASK, model), row[0])]
-    finally:
-        connection.rollback()
-    return found
+    """Of both profiles."""
+    found = answers(connection, one, setup, "production_task", *PROFILES.values(), prepare=without_job_check)
+    pairs = zip(PROFILES, found, strict=True)
+    return [f"{model}: {text}" for model, row in pairs for text in differences(broker_task(one, TASK, model), row)]
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -53,13 +42,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@settings(
-    max_examples=30,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@drawn(30)
 @given(task_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []
@@ -85,5 +68,4 @@ def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> No
             accepts.update(rules[: rules.index(row["rule"])])
         for row in answer["candidates"]:
             accepts.update(rules if row["weight"] is not None else [])
-    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
-    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
+    assert rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]
