@@ -111,17 +111,14 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     assert rows(brokered, left) == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ('{"profil": "documented"}', "setting profil is not known"),
-        ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
-        ('{"decisions_kept": "soon"}', "soon"),
-        ('{"decisions_kept": "-1 day"}', "decisions_kept"),
-        ('{"counts_kept": null}', "counts_kept"),
-        ("[]", "settings are"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "said"), [
+    ('{"profil": "documented"}', "setting profil is not known"),
+    ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
+    ('{"decisions_kept": "soon"}', "soon"),
+    ('{"decisions_kept": "-1 day"}', "decisions_kept"),
+    ('{"counts_kept": null}', "counts_kept"),
+    ("[]", "settings are"),
+])  # fmt: skip
 def test_settings_that_are_wrong_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
     with pytest.raises(psycopg.Error, match=said) as caught:
         db.execute("select brokerage.set_settings('keep', %s::jsonb)", [settings])
