@@ -207,10 +207,13 @@ class _Session:
     def lent(self) -> Iterator[psycopg.Connection[Any]]:
         """The connection; the test after one that closed it gets another."""
         connection, self._connection = self._connection or psycopg.connect(self._dsn), None
+        connection.execute("select 1")  # a transaction is open, so that no block of the program commits
         yield connection
         if not connection.closed:
             connection.rollback()
             connection.autocommit = True
+            left = connection.execute("select setup from resource.setup").fetchall()
+            assert left == [], f"the test committed into the database that the tests share: {left}"
             connection.execute(self._AS_NEW)
             connection.execute(self._NEVER_COUNTED)
             connection.autocommit = False

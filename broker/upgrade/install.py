@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from psycopg import errors, sql
 
-from broker.upgrade import foreign
+from broker.upgrade import column_comments, foreign
 from broker.upgrade.dependants import Key, Standing, key_of, standing_on
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.session import concurrent
@@ -157,6 +157,8 @@ class Installer:
             if key not in done or key in self._dropped:
                 self._write(self._wanted[key])
                 done.add(key)
+        if done or verify:
+            column_comments.inherit(cur, objects)
         self._restore_foreign()
         self._record(objects, release, done)
         return self.changes

@@ -112,6 +112,38 @@ def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, smal
     assert one(empty_dsn, "select obj_description('taskqueue.add_one(int)'::regprocedure)") is None
 
 
+def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small: SmallRelease) -> None:
+    """Those of the closest relation, without words there those of a reader; a revision and a repair reach them."""
+    small.revision("0002_words", "comment on column taskqueue.thing.id is 'Number.'", "")
+    small.write("monitor/ids.sql", "create or replace view monitor.ids as select id, 1 as one from monitor.things;")
+    small.write("monitor/ones.sql", "create or replace view monitor.ones as select id, one from monitor.ids;")
+    own = "comment on column monitor.ones.one is 'One.';"
+    small.write("monitor/ones.sql", small.read("monitor/ones.sql") + own)
+    words = (
+        "select string_agg(concat_ws(' ', attrelid::regclass, attname, col_description(attrelid, attnum)), ', '"
+        " order by relname, attnum) from pg_attribute join pg_class c on c.oid = attrelid where relkind = 'v'"
+        " and relnamespace = 'monitor'::regnamespace"
+    )
+    expected = (
+        "monitor.ids id {0}, monitor.ids one One., monitor.ones id {0}, monitor.ones one One.,"
+        " monitor.things id {0}, monitor.things n Number and one."
+    )
+    upgrade(empty_dsn, program=small.program)
+    assert one(empty_dsn, words) == expected.format("Number.")
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("comment on column monitor.ids.id is 'x'")
+    assert [found.item for found in check(empty_dsn, program=small.program).differences] == ["column monitor.ids.id"]
+    upgrade(empty_dsn, program=small.program)
+    assert one(empty_dsn, words) == expected.format("Number.")
+    small.revision("0003_words", "comment on column taskqueue.thing.id is 'Id.'", "")
+    upgrade(empty_dsn, program=small.program)
+    assert one(empty_dsn, words) == expected.format("Id.")
+    assert check(empty_dsn, program=small.program).ok
+    small.write("monitor/ones.sql", small.read("monitor/ones.sql").replace(own, ""))
+    upgrade(empty_dsn, program=small.program)
+    assert one(empty_dsn, words) == expected.format("Id.").replace(" One.", "")
+
+
 def test_a_file_may_move(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.remove("taskqueue/add_one.sql")

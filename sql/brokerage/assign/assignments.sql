@@ -5,8 +5,4 @@ select a.setup, a.run_id, a.queue, count(*) as tasks, sum(a.jobs)::bigint as job
  group by a.setup, a.run_id, a.queue;
 
 comment on view brokerage.assignments is 'Jobs that each run assigned, by queue.';
-comment on column brokerage.assignments.setup is 'Tenant.';
-comment on column brokerage.assignments.run_id is 'Run.';
-comment on column brokerage.assignments.queue is 'Queue, or pseudo-queue of a unified one.';
 comment on column brokerage.assignments.tasks is 'Tasks whose jobs it gets.';
-comment on column brokerage.assignments.jobs is 'Jobs.';

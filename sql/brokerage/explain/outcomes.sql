@@ -11,9 +11,6 @@ select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, 
 comment on view brokerage.outcomes is
   'Tasks of each run by result: a row a status, and a rule that throttled or failed whole tasks or had them decided '
   'without locality.';
-comment on column brokerage.outcomes.setup is 'Tenant.';
-comment on column brokerage.outcomes.run_id is 'Run.';
-comment on column brokerage.outcomes.status is 'candidates, pending, throttled, failed or error.';
 comment on column brokerage.outcomes.tasks is 'Tasks.';
 comment on column brokerage.outcomes.retry_at is 'When the first of them is brokered again; null = they do not wait.';
 comment on column brokerage.outcomes.example is 'The first of the tasks.';

@@ -9,10 +9,6 @@ select d.setup, d.run_id, d.rule, f.criteria, count(*) as pairs, count(distinct 
  group by d.setup, d.run_id, d.rule, f.criteria;
 
 comment on view brokerage.rejections is 'Rejections of each run by rule: how many pairs, tasks and queues.';
-comment on column brokerage.rejections.setup is 'Tenant.';
-comment on column brokerage.rejections.run_id is 'Run.';
-comment on column brokerage.rejections.rule is 'Rule that rejected.';
-comment on column brokerage.rejections.criteria is 'PanDA''s criteria tag of the rule.';
 comment on column brokerage.rejections.pairs is 'Pairs of task and queue.';
 comment on column brokerage.rejections.tasks is 'Tasks that lost a queue by it.';
 comment on column brokerage.rejections.queues is 'Queues that lost a task by it.';

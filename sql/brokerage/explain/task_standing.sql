@@ -53,15 +53,10 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
 
 comment on view brokerage.task_standing is
   'Every task and broker, with the reason if the broker does not take the task now.';
-comment on column brokerage.task_standing.setup is 'Tenant.';
 comment on column brokerage.task_standing.algorithm is
   'production_task: the task broker; production_job, analysis_job: the job brokers.';
-comment on column brokerage.task_standing.task_id is 'Task.';
 comment on column brokerage.task_standing.of_label is 'Tasks of this label are that broker''s.';
-comment on column brokerage.task_standing.current_priority is 'Priority now.';
 comment on column brokerage.task_standing.jobs is 'Jobs of its input (workload.input_digest).';
-comment on column brokerage.task_standing.jobs_left is 'Jobs that are not assigned yet.';
-comment on column brokerage.task_standing.retry_at is 'It found nothing and waits until then; null = it does not wait.';
 comment on column brokerage.task_standing.not_open is
   'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
 comment on column brokerage.task_standing.waits is 'Its retry time is still to come.';

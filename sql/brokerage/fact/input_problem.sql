@@ -13,6 +13,4 @@ select i.setup, i.task_id, format('dataset %s is complete at no readable storage
 
 comment on view brokerage.input_problem is
   'Tasks with an input dataset that is complete at no readable storage (input-completeness, panda2026 only).';
-comment on column brokerage.input_problem.setup is 'Tenant.';
-comment on column brokerage.input_problem.task_id is 'Task.';
 comment on column brokerage.input_problem.problem is 'Which dataset.';

@@ -17,8 +17,5 @@ select r.setup, r.dataset, r.storage,
 
 comment on view brokerage.input_source is
   'Storages from which a dataset can come, complete or nearly so (panda2026 only).';
-comment on column brokerage.input_source.setup is 'Tenant.';
-comment on column brokerage.input_source.dataset is 'Dataset.';
-comment on column brokerage.input_source.storage is 'Storage.';
 comment on column brokerage.input_source.can_read_lan is 'It can be read over LAN.';
 comment on column brokerage.input_source.can_read_wan is 'It can be read over WAN.';

@@ -7,6 +7,3 @@ select c.setup, c.queue, c.jobs
     or c.counted_at > resource.clock(c.setup) - s.assignments_count;
 
 comment on view brokerage.live_count is 'Rows of the live counter that count now; their sum by queue is the counter.';
-comment on column brokerage.live_count.setup is 'Tenant.';
-comment on column brokerage.live_count.queue is 'Unified queue.';
-comment on column brokerage.live_count.jobs is 'Jobs.';

@@ -13,8 +13,6 @@ union all
 
 comment on view brokerage.nucleus_site is
   'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that stands for it.';
-comment on column brokerage.nucleus_site.setup is 'Tenant.';
-comment on column brokerage.nucleus_site.nucleus is 'PanDA site.';
 comment on column brokerage.nucleus_site.queue is 'Its first queue, by name.';
 comment on column brokerage.nucleus_site.is_nucleus is 'That queue has the role nucleus.';
 comment on column brokerage.nucleus_site.attributes is 'catchall and params of that queue.';

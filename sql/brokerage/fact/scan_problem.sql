@@ -17,6 +17,4 @@ select i.setup, i.task_id,
 comment on view brokerage.scan_problem is
   'Tasks with an input dataset that is complete at no storage that can be read over WAN (task-input-scan, panda2026 '
   'only).';
-comment on column brokerage.scan_problem.setup is 'Tenant.';
-comment on column brokerage.scan_problem.task_id is 'Task.';
 comment on column brokerage.scan_problem.problem is 'Which dataset.';

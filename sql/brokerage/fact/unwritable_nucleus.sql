@@ -7,5 +7,3 @@ select n.setup, n.nucleus
  where s.direction = 'write_lan' and s.scope = 'default' and s.position = 1 and not s.can_write_wan;
 
 comment on view brokerage.unwritable_nucleus is 'Nuclei whose default output storage has write_wan OFF or TEST.';
-comment on column brokerage.unwritable_nucleus.setup is 'Tenant.';
-comment on column brokerage.unwritable_nucleus.nucleus is 'Nucleus.';

@@ -12,8 +12,6 @@ select a.setup, a.nucleus, g.gshare, g.priority, a.work
 comment on view brokerage.work_at_nucleus is
   'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a '
   'priority on is RW.';
-comment on column brokerage.work_at_nucleus.setup is 'Tenant.';
-comment on column brokerage.work_at_nucleus.nucleus is 'Nucleus.';
 comment on column brokerage.work_at_nucleus.gshare is 'Global share; empty = of all shares.';
 comment on column brokerage.work_at_nucleus.priority is 'Priority of the tasks.';
 comment on column brokerage.work_at_nucleus.work is 'HS06 s.';

@@ -30,14 +30,4 @@ select s.profile, s.algorithm, s.rule,
 comment on view brokerage.rule_in_force is
   'The rules in force in all profiles, an organisation''s own among them. The composer reads them.';
 comment on column brokerage.rule_in_force.profile is 'Profile.';
-comment on column brokerage.rule_in_force.algorithm is 'production_job, analysis_job or production_task.';
-comment on column brokerage.rule_in_force.rule is 'Rule id.';
-comment on column brokerage.rule_in_force.kind is
-  'candidate, row rule, set rule, weight or choice (brokerage.profile_rule).';
-comment on column brokerage.rule_in_force.position is 'Order within the algorithm.';
 comment on column brokerage.rule_in_force.function is 'Function that decides; null = a choice by weight.';
-comment on column brokerage.rule_in_force.criteria is 'PanDA''s criteria tag; a reason may begin with another.';
-comment on column brokerage.rule_in_force.temporary is 'The problem passes by itself.';
-comment on column brokerage.rule_in_force.enabled is 'Whether it holds.';
-comment on column brokerage.rule_in_force.parameters is 'Its parameters.';
-comment on column brokerage.rule_in_force.source is 'Where it comes from.';

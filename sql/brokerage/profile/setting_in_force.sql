@@ -10,10 +10,3 @@ select p.setup, coalesce(s.profile, 'documented') as profile,
 
 comment on view brokerage.setting_in_force is
   'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';
-comment on column brokerage.setting_in_force.setup is 'Tenant.';
-comment on column brokerage.setting_in_force.profile is 'Profile that decides if a call names none.';
-comment on column brokerage.setting_in_force.decisions_kept is
-  'How long decisions are kept; counts by rule and queue stay.';
-comment on column brokerage.setting_in_force.counts_kept is 'How long runs and counts by rule and queue are kept.';
-comment on column brokerage.setting_in_force.assignments_count is 'How long an assignment counts in the live counter.';
-comment on column brokerage.setting_in_force.makes_jobs is 'Whether assigned jobs are made in this database.';

@@ -27,8 +27,6 @@ select 'panda2026', 'analysis_job', r.rule, r.kind, r.position, r.function, r.cr
 comment on view brokerage.shipped_rule is
   'The rules of the profiles documented and panda2026. An organisation adds rules or changes them '
   'in brokerage.profile_rule; brokerage.rule_in_force has the result.';
-comment on column brokerage.shipped_rule.profile is 'Profile.';
-comment on column brokerage.shipped_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and algorithm.';
 comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand last.';
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
@@ -39,7 +37,6 @@ comment on column brokerage.shipped_rule.criteria is
   'PanDA''s criteria tag; null = none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is
   'The problem may pass by itself: the rule marks a queue, later rules still see it.';
-comment on column brokerage.shipped_rule.enabled is 'Whether the rule applies.';
 comment on column brokerage.shipped_rule.parameters is
   'Parameters of the function; for a choice: best, how many are kept.';
 comment on column brokerage.shipped_rule.source is

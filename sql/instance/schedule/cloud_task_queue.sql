@@ -10,8 +10,6 @@ select q.setup, t.task_queue_id, q.queue, instance.cores_of(t.tags) as cpu, coal
 comment on view instance.cloud_task_queue is
   'TaskQueues that may be matched, whose only site is a PanDA queue of kind cloud (CRIC: resource_type cloud) that is '
   'not offline, and that require no tags but cores.';
-comment on column instance.cloud_task_queue.setup is 'Tenant.';
 comment on column instance.cloud_task_queue.task_queue_id is 'TaskQueue.';
-comment on column instance.cloud_task_queue.queue is 'PanDA queue.';
 comment on column instance.cloud_task_queue.cpu is 'Cores that a job needs.';
 comment on column instance.cloud_task_queue.ram is 'Memory that a job needs (MB); 0 = not given.';

@@ -8,8 +8,6 @@ select i.setup, i.instance_id, u.steps, u.cpu, u.ram
      from instance.step s where s.setup = i.setup and s.instance_id = i.instance_id and s.state = 'placed') u;
 
 comment on view instance.instance_use is 'Sums of what the steps use that are placed on an instance.';
-comment on column instance.instance_use.setup is 'Tenant.';
 comment on column instance.instance_use.instance_id is 'Instance.';
-comment on column instance.instance_use.steps is 'Steps that are placed on the instance.';
 comment on column instance.instance_use.cpu is 'Cores that these steps use.';
 comment on column instance.instance_use.ram is 'Memory that these steps use (MB).';

@@ -16,31 +16,3 @@ comment on view lifecycle.timeout_rule is
   'applies. An age must be above its limit. The limit is the first that exists of key_by_name, key, queue_column, '
   'queue_setting and constant.';
 comment on column lifecycle.timeout_rule.profile is 'Base profile: documented or panda2026.';
-comment on column lifecycle.timeout_rule.position is 'Place in the order.';
-comment on column lifecycle.timeout_rule.rule is 'Name; the sub status of jobs that the timeout ends.';
-comment on column lifecycle.timeout_rule.statuses is 'Statuses of the jobs that the timeout looks at.';
-comment on column lifecycle.timeout_rule.labels is 'Labels of these jobs; null = all.';
-comment on column lifecycle.timeout_rule.not_labels is 'Labels that are left out; null = none.';
-comment on column lifecycle.timeout_rule.priority_from is 'Least priority; null = any. A job without one has 0.';
-comment on column lifecycle.timeout_rule.priority_to is 'Highest priority; null = any.';
-comment on column lifecycle.timeout_rule.conditions is
-  'Functions that say what else must hold: each takes lifecycle.timeout_facts and returns null, or why it does not.';
-comment on column lifecycle.timeout_rule.clock is
-  'Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting '
-  '(activated, else created).';
-comment on column lifecycle.timeout_rule.key_by_name is
-  'Configuration of pandaserver that has the limit in hours for a workflow or a group, component:KEY; null = none.';
-comment on column lifecycle.timeout_rule.key is
-  'Configuration of pandaserver that has the limit in hours, component:KEY; null = none.';
-comment on column lifecycle.timeout_rule.queue_column is
-  'Column of resource.queue that has the limit in days; null = none.';
-comment on column lifecycle.timeout_rule.queue_setting is
-  'Column of taskqueue.setting that has the limit; null = none.';
-comment on column lifecycle.timeout_rule.constant is
-  'Limit if nothing else has one; null = then the timeout is off.';
-comment on column lifecycle.timeout_rule.action is
-  'cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased job '
-  'that was sent returns to its TaskQueue first.';
-comment on column lifecycle.timeout_rule.skipped_at is
-  'Queues at which the timeout does not apply: paused, or disableReassign in the catchall.';
-comment on column lifecycle.timeout_rule.description is 'The timeout in a sentence.';

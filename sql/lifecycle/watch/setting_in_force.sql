@@ -14,8 +14,5 @@ select p.setup,
 
 comment on view lifecycle.setting_in_force is
   'Settings of the life of jobs as they hold in each setup; lifecycle.set_settings changes them.';
-comment on column lifecycle.setting_in_force.setup is 'Tenant.';
 comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
-comment on column lifecycle.setting_in_force.most is 'Jobs that one call touches at most, by rule.';
-comment on column lifecycle.setting_in_force.jobs_kept is 'How long ended jobs are kept in workload.job.';

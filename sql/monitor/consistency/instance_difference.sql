@@ -13,8 +13,6 @@ select s.setup, s.instance_id, null, null, sum(s.cpu), null, sum(s.ram)
 comment on view monitor.instance_difference is
   'Instances whose use differs from the sum of their steps, released instances with steps, and missing instances that '
   'steps are placed on. Empty in health.';
-comment on column monitor.instance_difference.setup is 'Tenant.';
-comment on column monitor.instance_difference.instance_id is 'Instance.';
 comment on column monitor.instance_difference.state is 'State of the instance; null = there is no such instance.';
 comment on column monitor.instance_difference.used_cpu is 'Cores in use, as kept on the instance.';
 comment on column monitor.instance_difference.step_cpu is 'Cores that its steps use.';

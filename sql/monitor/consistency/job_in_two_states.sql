@@ -11,6 +11,4 @@ having count(*) > 1;
 
 comment on view monitor.job_in_two_states is
   'Jobs that are in more than one of waiting, leased, ended. Always empty; a row is a fault of pgbroker.';
-comment on column monitor.job_in_two_states.setup is 'Tenant.';
-comment on column monitor.job_in_two_states.job_id is 'Job.';
 comment on column monitor.job_in_two_states.states is 'Where it is.';

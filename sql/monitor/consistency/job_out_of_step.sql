@@ -16,7 +16,5 @@ select setup, job_id, j.status, p.place
 comment on view monitor.job_out_of_step is
   'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring '
   'ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.';
-comment on column monitor.job_out_of_step.setup is 'Tenant.';
-comment on column monitor.job_out_of_step.job_id is 'Job.';
 comment on column monitor.job_out_of_step.status is 'Its status; null = there is no such job.';
 comment on column monitor.job_out_of_step.place is 'waiting (in a TaskQueue), leased; null = neither.';

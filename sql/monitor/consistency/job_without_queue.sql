@@ -6,6 +6,4 @@ select j.setup, j.job_id, j.task_queue_id
 
 comment on view monitor.job_without_queue is
   'Waiting jobs in no TaskQueue. Always empty; a row is a fault of pgbroker.';
-comment on column monitor.job_without_queue.setup is 'Tenant.';
-comment on column monitor.job_without_queue.job_id is 'Job.';
 comment on column monitor.job_without_queue.task_queue_id is 'Queue that is not there.';

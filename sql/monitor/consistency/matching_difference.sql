@@ -8,7 +8,6 @@ comment on view monitor.matching_difference is
   'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived from '
   '(a queue visible without its requirements, jobs that no posting leads to, wrong counts). '
   'Always empty; taskqueue.rebuild_matching repairs.';
-comment on column monitor.matching_difference.setup is 'Tenant.';
 comment on column monitor.matching_difference.structure is 'Derived structure.';
 comment on column monitor.matching_difference.key is 'What in it.';
 comment on column monitor.matching_difference.expected is 'What it should be.';

@@ -98,7 +98,3 @@ comment on view monitor.health_session is
   'Waits for locks, transactions left open, connections, commits. Part of monitor.health.';
 comment on column monitor.health_session.area is 'lock, open call, connection or setting.';
 comment on column monitor.health_session.object is 'Session, or what was looked at.';
-comment on column monitor.health_session.value is 'What was found.';
-comment on column monitor.health_session.verdict is 'ok, advice or problem.';
-comment on column monitor.health_session.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health_session.remedy is 'What to do; null where it is ok.';

@@ -90,7 +90,3 @@ comment on view monitor.health_setting is
   'Part of monitor.health.';
 comment on column monitor.health_setting.area is 'setting.';
 comment on column monitor.health_setting.object is 'Name of the setting, and of the role where it is the role''s own.';
-comment on column monitor.health_setting.value is 'Its value.';
-comment on column monitor.health_setting.verdict is 'ok, advice or problem.';
-comment on column monitor.health_setting.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health_setting.remedy is 'What to do; null where it is ok.';

@@ -65,7 +65,3 @@ comment on view monitor.health_snapshot is
   'Part of monitor.health.';
 comment on column monitor.health_snapshot.area is 'snapshot or slot.';
 comment on column monitor.health_snapshot.object is 'Session, prepared transaction or slot.';
-comment on column monitor.health_snapshot.value is 'What was found.';
-comment on column monitor.health_snapshot.verdict is 'ok, advice or problem.';
-comment on column monitor.health_snapshot.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health_snapshot.remedy is 'What to do; null where it is ok.';

@@ -111,7 +111,3 @@ comment on view monitor.health_table is
   'Part of monitor.health.';
 comment on column monitor.health_table.area is 'bloat, statistics, autovacuum, trigger, setting or transaction ids.';
 comment on column monitor.health_table.object is 'Table, index, trigger or setting.';
-comment on column monitor.health_table.value is 'What was found.';
-comment on column monitor.health_table.verdict is 'ok, advice or problem.';
-comment on column monitor.health_table.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health_table.remedy is 'What to do; null where it is ok.';

@@ -138,7 +138,3 @@ comment on view monitor.health_work is
   'history. Part of monitor.health.';
 comment on column monitor.health_work.area is 'maintenance or history.';
 comment on column monitor.health_work.object is 'Setup, or what was looked at.';
-comment on column monitor.health_work.value is 'What was found.';
-comment on column monitor.health_work.verdict is 'ok, advice or problem.';
-comment on column monitor.health_work.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health_work.remedy is 'What to do; null where it is ok.';

@@ -33,7 +33,6 @@ select t.setup, t.task_id, t.queue, t.instances, t.steps, t.used_cpu, t.cpu,
 comment on view monitor.instance_total is
   'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower '
   'bound of the price.';
-comment on column monitor.instance_total.setup is 'Tenant.';
 comment on column monitor.instance_total.task_id is 'Task; null = instances of no task.';
 comment on column monitor.instance_total.queue is
   'PanDA queue of kind cloud whose jobs the instances take; null = none.';

@@ -11,30 +11,10 @@ select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, 
   from workload.job j;
 
 comment on view monitor.brokered_job is 'Every job of a task: where it is, and when it came through its states.';
-comment on column monitor.brokered_job.setup is 'Tenant.';
-comment on column monitor.brokered_job.job_id is 'Job.';
-comment on column monitor.brokered_job.task_id is 'Its task; null = none.';
-comment on column monitor.brokered_job.number is 'Which part of its task''s input it works on; null = not made here.';
-comment on column monitor.brokered_job.queue is 'Unified queue; null = none yet.';
-comment on column monitor.brokered_job.status is 'Status.';
 comment on column monitor.brokered_job.sub_status is 'More of it, such as rebrokered.';
-comment on column monitor.brokered_job.priority is 'Priority.';
-comment on column monitor.brokered_job.gshare is 'Global share.';
-comment on column monitor.brokered_job.label is 'prodSourceLabel.';
-comment on column monitor.brokered_job.user_name is 'User.';
-comment on column monitor.brokered_job.cores is 'Cores.';
-comment on column monitor.brokered_job.created is 'When it was made.';
 comment on column monitor.brokered_job.activated is
   'When its input was there and it came into a TaskQueue; null = not yet.';
 comment on column monitor.brokered_job.started is 'When it began to run, the last time; null = not yet.';
 comment on column monitor.brokered_job.ended is 'When it ended; null = not yet.';
-comment on column monitor.brokered_job.rebrokered is
-  '0 = its part of the input is its own; else it went back to the task, the how-manieth time.';
-comment on column monitor.brokered_job.previous_queues is
-  'Queues where its part of the input was before, oldest first; null = none.';
-comment on column monitor.brokered_job.input_files is 'Files it reads.';
-comment on column monitor.brokered_job.input_bytes is 'Bytes of them.';
-comment on column monitor.brokered_job.events is 'Events of its part of the input.';
-comment on column monitor.brokered_job.state_changed is 'Since when it has its status.';
 comment on column monitor.brokered_job.replaced_by is
   'Job that got its part of the input next; null = none yet, or the part is its own.';

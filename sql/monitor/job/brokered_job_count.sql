@@ -7,8 +7,5 @@ having sum(c.jobs) <> 0;
 
 comment on view monitor.brokered_job_count is
   'Jobs of tasks by task and status, ended ones among them: how far each task is.';
-comment on column monitor.brokered_job_count.setup is 'Tenant.';
-comment on column monitor.brokered_job_count.task_id is 'Task.';
-comment on column monitor.brokered_job_count.status is 'Status.';
 comment on column monitor.brokered_job_count.jobs is 'Jobs.';
 comment on column monitor.brokered_job_count.cores is 'Cores of them.';

@@ -23,22 +23,12 @@ comment on view monitor.decision is
   'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, '
   'rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without '
   'queue; so has, beside the others, one that was decided without locality.';
-comment on column monitor.decision.setup is 'Tenant.';
-comment on column monitor.decision.run_id is 'Run.';
-comment on column monitor.decision.algorithm is 'production_job, analysis_job or production_task.';
-comment on column monitor.decision.profile is 'Profile that decided.';
-comment on column monitor.decision.dry is 'Nothing but decisions was stored.';
-comment on column monitor.decision.task_id is 'Task.';
 comment on column monitor.decision.queue is
   'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
 comment on column monitor.decision.verdict is
   'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed, pending, error, '
   'or second pass (it was decided once more, without locality).';
-comment on column monitor.decision.rank is 'Place of a candidate, from 1.';
-comment on column monitor.decision.weight is 'Weight, where it came that far.';
 comment on column monitor.decision.rule is
   'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
-comment on column monitor.decision.criteria is 'PanDA''s criteria tag.';
 comment on column monitor.decision.reason is 'Why, with the numbers compared; or the error.';
 comment on column monitor.decision.jobs is 'Jobs of the task assigned to it.';
-comment on column monitor.decision.decided_at is 'When (the setup''s clock).';

@@ -17,8 +17,6 @@ select e.setup, e.job_id, e.outcome, e.ended_at, e.task_queue_id, null, e.attemp
 
 comment on view monitor.job is
   'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';
-comment on column monitor.job.setup is 'Tenant.';
-comment on column monitor.job.job_id is 'Job.';
 comment on column monitor.job.state is 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
 comment on column monitor.job.since is
   'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';

@@ -11,13 +11,7 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
 comment on view monitor.job_event is
   'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), '
   'for as long as the setting history_kept of taskqueue says. Restrict the job, or the time.';
-comment on column monitor.job_event.setup is 'Tenant.';
-comment on column monitor.job_event.job_id is 'Job.';
-comment on column monitor.job_event.at is 'When.';
-comment on column monitor.job_event.attempt is 'Number of the attempt; 0 = never matched.';
 comment on column monitor.job_event.event is
   'matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
 comment on column monitor.job_event.task_queue_id is 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
 comment on column monitor.job_event.site is 'Site of the lease; null = none, or it named none.';
-comment on column monitor.job_event.grid_ce is 'Computing element of the lease.';
-comment on column monitor.job_event.role_name is 'Who: the database role that called.';

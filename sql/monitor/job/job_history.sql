@@ -6,12 +6,5 @@ select h.setup, h.job_id, h.at, h.number, h.from_status, h.to_status, h.role_nam
 comment on view monitor.job_history is
   'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and '
   'after), for as long as the setting history_kept of taskqueue says.';
-comment on column monitor.job_history.setup is 'Tenant.';
-comment on column monitor.job_history.job_id is 'Job.';
-comment on column monitor.job_history.at is 'When.';
-comment on column monitor.job_history.number is 'Order of changes at one time.';
-comment on column monitor.job_history.from_status is 'Status before; null = it was made.';
-comment on column monitor.job_history.to_status is 'Status after.';
-comment on column monitor.job_history.role_name is 'Who: the database role that called.';
 comment on column monitor.job_history.why is
   'Why: what was called, or the rule that applied with the age and the limit.';

@@ -8,14 +8,6 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
    and s.algorithm = case when t.label in ('user', 'panda') then 'analysis_job' else 'production_job' end;
 
 comment on view monitor.task is 'Tasks with their status, their jobs, and why no broker takes their jobs now.';
-comment on column monitor.task.setup is 'Tenant.';
-comment on column monitor.task.task_id is 'Task.';
 comment on column monitor.task.status is 'Status in JEDI; null = not known.';
-comment on column monitor.task.label is 'prodSourceLabel: managed, user or another.';
-comment on column monitor.task.gshare is 'Global share.';
-comment on column monitor.task.user_name is 'User.';
 comment on column monitor.task.priority is 'Current priority.';
-comment on column monitor.task.nucleus is 'Nucleus that its outputs go to; null = none yet.';
-comment on column monitor.task.jobs is 'Jobs of its input.';
 comment on column monitor.task.jobs_left is 'Jobs that are not assigned yet.';
-comment on column monitor.task.not_due is 'Why the broker of its jobs does not take it now; null = it is due.';

@@ -15,27 +15,14 @@ select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, t.status, t.
 comment on view monitor.task_decision is
   'What each run decided for each task: whether it has candidates, waits, was throttled or failed by a rule, '
   'or could not be evaluated, and why.';
-comment on column monitor.task_decision.setup is 'Tenant.';
-comment on column monitor.task_decision.run_id is 'Run.';
-comment on column monitor.task_decision.algorithm is 'production_job, analysis_job or production_task.';
-comment on column monitor.task_decision.profile is 'Profile that decided.';
-comment on column monitor.task_decision.dry is 'Nothing but decisions was stored.';
-comment on column monitor.task_decision.task_id is 'Task.';
-comment on column monitor.task_decision.status is
-  'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
 comment on column monitor.task_decision.rule is
   'Rule that throttled or failed the whole task, or had it decided once more, without locality (anal-loops); '
   'null = none.';
 comment on column monitor.task_decision.reason is
   'Why it was throttled or failed, that it was decided without locality, or the error, in words.';
-comment on column monitor.task_decision.errcode is 'SQLSTATE of an error.';
 comment on column monitor.task_decision.retry_at is
   'When the task is brokered again: a pending one, and what a run throttled, failed or could not decide, '
   'as long as no later run took it.';
-comment on column monitor.task_decision.candidates is 'Queues that may take its jobs.';
-comment on column monitor.task_decision.rejected is 'Queues that were rejected.';
-comment on column monitor.task_decision.not_candidates is 'Queues that never entered the list.';
 comment on column monitor.task_decision.jobs is 'Jobs of the task that the run assigned; null = none.';
 comment on column monitor.task_decision.nucleus is
   'Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere.';
-comment on column monitor.task_decision.decided_at is 'When (the setup''s clock).';

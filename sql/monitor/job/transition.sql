@@ -4,5 +4,3 @@ select t.from_status, t.to_status
 
 comment on view monitor.transition is
   'Which changes of a job''s status there are (workload.change_status refuses all others).';
-comment on column monitor.transition.from_status is 'Status before; null = the job is made, or loaded.';
-comment on column monitor.transition.to_status is 'Status after.';

@@ -7,8 +7,6 @@ select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as
 
 comment on view monitor.matches_per_minute is
   'Matches by minute and owner group. Restrict the minute where the history is long.';
-comment on column monitor.matches_per_minute.setup is 'Tenant.';
 comment on column monitor.matches_per_minute.minute is 'Start of the minute.';
-comment on column monitor.matches_per_minute.owner_group is 'Owner group.';
 comment on column monitor.matches_per_minute.matches is 'Matches.';
 comment on column monitor.matches_per_minute.sites is 'Sites that got them.';

@@ -22,12 +22,9 @@ select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted
 comment on view monitor.oldest_job is
   'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it '
   'waiting: since it came, matches of the last hour went to them and none to the queue.';
-comment on column monitor.oldest_job.setup is 'Tenant.';
 comment on column monitor.oldest_job.task_queue_id is 'TaskQueue.';
 comment on column monitor.oldest_job.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.oldest_job.owner_group is 'Owner group.';
 comment on column monitor.oldest_job.job_id is 'Its oldest waiting job that is not held.';
-comment on column monitor.oldest_job.inserted_at is 'Since when it waits.';
 comment on column monitor.oldest_job.waits is 'How long.';
 comment on column monitor.oldest_job.matches_last_hour is 'Matches from this queue within the hour.';
 comment on column monitor.oldest_job.higher_matches_last_hour is 'Matches from higher buckets within the hour.';

@@ -13,13 +13,7 @@ select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud
      group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue;
 
 comment on view monitor.queue is 'PanDA queues with their site, status and jobs.';
-comment on column monitor.queue.setup is 'Tenant.';
-comment on column monitor.queue.queue is 'PanDA queue.';
 comment on column monitor.queue.site is 'Site that the queue is of (PanDA site); null = not known.';
-comment on column monitor.queue.role is 'nucleus or satellite.';
-comment on column monitor.queue.status is 'Status, such as online, test, brokeroff or offline.';
-comment on column monitor.queue.type is 'Type: unified, production, analysis or another of CRIC''s.';
-comment on column monitor.queue.cloud is 'Cloud.';
 comment on column monitor.queue.cores is 'Cores of a job slot (corecount).';
 comment on column monitor.queue.waiting is
   'Jobs that no JobAgent has yet: pending, defined, waiting, assigned, throttled or activated.';

@@ -19,7 +19,6 @@ select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_descript
 comment on view monitor.setting is
   'Settings of each setup in all schemas; the function set_settings of the schema changes them. Settings of taskqueue '
   'and instance are listed once something was inserted or set there.';
-comment on column monitor.setting.setup is 'Tenant.';
 comment on column monitor.setting.schema is 'Schema: taskqueue, brokerage, lifecycle or instance.';
 comment on column monitor.setting.name is 'Name of the setting.';
 comment on column monitor.setting.value is 'Value as text; null = no limit.';

@@ -9,9 +9,6 @@ select s.setup, s.created_at, s.simulated,
 
 comment on view monitor.setup is
   'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
-comment on column monitor.setup.setup is 'Tenant.';
-comment on column monitor.setup.created_at is 'Since when.';
-comment on column monitor.setup.simulated is 'Time of a simulated setup; null = real time.';
 comment on column monitor.setup.task_queues is 'TaskQueues.';
 comment on column monitor.setup.identities is 'Database roles that may use it besides operators.';
 comment on column monitor.setup.shares is

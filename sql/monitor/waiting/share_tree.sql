@@ -8,7 +8,6 @@ select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.targ
 
 comment on view monitor.share_tree is
   'The tree of global shares with targets, usage now, and which leaf is furthest behind. Fractions, not percent; HS06.';
-comment on column monitor.share_tree.setup is 'Tenant.';
 comment on column monitor.share_tree.gshare is 'Global share.';
 comment on column monitor.share_tree.parent is 'Share that it is part of, as said; null = none.';
 comment on column monitor.share_tree.path is 'Shares from the top down to it.';

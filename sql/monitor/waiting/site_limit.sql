@@ -18,16 +18,6 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
 
 comment on view monitor.site_limit is
   'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
-comment on column monitor.site_limit.setup is 'Tenant.';
-comment on column monitor.site_limit.limit_id is 'Limit.';
-comment on column monitor.site_limit.site is 'Site.';
-comment on column monitor.site_limit.grid_ce is 'Computing element; null = the whole site.';
-comment on column monitor.site_limit.kind is 'running or delay.';
-comment on column monitor.site_limit.attribute is 'Requirement key.';
-comment on column monitor.site_limit.value is 'Value of it.';
-comment on column monitor.site_limit.ceiling is 'Jobs at a time.';
-comment on column monitor.site_limit.delay is 'Time between two matches.';
-comment on column monitor.site_limit.burst is 'Matches at once after a pause.';
 comment on column monitor.site_limit.used is 'Leases that count at it; kind running.';
 comment on column monitor.site_limit.reached is 'Whether nothing more may be matched there now.';
 comment on column monitor.site_limit.queues is 'Open TaskQueues that the site may see and that count at it.';

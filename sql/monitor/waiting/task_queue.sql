@@ -20,17 +20,8 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
 
 comment on view monitor.task_queue is
   'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';
-comment on column monitor.task_queue.setup is 'Tenant.';
-comment on column monitor.task_queue.task_queue_id is 'TaskQueue.';
-comment on column monitor.task_queue.owner_group is 'Owner group.';
-comment on column monitor.task_queue.owner_dn is 'Owner.';
 comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.task_queue.priority is 'Share of its entity.';
-comment on column monitor.task_queue.jobs is 'Waiting jobs that are not held.';
 comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
 comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';
 comment on column monitor.task_queue.oldest_job_at is 'Since when its oldest job waits.';
-comment on column monitor.task_queue.created_at is 'When it was opened.';
-comment on column monitor.task_queue.mean_weight is 'Mean draw weight of its jobs when the shares were last computed.';
 comment on column monitor.task_queue.siblings is 'TaskQueues with the same requirements, itself counted.';
-comment on column monitor.task_queue.requirements is 'Canonical requirements.';

@@ -8,7 +8,4 @@ select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.job
 
 comment on view monitor.waiting_by_cpu_bucket is
   'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
-comment on column monitor.waiting_by_cpu_bucket.setup is 'Tenant.';
-comment on column monitor.waiting_by_cpu_bucket.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.waiting_by_cpu_bucket.queues is 'TaskQueues.';
-comment on column monitor.waiting_by_cpu_bucket.jobs is 'Waiting jobs that are not held.';

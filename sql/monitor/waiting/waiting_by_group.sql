@@ -10,10 +10,6 @@ select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigi
 
 comment on view monitor.waiting_by_group is
   'TaskQueues and waiting jobs by owner group and owner.';
-comment on column monitor.waiting_by_group.setup is 'Tenant.';
-comment on column monitor.waiting_by_group.owner_group is 'Owner group.';
-comment on column monitor.waiting_by_group.owner_dn is 'Owner.';
 comment on column monitor.waiting_by_group.queues is 'TaskQueues.';
-comment on column monitor.waiting_by_group.jobs is 'Waiting jobs that are not held.';
 comment on column monitor.waiting_by_group.priority is 'Sum of their priorities.';
 comment on column monitor.waiting_by_group.oldest_job_at is 'Since when the oldest waits.';

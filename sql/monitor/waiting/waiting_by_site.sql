@@ -11,7 +11,6 @@ select p.setup,
 comment on view monitor.waiting_by_site is
   'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. (any '
   'site): queues that list none, which every site may take besides its own.';
-comment on column monitor.waiting_by_site.setup is 'Tenant.';
 comment on column monitor.waiting_by_site.site is 'Site, or (any site).';
 comment on column monitor.waiting_by_site.queues is 'Open TaskQueues.';
 comment on column monitor.waiting_by_site.jobs is 'Their waiting jobs.';

@@ -41,32 +41,12 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
 comment on view resource.candidate_queue is
   'Queues as brokerage lists them: a unified queue (capability ucore) is replaced by a pseudo-queue for each resource '
   'type. Limits of memory and scratch hold for a slot (per_core_attr multiplied).';
-comment on column resource.candidate_queue.setup is 'Tenant.';
 comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
 comment on column resource.candidate_queue.unified_name is 'PanDA queue.';
 comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = not a pseudo-queue.';
 comment on column resource.candidate_queue.corecount is 'Cores of a slot of the (pseudo-)queue.';
 comment on column resource.candidate_queue.unified_corecount is 'Cores of a slot of the PanDA queue.';
 comment on column resource.candidate_queue.maxrss is 'Memory of a slot at most (MB); null or 0 = no limit.';
-comment on column resource.candidate_queue.minrss is 'Memory of a slot at least (MB).';
-comment on column resource.candidate_queue.panda_site is 'PanDA site.';
-comment on column resource.candidate_queue.role is 'nucleus or satellite.';
-comment on column resource.candidate_queue.type is 'production, analysis, unified or another.';
-comment on column resource.candidate_queue.cloud is 'Cloud.';
-comment on column resource.candidate_queue.status is 'Status.';
-comment on column resource.candidate_queue.corepower is 'HS06 per core.';
-comment on column resource.candidate_queue.maxtime is 'Walltime at most (s).';
-comment on column resource.candidate_queue.mintime is 'Walltime at least (s).';
 comment on column resource.candidate_queue.maxwdir is 'Scratch of a slot of the PanDA queue at most (MiB).';
-comment on column resource.candidate_queue.maxinputsize is 'Input at most (MB); -1 = always read directly.';
-comment on column resource.candidate_queue.releases is 'ANY, AUTO, or releases.';
-comment on column resource.candidate_queue.pledgedcpu is 'Pledged cores.';
-comment on column resource.candidate_queue.transferringlimit is 'Transferring jobs at most.';
-comment on column resource.candidate_queue.fairsharepolicy is 'Shares of the site.';
-comment on column resource.candidate_queue.wnconnectivity is 'Outbound network and IP stack.';
-comment on column resource.candidate_queue.jobseed is 'Event service.';
-comment on column resource.candidate_queue.maxdiskio is 'diskIO per core at most (kB/s).';
-comment on column resource.candidate_queue.direct_access_lan is 'Input can be read directly from the local storage.';
-comment on column resource.candidate_queue.storage_site is 'Storage site, where the queue names one.';
 comment on column resource.candidate_queue.attributes is
   'params, catchall, and CRIC''s other fields below them, as one object.';

@@ -10,8 +10,3 @@ select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
 
 comment on view resource.default_resource_type is
   'PanDA''s six resource types, which hold in a setup without rows in resource.resource_type.';
-comment on column resource.default_resource_type.name is 'Name.';
-comment on column resource.default_resource_type.mincore is 'Cores at least.';
-comment on column resource.default_resource_type.maxcore is 'Cores at most; null = no limit.';
-comment on column resource.default_resource_type.minrampercore is 'Memory per core at least (MB); null = no limit.';
-comment on column resource.default_resource_type.maxrampercore is 'Memory per core at most (MB); null = no limit.';

@@ -11,6 +11,4 @@ select r.setup, r.queue, r.requests
 comment on view resource.pilot_count is
   'Requests by pilots of queues in the last 3 h: loaded counts, and requests noted here, which tell whether there are '
   'any rather than how many. Several rows for a key, to be summed.';
-comment on column resource.pilot_count.setup is 'Tenant.';
-comment on column resource.pilot_count.queue is 'Unified queue.';
 comment on column resource.pilot_count.requests is 'Requests; sum them.';

@@ -10,9 +10,4 @@ select s.setup, d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
 
 comment on view resource.resource_type_in_force is
   'The resource types that hold in each setup: its own, or, where it has none, resource.default_resource_type.';
-comment on column resource.resource_type_in_force.setup is 'Tenant.';
 comment on column resource.resource_type_in_force.name is 'Name.';
-comment on column resource.resource_type_in_force.mincore is 'Cores at least; null = no limit.';
-comment on column resource.resource_type_in_force.maxcore is 'Cores at most; null = no limit.';
-comment on column resource.resource_type_in_force.minrampercore is 'Memory per core at least (MB); null = no limit.';
-comment on column resource.resource_type_in_force.maxrampercore is 'Memory per core at most (MB); null = no limit.';

@@ -10,9 +10,4 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage
 comment on view resource.storage_for_analysis is
   'Storages that analysis uses at queues: storages of the scope analysis where a direction of a queue has any, else '
   'of the scope default.';
-comment on column resource.storage_for_analysis.setup is 'Tenant.';
-comment on column resource.storage_for_analysis.queue is 'Queue.';
-comment on column resource.storage_for_analysis.direction is 'read_lan (input) or write_lan (output).';
-comment on column resource.storage_for_analysis.scope is 'analysis or default.';
 comment on column resource.storage_for_analysis.position is 'Order, from 1; the first is the default.';
-comment on column resource.storage_for_analysis.storage is 'Storage.';

@@ -18,15 +18,8 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
 comment on view resource.storage_of_queue is
   'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and '
   'TEST are not.';
-comment on column resource.storage_of_queue.setup is 'Tenant.';
-comment on column resource.storage_of_queue.queue is 'Queue.';
-comment on column resource.storage_of_queue.direction is 'read_lan (input) or write_lan (output).';
-comment on column resource.storage_of_queue.scope is 'default or analysis.';
 comment on column resource.storage_of_queue.position is 'Order, from 1; the first is the default.';
-comment on column resource.storage_of_queue.storage is 'Storage.';
-comment on column resource.storage_of_queue.is_tape is 'On tape.';
 comment on column resource.storage_of_queue.is_datadisk is 'Of type DATADISK.';
-comment on column resource.storage_of_queue.site is 'Storage site.';
 comment on column resource.storage_of_queue.is_known is 'Whether the storage has a row of its own.';
 comment on column resource.storage_of_queue.space_free is 'Free space (GB); null = not known.';
 comment on column resource.storage_of_queue.space_usable is 'free + expired - min_free - unavailable (GB).';

@@ -4,5 +4,4 @@ select s.setup, coalesce(s.simulated, now()) as now
 
 comment on view resource.setup_time is
   'The time of each setup: now(), or, in a simulated setup, the time set with resource.set_clock.';
-comment on column resource.setup_time.setup is 'Tenant.';
 comment on column resource.setup_time.now is 'Time of the setup.';

@@ -9,10 +9,4 @@ select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_see
  group by s.setup, s.class;
 
 comment on view taskqueue.resource_kind is 'Kinds of resources that asked lately, rolled up or not.';
-comment on column taskqueue.resource_kind.setup is 'Tenant.';
 comment on column taskqueue.resource_kind.class is 'Kind of resource.';
-comment on column taskqueue.resource_kind.resource is 'Description.';
-comment on column taskqueue.resource_kind.first_seen is 'First seen.';
-comment on column taskqueue.resource_kind.last_seen is 'Last seen.';
-comment on column taskqueue.resource_kind.samples is 'Ten-second windows in which it asked.';
-comment on column taskqueue.resource_kind.matched is 'Those whose sampled request got a job.';

@@ -13,16 +13,9 @@ select l.setup, l.matched_at, l.job_id, l.attempt, l.task_queue_id, l.definition
 
 comment on view taskqueue.match is
   'Every match: from the history once its lease has ended, until then from the lease.';
-comment on column taskqueue.match.setup is 'Tenant.';
-comment on column taskqueue.match.at is 'When.';
-comment on column taskqueue.match.job_id is 'Job.';
 comment on column taskqueue.match.attempt is 'Number of the attempt.';
 comment on column taskqueue.match.task_queue_id is 'TaskQueue that the job was taken from; 0 = loaded from a dump.';
-comment on column taskqueue.match.definition_id is 'Its requirements.';
 comment on column taskqueue.match.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.match.owner_group is 'Owner group.';
 comment on column taskqueue.match.owner_dn is 'Owner.';
-comment on column taskqueue.match.user_priority is 'User priority.';
-comment on column taskqueue.match.site is 'Site of the lease.';
-comment on column taskqueue.match.grid_ce is 'CE of the lease.';
 comment on column taskqueue.match.role_name is 'Database role that asked.';

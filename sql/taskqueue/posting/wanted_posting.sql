@@ -20,9 +20,7 @@ select q.setup, s.site, q.cpu_time, taskqueue.weight_class_of(q.priority) as wei
 comment on view taskqueue.wanted_posting is
   'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching '
   'compares).';
-comment on column taskqueue.wanted_posting.setup is 'Tenant.';
 comment on column taskqueue.wanted_posting.site is
   'A site that the TaskQueue lists and does not ban; * = it lists none; empty = every open TaskQueue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.wanted_posting.weight_class is 'Weight class of its priority.';
-comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';

@@ -39,19 +39,6 @@ having sum(d.jobs) <> 0 or sum(d.cores) <> 0;
 
 comment on view workload.count_difference is
   'Where the counts of jobs differ from the jobs: what would have to be added to the counts. Empty in health.';
-comment on column workload.count_difference.setup is 'Tenant.';
-comment on column workload.count_difference.queue is 'Unified queue; null = none yet.';
-comment on column workload.count_difference.gshare is 'Global share.';
-comment on column workload.count_difference.resource_type is 'Resource type.';
-comment on column workload.count_difference.nucleus is 'Nucleus that outputs go to.';
-comment on column workload.count_difference.label is 'prodSourceLabel.';
-comment on column workload.count_difference.user_name is 'User.';
-comment on column workload.count_difference.working_group is 'Working group.';
-comment on column workload.count_difference.processing_type is 'processingType.';
-comment on column workload.count_difference.task_id is 'Task.';
-comment on column workload.count_difference.status is 'Status.';
-comment on column workload.count_difference.disk_io is 'Sum of the diskIO of those that say one.';
-comment on column workload.count_difference.disk_io_jobs is 'How many say one.';
 comment on column workload.count_difference.counted_by is 'queue, user or task: which of the counts it is.';
 comment on column workload.count_difference.jobs is 'Jobs that it counts too few; negative = too many.';
 comment on column workload.count_difference.cores is 'Cores that it counts too few.';

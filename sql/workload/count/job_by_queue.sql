@@ -15,14 +15,5 @@ select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.to_sta
 comment on view workload.job_by_queue is
   'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, '
   'to be summed.';
-comment on column workload.job_by_queue.setup is 'Tenant.';
-comment on column workload.job_by_queue.queue is 'Unified queue; null = none yet.';
-comment on column workload.job_by_queue.gshare is 'Global share.';
-comment on column workload.job_by_queue.resource_type is 'Resource type.';
-comment on column workload.job_by_queue.nucleus is 'Nucleus that outputs go to.';
-comment on column workload.job_by_queue.label is 'prodSourceLabel.';
-comment on column workload.job_by_queue.status is 'Status.';
 comment on column workload.job_by_queue.jobs is 'Jobs; sum them.';
 comment on column workload.job_by_queue.cores is 'Cores of these jobs; sum them.';
-comment on column workload.job_by_queue.disk_io is 'Sum of the diskIO of those that say one.';
-comment on column workload.job_by_queue.disk_io_jobs is 'How many say one.';

@@ -11,8 +11,5 @@ select c.setup, c.task_id, c.to_status, c.jobs, c.cores
 
 comment on view workload.job_by_task is
   'Jobs by task and status, ended ones among them: several rows a key, to be summed.';
-comment on column workload.job_by_task.setup is 'Tenant.';
-comment on column workload.job_by_task.task_id is 'Task.';
-comment on column workload.job_by_task.status is 'Status.';
 comment on column workload.job_by_task.jobs is 'Jobs; sum them.';
 comment on column workload.job_by_task.cores is 'Cores of these jobs; sum them.';

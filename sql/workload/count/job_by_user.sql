@@ -14,13 +14,5 @@ select c.setup, c.user_name, c.working_group, c.queue, c.gshare, c.label, c.proc
 comment on view workload.job_by_user is
   'Jobs that have not ended by user, working group, queue, share, label, processingType and status: several rows a '
   'key, to be summed.';
-comment on column workload.job_by_user.setup is 'Tenant.';
-comment on column workload.job_by_user.user_name is 'User.';
-comment on column workload.job_by_user.working_group is 'Working group.';
-comment on column workload.job_by_user.queue is 'Unified queue; null = none yet.';
-comment on column workload.job_by_user.gshare is 'Global share.';
-comment on column workload.job_by_user.label is 'prodSourceLabel.';
-comment on column workload.job_by_user.processing_type is 'processingType.';
-comment on column workload.job_by_user.status is 'Status.';
 comment on column workload.job_by_user.jobs is 'Jobs; sum them.';
 comment on column workload.job_by_user.cores is 'Cores of these jobs; sum them.';

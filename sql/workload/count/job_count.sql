@@ -14,9 +14,6 @@ select s.setup, s.queue, s.gshare,
 
 comment on view workload.job_count is
   'Jobs by unified queue and global share (null = jobs without one), in the statuses that brokerage reads.';
-comment on column workload.job_count.setup is 'Tenant.';
-comment on column workload.job_count.queue is 'Unified queue.';
-comment on column workload.job_count.gshare is 'Global share.';
 comment on column workload.job_count.defined is 'Defined jobs.';
 comment on column workload.job_count.assigned is 'Assigned jobs.';
 comment on column workload.job_count.activated is 'Activated jobs.';

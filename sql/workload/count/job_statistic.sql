@@ -13,13 +13,5 @@ having sum(c.jobs) <> 0;
 comment on view workload.job_statistic is
   'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, '
   'and the jobs of this database that have not ended. Sum them.';
-comment on column workload.job_statistic.setup is 'Tenant.';
-comment on column workload.job_statistic.queue is 'Unified queue.';
-comment on column workload.job_statistic.gshare is 'Global share.';
-comment on column workload.job_statistic.resource_type is 'Resource type.';
-comment on column workload.job_statistic.nucleus is 'Nucleus that outputs go to.';
-comment on column workload.job_statistic.label is 'prodSourceLabel.';
-comment on column workload.job_statistic.status is 'Status of the jobs.';
-comment on column workload.job_statistic.njobs is 'Jobs.';
 comment on column workload.job_statistic.ncores is 'Cores; null = not known.';
 comment on column workload.job_statistic.diskio is 'Mean diskIO of running jobs (kB/s per core); null = not known.';

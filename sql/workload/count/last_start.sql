@@ -13,6 +13,5 @@ select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
 comment on view workload.last_start is
   'When a job last began to run at each queue: what was loaded (resource.queue_activity), or a job of this database. '
   'null = not known.';
-comment on column workload.last_start.setup is 'Tenant.';
 comment on column workload.last_start.queue is 'Unified queue.';
 comment on column workload.last_start.last_at is 'When; null = not known.';

@@ -23,7 +23,6 @@ select s.setup, s.queue, s.gshare, s.rate
 comment on view workload.start_rate is
   'Jobs that begin to run per hour: the rows of workload.to_running_rate, and what began here in the last 6 h. '
   'Several rows a key, to be summed.';
-comment on column workload.start_rate.setup is 'Tenant.';
 comment on column workload.start_rate.queue is 'Unified queue.';
 comment on column workload.start_rate.gshare is
   'Global share; empty = all shares. A share has rows where its rate was loaded.';

@@ -14,9 +14,7 @@ select c.setup, c.queue, c.gshare, c.user_name, c.label,
 comment on view workload.user_queue_job is
   'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. '
   'Several rows a key, to be summed.';
-comment on column workload.user_queue_job.setup is 'Tenant.';
 comment on column workload.user_queue_job.queue is 'Unified queue.';
-comment on column workload.user_queue_job.gshare is 'Global share.';
 comment on column workload.user_queue_job.user_name is
   'User; _total = of all users, where not all are listed (loaded ones only).';
 comment on column workload.user_queue_job.label is

@@ -8,9 +8,4 @@ select c.setup, c.task_id, c.queue, c.to_status, date_trunc('minute', c.at, 'utc
 
 comment on view workload.job_end is
   'Jobs that ended, by task, queue, status and minute: several rows a key, to be summed.';
-comment on column workload.job_end.setup is 'Tenant.';
-comment on column workload.job_end.task_id is 'Task.';
-comment on column workload.job_end.queue is 'Unified queue; null = none yet.';
-comment on column workload.job_end.status is 'Status.';
-comment on column workload.job_end.minute is 'The minute, by its begin.';
 comment on column workload.job_end.jobs is 'Jobs; sum them.';

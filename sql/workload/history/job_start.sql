@@ -8,10 +8,4 @@ select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, '
 
 comment on view workload.job_start is
   'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed.';
-comment on column workload.job_start.setup is 'Tenant.';
-comment on column workload.job_start.queue is 'Unified queue; null = none yet.';
-comment on column workload.job_start.gshare is 'Global share.';
-comment on column workload.job_start.resource_type is 'Resource type.';
-comment on column workload.job_start.minute is 'The minute, by its begin.';
 comment on column workload.job_start.jobs is 'Jobs; sum them.';
-comment on column workload.job_start.last_at is 'The last of them.';

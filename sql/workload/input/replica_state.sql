@@ -10,10 +10,6 @@ select r.setup, r.dataset, r.storage, r.vp, r.lfns, n.total, f.found, f.found = 
 
 comment on view workload.replica_state is
   'Replicas with the files found and in all, and whether they are complete (found = total).';
-comment on column workload.replica_state.setup is 'Tenant.';
-comment on column workload.replica_state.dataset is 'Dataset.';
-comment on column workload.replica_state.storage is 'Storage.';
-comment on column workload.replica_state.vp is 'A virtual placement.';
 comment on column workload.replica_state.lfns is 'Files there, where they are named.';
 comment on column workload.replica_state.total is 'Files of the dataset.';
 comment on column workload.replica_state.found is 'Files there.';

@@ -22,9 +22,6 @@ select c.setup, 'group', c.working_group,
 comment on view workload.account_job is
   'Jobs and cores that users and working groups of analysis have: the figures of resource.account, '
   'and the jobs of this database. Several rows a key, to be summed.';
-comment on column workload.account_job.setup is 'Tenant.';
-comment on column workload.account_job.kind is 'user or group.';
-comment on column workload.account_job.name is 'User or working group.';
 comment on column workload.account_job.running_jobs is 'Running jobs; sum them.';
 comment on column workload.account_job.queued_jobs is
   'Throttled, defined, assigned, activated and starting jobs; sum them.';

@@ -13,8 +13,6 @@ select e.setup, e.task_id, e.queue, e.minute,
 comment on view workload.task_outcome is
   'How jobs of tasks ended at queues: the rows of workload.task_result, and the jobs of this database by the minute. '
   'Several rows a key, to be summed over the minutes that count (TW_DONE_JOB_STAT).';
-comment on column workload.task_outcome.setup is 'Tenant.';
-comment on column workload.task_outcome.task_id is 'Task.';
 comment on column workload.task_outcome.queue is 'Unified queue.';
 comment on column workload.task_outcome.minute is
   'When they ended, by the begin of the minute; infinity = a loaded row, which counts always.';

@@ -68,14 +68,3 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
 
 comment on view brokerage.shipped_documented_analysis_job is
   'Rules of analysis job brokerage in the base profile documented; a part of brokerage.shipped_rule.';
-comment on column brokerage.shipped_documented_analysis_job.rule is 'Rule id, unique in the profile and algorithm.';
-comment on column brokerage.shipped_documented_analysis_job.kind is 'As in brokerage.profile_rule.';
-comment on column brokerage.shipped_documented_analysis_job.position is 'Order within the algorithm.';
-comment on column brokerage.shipped_documented_analysis_job.function is
-  'Function of the rule; null = the engine decides by itself.';
-comment on column brokerage.shipped_documented_analysis_job.criteria is
-  'PanDA''s criteria tag; null = none, or the reason begins with it.';
-comment on column brokerage.shipped_documented_analysis_job.temporary is 'Whether the problem may pass by itself.';
-comment on column brokerage.shipped_documented_analysis_job.parameters is 'Parameters of the function.';
-comment on column brokerage.shipped_documented_analysis_job.source is
-  'Page and heading that describe the rule, relative to sql/brokerage.';

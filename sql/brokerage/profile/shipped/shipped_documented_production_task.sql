@@ -40,14 +40,3 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
 
 comment on view brokerage.shipped_documented_production_task is
   'Rules of task brokerage in the base profile documented; a part of brokerage.shipped_rule.';
-comment on column brokerage.shipped_documented_production_task.rule is 'Rule id, unique in the profile and algorithm.';
-comment on column brokerage.shipped_documented_production_task.kind is 'As in brokerage.profile_rule.';
-comment on column brokerage.shipped_documented_production_task.position is 'Order within the algorithm.';
-comment on column brokerage.shipped_documented_production_task.function is
-  'Function of the rule; null = the engine decides by itself.';
-comment on column brokerage.shipped_documented_production_task.criteria is
-  'PanDA''s criteria tag; null = none, or the reason begins with it.';
-comment on column brokerage.shipped_documented_production_task.temporary is 'Whether the problem may pass by itself.';
-comment on column brokerage.shipped_documented_production_task.parameters is 'Parameters of the function.';
-comment on column brokerage.shipped_documented_production_task.source is
-  'Page and heading that describe the rule, relative to sql/brokerage.';
