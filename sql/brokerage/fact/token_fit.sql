@@ -2,8 +2,7 @@
 -- expression found in the name, or by the type without ATLAS. A token that is no regular expression fits by name or
 -- type alone.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 begin
   if p_token = p_storage then
     return 1;
@@ -18,6 +17,6 @@ begin
   return case when replace(p_token, 'ATLAS', '') = p_type then 3 end;
 end $$;
 
-comment on function brokerage.token_fit(text, text, text) is
+comment on function brokerage.token_fit is
   'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; '
   'null = not at all.';

@@ -4,14 +4,13 @@ create or replace procedure brokerage.broker_tasks(
   p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,
   inout p_run_id bigint default null
 )
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   call brokerage.broker(p_setup, 'production_task', p_tasks, p_profile, p_seed, p_dry_run, p_limit,
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_tasks(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
+comment on procedure brokerage.broker_tasks is
   'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and '
   'sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next tasks see. '
   'p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is the highest number of tasks. Commits '

@@ -5,8 +5,7 @@
 -- within a tenth. Two transactions that open TaskQueues of an entity at the same time do not see each other's; both
 -- leave a mark.
 create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_entity record;
   v_owners bigint;
@@ -73,5 +72,5 @@ begin
   perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
-comment on function taskqueue.open_task_queues(text, bigint[]) is
+comment on function taskqueue.open_task_queues is
   'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

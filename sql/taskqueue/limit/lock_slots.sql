@@ -7,8 +7,7 @@
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
 )
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_limit taskqueue.site_limit;
@@ -59,6 +58,6 @@ begin
   taken := true;
 end $$;
 
-comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
+comment on function taskqueue.lock_slots is
   'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
   'reached. taskqueue.use_slots assigns it to the job.';

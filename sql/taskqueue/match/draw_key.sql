@@ -6,13 +6,12 @@
 create or replace function taskqueue.draw_key(
   p_draw float8, p_count float8, p_priority float8, p_policy text, p_last_key float8 default 0
 ) returns float8
-language sql immutable
-as $$
+language sql immutable as $$
   select case when p_policy = 'proportional' then p_last_key - ln(p_draw) / (p_count * p_priority)
               else p_last_key + (1 / p_priority - p_last_key) * (1 - power(1 - p_draw, 1 / p_count))
          end
 $$;
 
-comment on function taskqueue.draw_key(float8, float8, float8, text, float8) is
+comment on function taskqueue.draw_key is
   'Key of the smallest draw of p_count candidates with the same priority, given that all lie above p_last_key; the '
   'smallest key is taken first.';

@@ -9,8 +9,7 @@
 create or replace function taskqueue.lease_batch(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_brokered bigint[] := '{}'::bigint[];
   v_known taskqueue.known_offer;
@@ -145,6 +144,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.lease_batch(text, jsonb, int, bigint) is
+comment on function taskqueue.lease_batch is
   'Leases up to p_limit jobs to a resource, drawn side by side; with a seed, the draws follow from the seed. Errors: '
   'PB001 (description), PB002 (setup not granted).';

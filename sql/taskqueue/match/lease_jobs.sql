@@ -16,9 +16,7 @@
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-rows 1
-as $$
+language plpgsql rows 1 as $$
 declare
   v_resource jsonb;
   v_known taskqueue.known_offer;
@@ -241,6 +239,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
+comment on function taskqueue.lease_jobs is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
   'them. Errors: PB001 (description), PB002 (setup not granted).';

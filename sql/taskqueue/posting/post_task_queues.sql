@@ -8,8 +8,7 @@
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
 ) returns boolean
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_sites text[];
   v_cpu_times bigint[];
@@ -115,6 +114,6 @@ begin
   return true;
 end $$;
 
-comment on function taskqueue.post_task_queues(text, bigint[], boolean) is
+comment on function taskqueue.post_task_queues is
   'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, changing only what differs; false: they were '
   'left to taskqueue.post_pending.';
