@@ -1,5 +1,4 @@
--- A task that is pre-assigned to a queue that does not exist is evaluated for no queue, so no queue's reason can
--- tell.
+-- A task that is pre-assigned to a queue that does not exist is evaluated for no queue, so no queue's reason can tell.
 create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns text[]
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$

@@ -1,6 +1,5 @@
--- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular
--- expression found in the name, or by the type without ATLAS. A token that is no regular expression fits by name or
--- type alone.
+-- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular expression
+-- found in the name, or by the type without ATLAS. A token that is no regular expression fits by name or type alone.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
 language plpgsql immutable parallel safe as $$
 begin

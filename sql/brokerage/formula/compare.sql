@@ -1,6 +1,5 @@
 -- conventions.md, Exact arithmetic: float8 if the two values are clearly apart, numeric if they are not. The exact
--- values are computed only then. The first two must be cheap (ten operators), or the planner leaves the call in
--- place.
+-- values are computed only then. The first two must be cheap (ten operators), or the planner leaves the call in place.
 create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric)
 returns int
 language sql stable parallel safe as $$

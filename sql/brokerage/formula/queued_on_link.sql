@@ -1,5 +1,4 @@
--- network.md, link-queue-cap: queued files are those of activity Express for express tasks, else of Production
--- Output.
+-- network.md, link-queue-cap: queued files are those of activity Express for express tasks, else of Production Output.
 create or replace function brokerage.queued_on_link(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8

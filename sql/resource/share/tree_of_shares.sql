@@ -1,7 +1,6 @@
--- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down,
--- figures of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest
--- below its target. A share whose parent is missing stands at the top, and so does the first by name of parents in a
--- circle.
+-- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down, figures
+-- of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest below its
+-- target. A share whose parent is missing stands at the top, and so does the first by name of parents in a circle.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,

@@ -1,7 +1,6 @@
--- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults,
--- also in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the
--- other columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all
--- versions.
+-- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults, also
+-- in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the other
+-- columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all versions.
 create or replace function resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean default false)
 returns text
 language plpgsql stable as $$

@@ -1,5 +1,4 @@
--- MATCHING.md, Conditions on lists: a table of compatible platforms (offered, accepted) extends what a resource
--- offers.
+-- MATCHING.md, Conditions on lists: a table of compatible platforms (offered, accepted) extends what a resource offers.
 create or replace function taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[])
 returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$

@@ -1,7 +1,6 @@
--- MATCHING.md, Insertion: jobs into TaskQueues, which the caller has locked against deletion. Ids that wait already
--- are moved, whatever TaskQueue they are in. Ids are locked in their order, so that two callers with the same ids do
--- not deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not
--- ended.
+-- MATCHING.md, Insertion: jobs into TaskQueues, which the caller has locked against deletion. Ids that wait already are
+-- moved, whatever TaskQueue they are in. Ids are locked in their order, so that two callers with the same ids do not
+-- deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not ended.
 create or replace function taskqueue.fill_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null

@@ -1,9 +1,8 @@
 -- LEASES.md, Exactness of limits: before a job is taken, one free slot of every running limit at which its TaskQueue
 -- counts is locked, and the clock of every delay is tested and locked. A slot or clock that another transaction has
--- locked makes the limit look reached until that transaction ends. Nobody waits.
--- Only matches lock these rows, also where a match gives up and leaves them locked: a free slot is never the row of a
--- job that has to end. (When both were one row, a match locked a slot that had been taken since its snapshot, and the
--- end of that job waited.)
+-- locked makes the limit look reached until that transaction ends. Nobody waits. Only matches lock these rows, also
+-- where a match gives up and leaves them locked: a free slot is never the row of a job that has to end. (When both were
+-- one row, a match locked a slot that had been taken since its snapshot, and the end of that job waited.)
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
 )

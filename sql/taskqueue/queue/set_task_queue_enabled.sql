@@ -1,5 +1,4 @@
--- MATCHING.md, TaskQueue life: an operator can disable a TaskQueue and enable it again; a disabled one is not
--- matched.
+-- MATCHING.md, TaskQueue life: an operator can disable a TaskQueue and enable it again; a disabled one is not matched.
 create or replace function taskqueue.set_task_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean)
 returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
