@@ -21,7 +21,7 @@ from broker.server import embedded
 from broker.upgrade import upgrade
 
 LOGINS = {"agent": ["agent"], "submitter": ["submitter"], "both": ["agent", "submitter"]}
-"""Plain logins, by what they are in the house: JobAgents, submitters, and for scripts that do both."""
+"""Plain logins, by their role: JobAgents, submitters, and for scripts that do both."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class Server:
             self._execute(sql.SQL("drop role if exists {}").format(sql.Identifier(_login_name(kind))))
 
     def _login(self, admin: Target, kind: str) -> Target:
-        """A plain login that was granted its house roles, as a JobAgent's or a submitter's is; made where it is not."""
+        """A plain login with its roles of pgbroker, like a JobAgent's or a submitter's; made if it is missing."""
         name = _login_name(kind)
         with database.connect(admin) as connection:
             if connection.execute("select from pg_roles where rolname = %s", [name]).fetchone() is None:
                 rows = connection.execute(
                     "select role_name from resource.installation_role where kind = any (%s)", [LOGINS[kind]]
                 )
-                house = sql.SQL(", ").join(sql.Identifier(role) for (role,) in rows.fetchall())
+                roles = sql.SQL(", ").join(sql.Identifier(role) for (role,) in rows.fetchall())
                 login = sql.SQL("create role {} login password {} in role {}")
-                connection.execute(login.format(sql.Identifier(name), self._password, house))
+                connection.execute(login.format(sql.Identifier(name), self._password, roles))
         return _with(admin, user=name, password=self._password)
 
     def _execute(self, statement: sql.Composed) -> None:

@@ -21,6 +21,8 @@ from broker.errors import BrokerError, ConnectError
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+Connection = psycopg.Connection[Any]
+
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
 _ON, _OFF = ("", "on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection

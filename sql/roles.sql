@@ -1,15 +1,15 @@
--- The grants of the whole house. What stands here is what the roles have, no more and no less: `broker db upgrade`
--- grants what is missing and revokes what is no longer here, in the transaction that makes the objects.
+-- All grants of the installation. The roles have exactly what this file lists: `broker db upgrade` grants what is
+-- missing and revokes what is no longer here, in the transaction that makes the objects.
 --
--- One line a thing: `grant privilege on kind room.name to role, role;`. A function's name alone means
+-- One line a thing: `grant privilege on kind schema.name to role, role;`. A function's name alone means
 -- all its overloads. `broker_` stands for the prefix of the installation (`broker db upgrade
 -- --role-prefix`). PUBLIC has nothing.
 --
 --   broker_owner      owns everything, nobody logs in as it
 --   broker_agent      the calls of a JobAgent and nothing else
 --   broker_submitter  submits and cancels jobs
---   broker_operator   runs the house: all public functions, configuration, views
---   broker_viewer     looks: monitor's views and the explanations
+--   broker_operator   runs pgbroker: all public functions, configuration, views
+--   broker_viewer     reads: monitor's views and the explanations
 --
 -- Somebody gets a role as a member: `grant broker_agent to pilot_user`.
 

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+Connection = psycopg.Connection[Any]
 PLENTY = 10**9  # seconds of CPU time: above every bucket
 
 # A fingerprint of every table, to compare before and after a call that must store nothing. The state of the
@@ -66,7 +67,7 @@ def group(name: str) -> dict[str, Any]:
 class Calls:
     """The functions of the schema in one setup, over one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Any], setup: str = "default") -> None:
+    def __init__(self, connection: Connection, setup: str = "default") -> None:
         self.connection = connection
         self.setup = setup
 

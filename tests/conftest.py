@@ -16,7 +16,7 @@ Nothing is dropped between tests (a drop costs ten clones): the server is thrown
 
 A run of all tests makes as many examples as it has time for. More, by hand, in the environment: BROKER_TEST_EXAMPLES
 (tests/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
-for), BROKER_TEST_DRAWS=2000 (the law), BROKER_TEST_ALL_RACES=1, BROKER_TEST_KILL_SECONDS=600, JOB_WORLDS, TASK_WORLDS,
+for), BROKER_TEST_DRAWS=2000 (the draw), BROKER_TEST_ALL_RACES=1, BROKER_TEST_KILL_SECONDS=600, JOB_WORLDS, TASK_WORLDS,
 ANALYSIS_WORLDS=2000 (worlds that the engine and the models decide).
 """
 
@@ -207,10 +207,13 @@ class _Session:
     def lent(self) -> Iterator[psycopg.Connection[Any]]:
         """The connection; the test after one that closed it gets another."""
         connection, self._connection = self._connection or psycopg.connect(self._dsn), None
+        connection.execute("select 1")  # a transaction is open, so that no block of the program commits
         yield connection
         if not connection.closed:
             connection.rollback()
             connection.autocommit = True
+            left = connection.execute("select setup from resource.setup").fetchall()
+            assert left == [], f"the test committed into the database that the tests share: {left}"
             connection.execute(self._AS_NEW)
             connection.execute(self._NEVER_COUNTED)
             connection.autocommit = False

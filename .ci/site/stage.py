@@ -27,7 +27,7 @@ PLACES = {
 }
 # The menu: title -> pages on the site, by what their paths begin with. A page stands where most of its path fits.
 MENU = {
-    "Home": ["index.md"],
+    "Home": ["index.md", "contents.md"],
     "Tutorial": ["tutorial/"],
     "How-to": ["how-to/"],
     "Reference": {
@@ -57,7 +57,9 @@ def place(path: PurePosixPath) -> PurePosixPath:
     inside = path.relative_to(top or ".")
     if path == PurePosixPath("README.md"):
         return PurePosixPath("index.md")
-    if path.name == "README.md" and not (top == "broker/docs" and inside == PurePosixPath("README.md")):
+    if path == PurePosixPath("broker/docs/README.md"):
+        return PurePosixPath("contents.md")  # beside index.md a README.md is left out
+    if path.name == "README.md":
         inside = inside.with_name("index.md")
     return PurePosixPath(PLACES[top]) / inside
 

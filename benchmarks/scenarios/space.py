@@ -12,7 +12,7 @@ _SHOWN = 0.5  # bytes a job, at least
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """What the rooms `taskqueue` and `resource` hold after loading, the partitioned history left out."""
+    """What the schemas `taskqueue` and `resource` hold after loading, the partitioned history left out."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
         sizes = bench.sizes()

@@ -14,9 +14,7 @@ from broker.cli.session import Setup, ready, require_setup
 from broker.operate.reading import Row, rows_of, run_summary
 
 if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
+    from broker.database import Connection
 
 app = typer.Typer(no_args_is_help=True, help="Broker tasks to nuclei, and the jobs of tasks to queues.")
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +16,7 @@ from broker.cli.session import Setup, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
+    from broker.database import Connection
 
 app = typer.Typer()
 PANEL = "Brokerage"

@@ -3,17 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
 
 from broker.cli import output
 from broker.cli.output import counted
 from broker.cli.session import require_setup, session
 from broker.operate.reading import Row, rows_of, seen_lately, task_explanation
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
 
 _BAR = 20  # characters of the longest bar in a table
 

@@ -50,6 +50,11 @@ class List:
     of_setup: bool = True
 
 
+def columns(names: str, **headings: str) -> Mapping[str, str]:
+    """Columns, separated by blanks, with their headings: the column's name in words where no other is given."""
+    return {name: headings.get(name, name.replace("_", " ")) for name in names.split()}
+
+
 _QUEUE = Filter("queue", "Only this PanDA queue.")
 _SITE = Filter("site", "Only this site.")
 _TASK = Filter("task_id", "Only this task.", int)
@@ -75,16 +80,7 @@ LISTS = {
     "queues": List(
         "List PanDA queues with their status and the jobs that wait and run there.",
         "monitor.queue",
-        {
-            "queue": "queue",
-            "site": "site",
-            "role": "role",
-            "status": "status",
-            "type": "type",
-            "cores": "cores",
-            "waiting": "waiting",
-            "running": "running",
-        },
+        columns("queue site role status type cores waiting running"),
         'queue collate "C"',
         {"site": _SITE, "status": Filter("status", "Only queues of this status, such as online.")},
         ("role", "type"),
@@ -92,24 +88,20 @@ LISTS = {
     "sites": List(
         "List sites: their queues, and the jobs that wait and run there.",
         _SITES,
-        {"site": "site", "queues": "queues", "online": "online", "waiting": "waiting", "running": "running"},
+        columns("site queues online waiting running"),
         'site collate "C"',
         {"site": _SITE},
     ),
     "tasks": List(
         "List tasks, newest first, with their status and how many of their jobs are not assigned.",
         "monitor.task",
-        {
-            "task_id": "task",
-            "status": "status",
-            "label": "label",
-            "gshare": "share",
-            "user_name": "user",
-            "priority": "priority",
-            "nucleus": "nucleus",
-            "jobs": "jobs",
-            "jobs_left": "unassigned",
-        },
+        columns(
+            "task_id status label gshare user_name priority nucleus jobs jobs_left",
+            task_id="task",
+            gshare="share",
+            user_name="user",
+            jobs_left="unassigned",
+        ),
         "task_id desc",
         {
             "status": Filter("status", "Only tasks of this status, such as running."),
@@ -120,25 +112,22 @@ LISTS = {
     "jobs": List(
         "List jobs, newest first, with their status, task and queue.",
         _JOBS,
-        {"job_id": "job", "status": "status", "since": "since", "task_id": "task", "queue": "queue"},
+        columns("job_id status since task_id queue", job_id="job", task_id="task"),
         "job_id desc",
         {"status": Filter("status", "Only jobs of this status, such as waiting."), "queue": _QUEUE, "task": _TASK},
     ),
     "leases": List(
         "List leased jobs, newest first: which site has each, since when and until when.",
         "monitor.lease",
-        {
-            "job_id": "job",
-            "attempt": "attempt",
-            "state": "state",
-            "site": "site",
-            "grid_ce": "CE",
-            "matched_at": "matched",
-            "reported_at": "reported",
-            "expires_at": "expires",
-            "task_queue_id": "TaskQueue",
-            "kill_reason": "kill reason",
-        },
+        columns(
+            "job_id attempt state site grid_ce matched_at reported_at expires_at task_queue_id kill_reason",
+            job_id="job",
+            grid_ce="CE",
+            matched_at="matched",
+            reported_at="reported",
+            expires_at="expires",
+            task_queue_id="TaskQueue",
+        ),
         "matched_at desc, job_id desc",
         {"site": _SITE, "state": Filter("state", "Only leases of this state, such as running.")},
         ("kill reason", "CE", "TaskQueue", "reported"),
@@ -146,18 +135,13 @@ LISTS = {
     "decisions": List(
         "List the runs of the brokers, newest first, with what became of their tasks.",
         _RUNS,
-        {
-            "run_id": "run",
-            "decided_at": "decided",
-            "algorithm": "algorithm",
-            "profile": "profile",
-            "dry": "dry run",
-            "tasks": "tasks",
-            "assigned": "with candidates",
-            "pending": "pending",
-            "throttled": "throttled",
-            "failed": "failed",
-        },
+        columns(
+            "run_id decided_at algorithm profile dry tasks assigned pending throttled failed",
+            run_id="run",
+            decided_at="decided",
+            dry="dry run",
+            assigned="with candidates",
+        ),
         "run_id desc",
         {"algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.")},
         ("dry run", "profile"),
@@ -165,19 +149,12 @@ LISTS = {
     "limits": List(
         "List the limits of sites: how far each is used, and which jobs wait because of it.",
         "monitor.site_limit",
-        {
-            "limit_id": "limit",
-            "site": "site",
-            "grid_ce": "CE",
-            "kind": "kind",
-            "attribute": "attribute",
-            "value": "value",
-            "ceiling": "ceiling",
-            "delay": "delay",
-            "used": "used",
-            "reached": "reached",
-            "jobs": "jobs held back",
-        },
+        columns(
+            "limit_id site grid_ce kind attribute value ceiling delay used reached jobs",
+            limit_id="limit",
+            grid_ce="CE",
+            jobs="jobs held back",
+        ),
         "limit_id",
         {"site": _SITE},
         ("CE", "delay"),
@@ -185,13 +162,7 @@ LISTS = {
     "resources": List(
         "List the kinds of resources that asked for jobs lately, the latest first.",
         "monitor.resource_seen",
-        {
-            "last_seen": "last seen",
-            "first_seen": "first seen",
-            "samples": "samples",
-            "matched": "matched",
-            "resource": "resource",
-        },
+        columns("last_seen first_seen samples matched resource"),
         "last_seen desc, class",
         {},
         ("first seen",),
@@ -199,14 +170,12 @@ LISTS = {
     "setups": List(
         "List the setups of this database, with how much they hold.",
         "monitor.setup",
-        {
-            "setup": "setup",
-            "created_at": "created",
-            "simulated": "simulated time",
-            "task_queues": "TaskQueues",
-            "identities": "identities",
-            "shares": "shares",
-        },
+        columns(
+            "setup created_at simulated task_queues identities shares",
+            created_at="created",
+            simulated="simulated time",
+            task_queues="TaskQueues",
+        ),
         'setup collate "C"',
         {},
         ("simulated time",),

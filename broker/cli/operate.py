@@ -1,7 +1,7 @@
 """What an operator does with single jobs, owners and TaskQueues: `broker job`, `cancel`, `retry`, `hold`, `resume`."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,14 +13,15 @@ from broker.cli.submit import PANEL
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
+    from broker.database import Connection
 
 app = typer.Typer()
 
 _Kind = Annotated[str, typer.Argument(metavar="KIND", help="job, owner or task-queue.")]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The id of a job or TaskQueue, or the OwnerDN of an owner.")]
+_Jobs = Annotated[
+    list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none.")
+]
 
 _WAITING = ("waiting", "held")  # states in monitor.job of a job that is in a TaskQueue
 
@@ -154,10 +155,7 @@ def _holder(lease: Row) -> str:
 
 @app.command(rich_help_panel=PANEL)
 def cancel(
-    jobs: Annotated[
-        list[int] | None,
-        typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none."),
-    ] = None,
+    jobs: _Jobs = None,
     *,
     task: Annotated[
         int | None, typer.Option(max=2**63 - 1, help="Cancel all jobs of this task and set its status to aborted.")
@@ -187,10 +185,7 @@ def cancel(
 
 @app.command(rich_help_panel=PANEL)
 def retry(
-    jobs: Annotated[
-        list[int] | None,
-        typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none."),
-    ] = None,
+    jobs: _Jobs = None,
     *,
     task: Annotated[int | None, typer.Option(max=2**63 - 1, help="Retry all failed jobs of this task.")] = None,
     setup: Setup = "default",

@@ -6,13 +6,9 @@ The database decides (`brokerage.broker_next`). On one connection this is what `
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import psycopg
-
+from broker.database import Connection
 from broker.errors import BadRequest
-
-Connection = psycopg.Connection[Any]
 
 _TASKS_A_COMMIT = 250
 

@@ -17,11 +17,11 @@ from psycopg.rows import dict_row
 
 from broker import world
 from broker.client.call import json_text
+from broker.database import Connection
 from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
 from broker.world import World
 from broker.world.shape import nearest
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 _CASE = 'a case is one JSON object: {"name": ..., "algorithm": "production_job", "task": 1000, "world": {...}}'

@@ -6,9 +6,7 @@ Imports psycopg when it is first needed, so that the command line starts quickly
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
+    from broker.database import Connection
 
 Row = dict[str, Any]
 

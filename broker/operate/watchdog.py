@@ -19,9 +19,9 @@ from typing import Any
 
 import psycopg
 
+from broker.database import Connection
 from broker.errors import ConnectError
 
-Connection = psycopg.Connection[Any]
 Report = list[dict[str, Any]]
 
 SELDOM = 60.0  # seconds between two rounds that look at timeouts, fast rebrokerage, history and ended jobs

@@ -22,6 +22,7 @@ from psycopg.pq import TransactionStatus
 
 from broker.client.call import json_text
 from broker.client.submitter import MANY
+from broker.database import Connection
 from broker.errors import BadRequest, BrokerError, from_database
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
@@ -42,7 +43,6 @@ __all__ = [
 ]
 
 World = Mapping[str, Any]
-Connection = psycopg.Connection[Any]
 
 _SETUP = ("setup", "vo")
 _MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later

@@ -20,13 +20,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
-
+from broker.database import Connection
 from broker.errors import BadRequest
 from broker.world import resources, tables
 from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, require, wrong
-
-Connection = psycopg.Connection[Any]
 
 FRESH = timedelta(minutes=60)
 """Older metrics are not read: rules/network.md."""

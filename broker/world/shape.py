@@ -17,7 +17,7 @@ Kind = type | tuple[type, ...]
 NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
-HINT = 'see broker/docs/reference/world-fields.md'
+HINT = "see broker/docs/reference/world-fields.md"
 _ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
 
 

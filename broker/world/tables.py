@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-import psycopg
-
 from broker.client.call import json_text
+from broker.database import Connection
 from broker.world.section import Section
 from broker.world.shape import Part, Row
-
-Connection = psycopg.Connection[Any]
 
 _ROWS_A_CALL = 10_000
 

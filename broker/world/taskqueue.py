@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import psycopg
-
 from broker.client.call import json_text
 from broker.client.submitter import chunks
+from broker.database import Connection
 from broker.world.shape import NUMBER, Kind, Reading, require
 
 World = Mapping[str, Any]
-Connection = psycopg.Connection[Any]
 
 _Fields = Mapping[str, Kind]
 """The fields of a row and their types; null is a field that is not given."""

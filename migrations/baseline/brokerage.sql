@@ -16,7 +16,6 @@ create table brokerage.setting (
   makes_jobs        boolean not null default true
 );
 comment on table brokerage.setting is 'Settings of brokerage, one row for each setup that changes a default.';
-comment on column brokerage.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column brokerage.setting.profile is 'Profile that decides if a call names none.';
 comment on column brokerage.setting.decisions_kept is 'How long decisions are kept; counts by rule and queue stay.';
 comment on column brokerage.setting.counts_kept is 'How long runs and counts by rule and queue are kept.';
@@ -24,9 +23,6 @@ comment on column brokerage.setting.assignments_count is 'How long an assignment
 comment on column brokerage.setting.makes_jobs is
   'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, '
   'and assigned jobs count for assignments_count.';
-comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
-comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
-comment on constraint setting_assignments_count_check on brokerage.setting is 'longer than 0, at most 100 years';
 
 create table brokerage.run (
   setup      text not null references resource.setup on delete cascade,
@@ -42,7 +38,6 @@ create table brokerage.run (
   primary key (setup, run_id)
 );
 comment on table brokerage.run is 'Runs of the brokers: one call, one row.';
-comment on column brokerage.run.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column brokerage.run.run_id is 'Number of the run.';
 comment on column brokerage.run.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.run.profile is 'Profile that decided.';
@@ -52,8 +47,6 @@ comment on column brokerage.run.called_by is 'Database role that called.';
 comment on column brokerage.run.started_at is 'When it began (resource.clock).';
 comment on column brokerage.run.ended_at is 'When it ended; null = it is running, or was interrupted.';
 comment on column brokerage.run.tasks is 'Tasks decided so far.';
-comment on constraint run_seed_check on brokerage.run is 'a number between -1e15 and 1e15';
-comment on constraint run_tasks_check on brokerage.run is 'a number between -1e15 and 1e15';
 
 create table brokerage.task_decision (
   setup          text not null references resource.setup on delete cascade,
@@ -73,9 +66,6 @@ create table brokerage.task_decision (
 );
 create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);
 comment on table brokerage.task_decision is 'What a run decided for a task.';
-comment on column brokerage.task_decision.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.task_decision.run_id is 'Run.';
-comment on column brokerage.task_decision.task_id is 'Task.';
 comment on column brokerage.task_decision.decided_at is 'When (resource.clock).';
 comment on column brokerage.task_decision.status is
   'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
@@ -86,10 +76,6 @@ comment on column brokerage.task_decision.retry_at is 'When a pending task is br
 comment on column brokerage.task_decision.candidates is 'Queues that may take its jobs.';
 comment on column brokerage.task_decision.rejected is 'Queues that were rejected.';
 comment on column brokerage.task_decision.not_candidates is 'Queues that never entered the list.';
-comment on constraint task_decision_candidates_check on brokerage.task_decision is 'a number between -1e9 and 1e9';
-comment on constraint task_decision_rejected_check on brokerage.task_decision is 'a number between -1e9 and 1e9';
-comment on constraint task_decision_not_candidates_check on brokerage.task_decision is
-  'a number between -1e9 and 1e9';
 
 create table brokerage.rejection_count (
   setup  text not null references resource.setup on delete cascade,
@@ -102,12 +88,8 @@ create table brokerage.rejection_count (
 );
 comment on table brokerage.rejection_count is
   'How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.';
-comment on column brokerage.rejection_count.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.rejection_count.run_id is 'Run.';
 comment on column brokerage.rejection_count.rule is 'Rule.';
-comment on column brokerage.rejection_count.queue is 'Queue.';
 comment on column brokerage.rejection_count.tasks is 'Tasks.';
-comment on constraint rejection_count_tasks_check on brokerage.rejection_count is 'a number between -1e15 and 1e15';
 
 create table brokerage.task_state (
   setup         text not null references resource.setup on delete cascade,
@@ -119,14 +101,11 @@ create table brokerage.task_state (
   primary key (setup, task_id, algorithm)
 );
 comment on table brokerage.task_state is 'State of a task in brokerage; no row = never brokered.';
-comment on column brokerage.task_state.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.task_state.task_id is 'Task.';
 comment on column brokerage.task_state.run_id is 'Last run that decided it.';
 comment on column brokerage.task_state.retry_at is 'Pending until then; null = not pending.';
 comment on column brokerage.task_state.assigned_jobs is 'Jobs assigned so far.';
 comment on column brokerage.task_state.algorithm is
   'Broker that decided it last: production_job, analysis_job or production_task.';
-comment on constraint task_state_assigned_jobs_check on brokerage.task_state is 'a number between -1e15 and 1e15';
 
 create table brokerage.assignment (
   setup   text not null references resource.setup on delete cascade,
@@ -138,12 +117,7 @@ create table brokerage.assignment (
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
 comment on table brokerage.assignment is 'Jobs of tasks that were assigned to queues.';
-comment on column brokerage.assignment.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.assignment.run_id is 'Run.';
-comment on column brokerage.assignment.task_id is 'Task.';
 comment on column brokerage.assignment.queue is 'Queue, or pseudo-queue of a unified one.';
-comment on column brokerage.assignment.jobs is 'Jobs.';
-comment on constraint assignment_jobs_check on brokerage.assignment is 'a number between -1e15 and 1e15';
 
 create table brokerage.live_counter (
   setup      text not null references resource.setup on delete cascade,
@@ -156,14 +130,10 @@ create table brokerage.live_counter (
 create index live_counter_queue on brokerage.live_counter (setup, queue);
 comment on table brokerage.live_counter is
   'Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.';
-comment on column brokerage.live_counter.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column brokerage.live_counter.number is 'Number of the row.';
 comment on column brokerage.live_counter.queue is 'Unified queue.';
-comment on column brokerage.live_counter.jobs is 'Jobs.';
 comment on column brokerage.live_counter.counted_at is
   'When; null = loaded with a world, counts until it is replaced.';
-comment on constraint live_counter_jobs_check on brokerage.live_counter is 'a number between -1e15 and 1e15';
-comment on constraint live_counter_jobs_allowed on brokerage.live_counter is '0 or more';
 
 -- No setup: a profile applies in all setups.
 create table brokerage.profile (
@@ -267,8 +237,6 @@ create index verdict_run on brokerage.verdict (run_id, task_id);
 comment on table brokerage.verdict is
   'What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are '
   'compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).';
-comment on column brokerage.verdict.setup is 'Tenant.';
-comment on column brokerage.verdict.run_id is 'Run.';
 comment on column brokerage.verdict.task_id is
   'Task; it has several rows if parts were decided one after the other.';
 comment on column brokerage.verdict.decided_at is 'When (resource.clock).';
@@ -419,12 +387,7 @@ comment on type brokerage.task_facts is
   'A task as rules see it. Null is not known or not set, except where a default is named.';
 comment on column brokerage.task_facts.task_id is 'JEDI task id.';
 comment on column brokerage.task_facts.now is 'The time of the decision.';
-comment on column brokerage.task_facts.label is 'prodSourceLabel.';
-comment on column brokerage.task_facts.gshare is 'Global share.';
 comment on column brokerage.task_facts.processing_type is 'Processing type; null = empty.';
-comment on column brokerage.task_facts.working_group is 'Working group.';
-comment on column brokerage.task_facts.user_name is 'User.';
-comment on column brokerage.task_facts.resource_type is 'Resource type.';
 comment on column brokerage.task_facts.task_priority is 'Priority of the task.';
 comment on column brokerage.task_facts.current_priority is 'Priority now.';
 comment on column brokerage.task_facts.is_scout is 'The chunk makes scout jobs.';
@@ -664,7 +627,6 @@ comment on column brokerage.queue_facts.is_nucleus is 'It has the role nucleus.'
 comment on column brokerage.queue_facts.type is 'production, analysis, unified or another.';
 comment on column brokerage.queue_facts.is_production is
   'Runs production: type production or unified, or grandly_unified.';
-comment on column brokerage.queue_facts.cloud is 'Cloud.';
 comment on column brokerage.queue_facts.status is 'online, ...';
 comment on column brokerage.queue_facts.storage_site is 'Storage site that links are looked up by.';
 comment on column brokerage.queue_facts.corecount is 'Cores of a slot; null or 0 counts 1.';
@@ -889,10 +851,7 @@ create table brokerage.nucleus_assignment (
 create index nucleus_assignment_nucleus on brokerage.nucleus_assignment (setup, nucleus, gshare, priority);
 comment on table brokerage.nucleus_assignment is
   'Nuclei that the task broker gave to tasks, and the work that the tasks brought there.';
-comment on column brokerage.nucleus_assignment.setup is 'Tenant.';
-comment on column brokerage.nucleus_assignment.task_id is 'Task.';
 comment on column brokerage.nucleus_assignment.run_id is 'Run that decided.';
-comment on column brokerage.nucleus_assignment.nucleus is 'Nucleus.';
 comment on column brokerage.nucleus_assignment.probability is 'How probable the choice was, 0 to 1.';
 comment on column brokerage.nucleus_assignment.gshare is 'Global share of the task.';
 comment on column brokerage.nucleus_assignment.priority is 'Current priority of the task then.';

@@ -30,7 +30,6 @@ comment on index instance.instance_released is 'Instances by the time of their r
 comment on table instance.instance is
   'Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has '
   'and what its steps use.';
-comment on column instance.instance.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column instance.instance.instance_id is 'Number of the instance.';
 comment on column instance.instance.type is 'Instance type (resource.instance_type).';
 comment on column instance.instance.task_id is
@@ -85,7 +84,6 @@ comment on index instance.step_of_job is 'The step that stands for a job; at mos
 comment on table instance.step is
   'Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or '
   'an expression of inputs until they are known.';
-comment on column instance.step.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column instance.step.step_id is 'Number of the step.';
 comment on column instance.step.task_id is 'Task; null = none.';
 comment on column instance.step.cpu is 'Cores that the step needs; null = not known yet.';
@@ -121,14 +119,11 @@ create table instance.setting (
 );
 comment on table instance.setting is
   'How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.';
-comment on column instance.setting.setup is 'Tenant.';
 comment on column instance.setting.most_instances is 'The most instances that are not released; null = no limit.';
 comment on column instance.setting.most_per_task is
   'The same for each task that has no limit of its own; null = no limit.';
 comment on column instance.setting.first is
   'Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.';
-comment on constraint setting_most_instances_check on instance.setting is '0 or more';
-comment on constraint setting_most_per_task_check on instance.setting is '0 or more';
 comment on constraint setting_first_check on instance.setting is 'dearest or cheapest';
 
 create table instance.task_limit (
@@ -139,8 +134,6 @@ create table instance.task_limit (
 );
 comment on table instance.task_limit is
   'How many instances a task may have, where it has a limit of its own (instance.set_task_limit).';
-comment on column instance.task_limit.setup is 'Tenant.';
-comment on column instance.task_limit.task_id is 'Task.';
 comment on column instance.task_limit.most_instances is 'The most instances that are not released.';
 
 create sequence instance.instance_id;

@@ -12,14 +12,12 @@ create table lifecycle.setting (
 comment on table lifecycle.setting is
   'Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). '
   'lifecycle.setting_in_force has those of every setup.';
-comment on column lifecycle.setting.setup is 'Tenant.';
 comment on column lifecycle.setting.timeouts is
   'Base profile whose timeouts apply; null = the base profile of the setup''s profile.';
 comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';
 comment on column lifecycle.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
 comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';
 comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
-comment on constraint setting_jobs_kept_check on lifecycle.setting is 'longer than 0, at most 100 years';
 
 create table lifecycle.leader (
   name       text primary key,
@@ -116,11 +114,7 @@ comment on column lifecycle.timeout_facts.queue is 'Queue; null = none.';
 comment on column lifecycle.timeout_facts.status is 'Status of the job.';
 comment on column lifecycle.timeout_facts.sub_status is 'Sub status; null = none.';
 comment on column lifecycle.timeout_facts.priority is 'Priority; null = none.';
-comment on column lifecycle.timeout_facts.gshare is 'Global share.';
 comment on column lifecycle.timeout_facts.label is 'Label.';
-comment on column lifecycle.timeout_facts.user_name is 'User.';
-comment on column lifecycle.timeout_facts.working_group is 'Working group.';
-comment on column lifecycle.timeout_facts.resource_type is 'Resource type.';
 comment on column lifecycle.timeout_facts.cores is 'Cores.';
 comment on column lifecycle.timeout_facts.processing_type is 'Processing type.';
 comment on column lifecycle.timeout_facts.workflow is 'Workflow of the job.';
@@ -164,7 +158,6 @@ create table lifecycle.own_timeout (
 comment on table lifecycle.own_timeout is
   'Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout). '
   'lifecycle.timeout_in_force has all of a setup.';
-comment on column lifecycle.own_timeout.setup is 'Tenant.';
 comment on column lifecycle.own_timeout.rule is 'Name; the sub status of jobs that the timeout ends.';
 comment on column lifecycle.own_timeout.position is
   'Place in the order of all timeouts; those of the base profiles are at 10, 20, 30 and so on.';
@@ -193,7 +186,6 @@ comment on constraint own_timeout_labels_check on lifecycle.own_timeout is 'at l
 comment on constraint own_timeout_clock_check on lifecycle.own_timeout is
   'created, modified, state_changed or waiting';
 comment on constraint own_timeout_key_check on lifecycle.own_timeout is 'component:KEY';
-comment on constraint own_timeout_constant_check on lifecycle.own_timeout is 'longer than 0, at most 100 years';
 comment on constraint own_timeout_action_check on lifecycle.own_timeout is 'cancel, rebroker or fail';
 comment on constraint own_timeout_skipped_at_check on lifecycle.own_timeout is 'of paused, disableReassign';
 comment on constraint own_timeout_limit on lifecycle.own_timeout is 'with a key, a constant or both';

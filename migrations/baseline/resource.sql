@@ -75,7 +75,6 @@ create table resource.setup (
   alone      boolean not null default false
 );
 comment on table resource.setup is 'Setups (tenants). A setup comes into being with its first job or configuration.';
-comment on column resource.setup.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.setup.created_at is 'When the setup came into being.';
 comment on column resource.setup.simulated is
   'The moment that resource.clock() answers for a simulated setup; null = real time.';
@@ -94,7 +93,6 @@ create table resource.identity (
 comment on table resource.identity is
   'Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators '
   'need none.';
-comment on column resource.identity.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.identity.role_name is 'Role that was SET, else the login.';
 comment on column resource.identity.private is
   'Private pilot or submitter: bound to the owner group or owner named here, whatever the request contains.';
@@ -117,20 +115,11 @@ create table resource.resource_type (
 comment on table resource.resource_type is
   'Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types). '
   'A setup without rows has the six of resource.default_resource_type.';
-comment on column resource.resource_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.resource_type.name is 'Name, such as SCORE or MCORE_HIMEM.';
 comment on column resource.resource_type.mincore is 'Cores at least; null = no limit.';
 comment on column resource.resource_type.maxcore is 'Cores at most; null = no limit.';
 comment on column resource.resource_type.minrampercore is 'Memory per core at least (MB); null = no limit.';
 comment on column resource.resource_type.maxrampercore is 'Memory per core at most (MB); null = no limit.';
-comment on constraint resource_type_mincore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_mincore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_maxcore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_maxcore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_minrampercore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_minrampercore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_maxrampercore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_maxrampercore_allowed on resource.resource_type is '0 or more';
 
 create table resource.queue (
   setup             text not null references resource.setup on delete cascade,
@@ -184,13 +173,11 @@ create table resource.queue (
   primary key (setup, queue)
 );
 comment on table resource.queue is 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
-comment on column resource.queue.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.queue.queue is 'Name of the PanDA queue.';
 comment on column resource.queue.panda_site is 'PanDA site; a nucleus is a site with a queue of role nucleus.';
 comment on column resource.queue.role is 'nucleus or satellite.';
 comment on column resource.queue.type is
   'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
-comment on column resource.queue.cloud is 'Cloud.';
 comment on column resource.queue.status is 'online, offline, brokeroff, test, standby, paused ...';
 comment on column resource.queue.capability is
   'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
@@ -225,32 +212,6 @@ comment on column resource.queue.storage_site is
   'Storage site that links are looked up by; null = the site of the default output storage.';
 comment on column resource.queue.cric is 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
 comment on column resource.queue.resource_type is 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
-comment on constraint queue_corecount_check on resource.queue is 'a number between -1e9 and 1e9';
-comment on constraint queue_corecount_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_corepower_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_corepower_allowed on resource.queue is '0 or more';
-comment on constraint queue_maxrss_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxrss_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_minrss_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_minrss_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxtime_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxtime_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_mintime_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_mintime_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxwdir_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxwdir_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxinputsize_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxinputsize_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_pledgedcpu_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_pledgedcpu_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transferringlimit_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transferringlimit_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transtimehi_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transtimehi_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transtimelo_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transtimelo_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxdiskio_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxdiskio_allowed on resource.queue is '0 or more, or -1';
 
 create table resource.queue_activity (
   setup             text not null references resource.setup on delete cascade,
@@ -276,8 +237,6 @@ create table resource.queue_activity (
   primary key (setup, queue)
 );
 comment on table resource.queue_activity is 'What is measured at a queue; changes by the minute.';
-comment on column resource.queue_activity.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_activity.queue is 'Queue.';
 comment on column resource.queue_activity.getjob is
   'Requests of pilots for a job in the last 3 h; null in both = no record.';
 comment on column resource.queue_activity.updatejob is 'Heartbeats of pilots in the last 3 h.';
@@ -292,24 +251,6 @@ comment on column resource.queue_activity.core_starting is 'Cores of starting jo
 comment on column resource.queue_activity.site_class is
   'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
 comment on column resource.queue_activity.site_classified is 'When site_class was said; null = it holds as it is.';
-comment on constraint queue_activity_getjob_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_getjob_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_updatejob_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_updatejob_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_average_diskio_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_average_diskio_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_workers_running_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_workers_running_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_workers_submitted_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_workers_submitted_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_core_running_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_core_running_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_core_starting_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_core_starting_allowed on resource.queue_activity is '0 or more';
 comment on constraint queue_activity_site_class_allowed on resource.queue_activity is '1 (hi), 0 (mid) or -1 (lo)';
 
 create table resource.queue_storage (
@@ -323,16 +264,12 @@ create table resource.queue_storage (
 );
 comment on table resource.queue_storage is
   'Storages of a queue by direction and scope (CRIC''s astorages); the first of a direction is the default.';
-comment on column resource.queue_storage.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_storage.queue is 'Queue.';
 comment on column resource.queue_storage.direction is 'read_lan: input; write_lan: output.';
 comment on column resource.queue_storage.scope is 'default or analysis.';
-comment on column resource.queue_storage.position is 'Order, from 1.';
 comment on column resource.queue_storage.storage is 'Storage.';
 comment on constraint queue_storage_direction_check on resource.queue_storage is
   'read_lan (input) or write_lan (output)';
 comment on constraint queue_storage_scope_check on resource.queue_storage is 'default or analysis';
-comment on constraint queue_storage_position_check on resource.queue_storage is 'a number between -1e9 and 1e9';
 
 create table resource.slot (
   setup         text not null references resource.setup on delete cascade,
@@ -345,14 +282,10 @@ create table resource.slot (
   primary key (setup, queue, number)
 );
 comment on table resource.slot is 'Slots of the proactive job assignment (Harvester_Slots).';
-comment on column resource.slot.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.slot.queue is 'Queue.';
 comment on column resource.slot.number is 'Which row of the queue, from 1.';
 comment on column resource.slot.gshare is 'Global share; null = any.';
 comment on column resource.slot.resource_type is 'Resource type; null = any.';
 comment on column resource.slot.numslots is 'Slots in cores; 0 = take the starting jobs for them.';
-comment on constraint slot_numslots_check on resource.slot is 'a number between -1e15 and 1e15';
-comment on constraint slot_numslots_allowed on resource.slot is '0 or more';
 
 create table resource.nucleus (
   setup             text not null references resource.setup on delete cascade,
@@ -366,7 +299,6 @@ create table resource.nucleus (
 comment on table resource.nucleus is
   'Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row, '
   'too.';
-comment on column resource.nucleus.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.nucleus.nucleus is 'PanDA site.';
 comment on column resource.nucleus.state is 'ACTIVE, or not to be used.';
 comment on column resource.nucleus.bare_nucleus is
@@ -394,7 +326,6 @@ create table resource.storage (
   primary key (setup, storage)
 );
 comment on table resource.storage is 'Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.';
-comment on column resource.storage.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.storage.storage is 'Name of the endpoint.';
 comment on column resource.storage.type is 'DATADISK, DATATAPE, SCRATCHDISK, ...';
 comment on column resource.storage.is_tape is 'Files are on tape.';
@@ -413,11 +344,6 @@ comment on column resource.storage.read_wan is
 comment on column resource.storage.write_wan is
   'Writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
 comment on column resource.storage.cric is 'CRIC''s other fields as they came.';
-comment on constraint storage_space_free_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_expired_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_min_free_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_unavailable_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_total_check on resource.storage is 'a number between -1e15 and 1e15';
 comment on constraint storage_read_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
 comment on constraint storage_write_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
 comment on constraint storage_read_wan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
@@ -441,7 +367,6 @@ create table resource.link (
   primary key (setup, src, dst)
 );
 comment on table resource.link is 'Links between storage sites.';
-comment on column resource.link.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.link.src is 'Storage site that files leave.';
 comment on column resource.link.dst is 'Storage site that they go to.';
 comment on column resource.link.closeness is '0 best to 11 worst, -1 blocked; null = not known.';
@@ -450,18 +375,7 @@ comment on column resource.link.queued_express is 'Files queued, activity Expres
 comment on column resource.link.mbps_1h is 'Throughput of the last hour (MB/s).';
 comment on column resource.link.mbps_1d is 'Throughput of the last day (MB/s).';
 comment on column resource.link.mbps_1w is 'Throughput of the last week (MB/s).';
-comment on constraint link_closeness_check on resource.link is 'a number between -1e15 and 1e15';
 comment on constraint link_closeness_allowed on resource.link is '0 (best) to 11 (worst), or -1 (blocked)';
-comment on constraint link_queued_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_queued_allowed on resource.link is '0 or more';
-comment on constraint link_queued_express_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_queued_express_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1h_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1h_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1d_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1d_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1w_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1w_allowed on resource.link is '0 or more';
 
 create table resource.software (
   setup         text not null references resource.setup on delete cascade,
@@ -474,7 +388,6 @@ create table resource.software (
 );
 comment on table resource.software is
   'Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.';
-comment on column resource.software.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.software.queue is 'Queue, or ALL.';
 comment on column resource.software.cmtconfigs is 'Platforms.';
 comment on column resource.software.containers is 'Prefixes of container paths; any, /cvmfs.';
@@ -497,7 +410,6 @@ create index software_tag_release on resource.software_tag (setup, project, rele
 create index software_tag_container on resource.software_tag (setup, container_name) where container_name <> '';
 create index software_tag_source on resource.software_tag using gin (sources);
 comment on table resource.software_tag is 'Releases and caches that a queue publishes.';
-comment on column resource.software_tag.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.software_tag.queue is 'Queue, or ALL.';
 comment on column resource.software_tag.number is 'Which tag of the queue, from 1.';
 comment on column resource.software_tag.tag is 'Tag.';
@@ -516,12 +428,8 @@ create table resource.architecture_level (
   primary key (setup, queue, level)
 );
 comment on table resource.architecture_level is 'How many of a queue''s CPUs have an architecture level.';
-comment on column resource.architecture_level.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.architecture_level.queue is 'Queue.';
 comment on column resource.architecture_level.level is 'Level, such as x86_64-v3.';
 comment on column resource.architecture_level.percent is 'Percent of the CPUs that have it.';
-comment on constraint architecture_level_percent_check on resource.architecture_level is
-  'a number between -1e15 and 1e15';
 comment on constraint architecture_level_percent_allowed on resource.architecture_level is '0 to 100';
 
 create table resource.worker_gpu (
@@ -537,8 +445,6 @@ create table resource.worker_gpu (
   primary key (setup, queue, number)
 );
 comment on table resource.worker_gpu is 'GPUs of a queue''s worker nodes, as the monitoring saw them.';
-comment on column resource.worker_gpu.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.worker_gpu.queue is 'Queue.';
 comment on column resource.worker_gpu.number is 'Which row of the queue, from 1.';
 comment on column resource.worker_gpu.vendor is 'Vendor.';
 comment on column resource.worker_gpu.model is 'Model.';
@@ -546,8 +452,6 @@ comment on column resource.worker_gpu.vram is 'Memory (MB).';
 comment on column resource.worker_gpu.architecture is 'Microarchitecture.';
 comment on column resource.worker_gpu.framework_version is 'Version of the framework, such as CUDA''s.';
 comment on column resource.worker_gpu.driver_version is 'Version of the driver.';
-comment on constraint worker_gpu_vram_check on resource.worker_gpu is 'a number between -1e15 and 1e15';
-comment on constraint worker_gpu_vram_allowed on resource.worker_gpu is '0 or more';
 
 create table resource.share (
   setup                    text not null references resource.setup on delete cascade,
@@ -562,8 +466,6 @@ create table resource.share (
   primary key (setup, gshare)
 );
 comment on table resource.share is 'Global shares.';
-comment on column resource.share.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.share.gshare is 'Global share.';
 comment on column resource.share.parent is 'Share that it is part of.';
 comment on column resource.share.target is 'Target (HS06).';
 comment on column resource.share.running is 'Running (HS06).';
@@ -572,11 +474,6 @@ comment on column resource.share.usage_percent is
   'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
 comment on column resource.share.equivalent_usage_percent is 'The like with the share above it, as a fraction.';
 comment on column resource.share.measured is 'When the usage was measured; null = it holds as it is.';
-comment on constraint share_target_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_running_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_queued_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_usage_percent_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_equivalent_usage_percent_check on resource.share is 'a number between -1e15 and 1e15';
 
 create table resource.account (
   setup         text not null references resource.setup on delete cascade,
@@ -597,7 +494,6 @@ create table resource.account (
   primary key (setup, kind, name)
 );
 comment on table resource.account is 'Users and working groups with what they run, and their quota.';
-comment on column resource.account.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.account.kind is 'user or group.';
 comment on column resource.account.name is 'User name or working group.';
 comment on column resource.account.running_jobs is 'Running jobs.';
@@ -610,16 +506,6 @@ comment on column resource.account.rem_slots_a is 'Slots left until class A ends
 comment on column resource.account.rem_slots_b is 'Slots left until class B ends; null = not evaluated.';
 comment on column resource.account.evaluated is 'When rem_slots_a and rem_slots_b were; null = they hold as they are.';
 comment on constraint account_kind_check on resource.account is 'user or group';
-comment on constraint account_running_jobs_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_running_jobs_allowed on resource.account is '0 or more';
-comment on constraint account_queued_jobs_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_queued_jobs_allowed on resource.account is '0 or more';
-comment on constraint account_running_cores_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_running_cores_allowed on resource.account is '0 or more';
-comment on constraint account_queued_cores_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_queued_cores_allowed on resource.account is '0 or more';
-comment on constraint account_rem_slots_a_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_rem_slots_b_check on resource.account is 'a number between -1e15 and 1e15';
 
 create table resource.queue_lock (
   setup     text not null references resource.setup on delete cascade,
@@ -628,8 +514,6 @@ create table resource.queue_lock (
   primary key (setup, queue)
 );
 comment on table resource.queue_lock is 'Queues that another broker locked.';
-comment on column resource.queue_lock.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_lock.queue is 'Queue.';
 comment on column resource.queue_lock.locked_at is 'When; a lock counts five minutes; null = now.';
 
 create table resource.instance_type (
@@ -642,7 +526,6 @@ create table resource.instance_type (
 );
 comment on table resource.instance_type is
   'Types of computation instances that can be rented, with what an instance of the type has (PACKING.md).';
-comment on column resource.instance_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column resource.instance_type.name is 'Name, such as c5.2xlarge.';
 comment on column resource.instance_type.cpu is 'Cores.';
 comment on column resource.instance_type.ram is 'Memory (MB).';
@@ -678,7 +561,6 @@ create table resource.pilot_request (
 comment on table resource.pilot_request is
   'Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted '
   '(taskqueue.roll_up_resources).';
-comment on column resource.pilot_request.setup is 'Tenant.';
 comment on column resource.pilot_request.queue is 'Unified queue.';
 comment on column resource.pilot_request.since is 'Begin of the ten minutes.';
 comment on column resource.pilot_request.requests is 'Requests noted.';

@@ -32,7 +32,6 @@ create table taskqueue.setting (
   shares            text not null default 'groups' check (shares in ('groups', 'global'))
 );
 comment on table taskqueue.setting is 'Settings of matching, one row a setup (taskqueue.set_settings).';
-comment on column taskqueue.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.setting.ten_first is
   'User priority 10 is a class of its own, before all others (as in today''s DIRAC).';
 comment on column taskqueue.setting.strict_keys is
@@ -62,11 +61,7 @@ comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site
 comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
 comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
 comment on constraint setting_policy_check on taskqueue.setting is 'dirac or proportional';
-comment on constraint setting_lease_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
 comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
-comment on constraint setting_correction_window_check on taskqueue.setting is 'longer than 0, at most 100 years';
-comment on constraint setting_history_kept_check on taskqueue.setting is 'longer than 0, at most 100 years';
-comment on constraint setting_heartbeat_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
 comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
 comment on constraint setting_shares_check on taskqueue.setting is 'groups or global';
 
@@ -77,7 +72,6 @@ create table taskqueue.cpu_bucket (
 );
 comment on table taskqueue.cpu_bucket is
   'CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.';
-comment on column taskqueue.cpu_bucket.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.cpu_bucket.cpu_time is 'Upper end of the bucket, seconds (DIRAC: normalised CPU work).';
 
 create table taskqueue.platform_compatibility (
@@ -88,7 +82,6 @@ create table taskqueue.platform_compatibility (
 );
 comment on table taskqueue.platform_compatibility is
   'Compatible platforms: a resource that offers one also offers the other.';
-comment on column taskqueue.platform_compatibility.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.platform_compatibility.offered is 'Platform named by a resource.';
 comment on column taskqueue.platform_compatibility.accepted is 'Platform that this resource also offers.';
 
@@ -102,7 +95,6 @@ create table taskqueue.owner_group (
 );
 comment on table taskqueue.owner_group is
   'Owner groups with their share and properties. A group without a row has the defaults.';
-comment on column taskqueue.owner_group.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.owner_group.owner_group is 'Group used for the submission.';
 comment on column taskqueue.owner_group.share is 'Share of the group, any unit; default 1000.';
 comment on column taskqueue.owner_group.job_sharing is
@@ -118,7 +110,6 @@ create table taskqueue.held_owner (
   primary key (setup, owner_dn)
 );
 comment on table taskqueue.held_owner is 'Owners whose TaskQueues are held.';
-comment on column taskqueue.held_owner.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.held_owner.owner_dn is 'Owner.';
 comment on column taskqueue.held_owner.held_at is 'Since when.';
 
@@ -159,7 +150,6 @@ alter table taskqueue.definition alter column setup set (n_distinct = 1);
 comment on table taskqueue.definition is
   'The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows. '
   'Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares).';
-comment on column taskqueue.definition.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.definition.definition_id is 'Definition.';
 comment on column taskqueue.definition.digest is 'md5 of the canonical requirements.';
 comment on column taskqueue.definition.family is
@@ -208,8 +198,6 @@ alter table taskqueue.task_queue alter column setup set (n_distinct = 1);
 comment on table taskqueue.task_queue is
   'TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold '
   'the requirements with one value, the tables task_queue_* those with several; these are the truth.';
-comment on column taskqueue.task_queue.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue.definition_id is 'Its requirements as one row, shared with its siblings.';
 comment on column taskqueue.task_queue.owner_dn is 'OwnerDN: who submitted the jobs.';
 comment on column taskqueue.task_queue.owner_group is 'OwnerGroup: group used for the submission.';
@@ -245,7 +233,6 @@ alter table taskqueue.posting_list alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting_list is
   'Posting lists: the open TaskQueues that a site may see, by CPU bucket, in weight classes. Matching draws from them '
   '(taskqueue.next_candidate). Derived from task_queue and its requirement tables.';
-comment on column taskqueue.posting_list.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.posting_list.site is
   'A site that the TaskQueues list and do not ban; ''*'' = they list no site; '''' = every open TaskQueue, for '
   'resources without a site.';
@@ -278,11 +265,9 @@ create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 alter table taskqueue.posting alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting is
   'Postings: which TaskQueue has a position of a posting list. Derived from task_queue and its requirement tables.';
-comment on column taskqueue.posting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.posting.list_id is 'Posting list.';
 comment on column taskqueue.posting.weight_class is 'Weight class of the list.';
 comment on column taskqueue.posting.position is 'Position in the weight class, from 1.';
-comment on column taskqueue.posting.task_queue_id is 'TaskQueue.';
 
 create table taskqueue.job (
   setup         text not null,
@@ -299,10 +284,7 @@ create table taskqueue.job (
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 alter table taskqueue.job alter column setup set (n_distinct = 1);
 comment on table taskqueue.job is 'Waiting jobs.';
-comment on column taskqueue.job.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.job.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.job.task_queue_id is 'TaskQueue in which it waits.';
-comment on column taskqueue.job.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.job.held is 'True: not matched until it is resumed.';
 comment on column taskqueue.job.attempts is 'How often it was matched before.';
 comment on column taskqueue.job.inserted_at is 'Since when it waits.';
@@ -324,8 +306,6 @@ comment on table taskqueue.job_count is
   'Waiting jobs that are not held, by TaskQueue and user priority, as of a snapshot. The newest row of a TaskQueue '
   'counts, and job_count_change is added to it (taskqueue.job_level). Rows are appended, never updated; a match reads '
   'only the newest. Derived from job.';
-comment on column taskqueue.job_count.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.job_count.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.job_count.known_to is
   'Changes made in this transaction or a later one are not counted here.';
 comment on column taskqueue.job_count.count_id is 'Distinguishes counts with the same snapshot.';
@@ -348,10 +328,7 @@ alter table taskqueue.job_count_change alter column setup set (n_distinct = 1);
 comment on table taskqueue.job_count_change is
   'Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter; '
   'taskqueue.fold_counts counts them.';
-comment on column taskqueue.job_count_change.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.job_count_change.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.job_count_change.made_in is 'Transaction that wrote the row.';
-comment on column taskqueue.job_count_change.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.job_count_change.change is 'Jobs added; negative: taken.';
 comment on column taskqueue.job_count_change.first_id is 'Lowest id of the jobs added; null = none.';
 
@@ -363,7 +340,6 @@ create table taskqueue.job_count_horizon (
 comment on table taskqueue.job_count_horizon is
   'Progress of transactions when taskqueue.maintain last looked: counted changes of transactions that had finished '
   'then may go when all that had started then have finished.';
-comment on column taskqueue.job_count_horizon.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.job_count_horizon.finished is 'All transactions before this one had finished.';
 comment on column taskqueue.job_count_horizon.started is 'No transaction from this one on had started.';
 
@@ -390,13 +366,10 @@ create index lease_matched on taskqueue.lease (setup, matched_at) where state = 
 alter table taskqueue.lease alter column setup set (n_distinct = 1);
 comment on table taskqueue.lease is
   'Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.';
-comment on column taskqueue.lease.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.lease.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.lease.attempt is 'Number of this match of the job, from 1.';
 comment on column taskqueue.lease.token is 'Random secret of this attempt.';
 comment on column taskqueue.lease.task_queue_id is 'TaskQueue that the job was taken from.';
 comment on column taskqueue.lease.definition_id is 'Requirements that the job had.';
-comment on column taskqueue.lease.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.lease.state is 'matched: no report yet; running: the agent reported.';
 comment on column taskqueue.lease.site is
   'Site of the resource: the one that it offers, or the first that the TaskQueue accepts; null = it offers none or '
@@ -425,8 +398,6 @@ create table taskqueue.ended (
 create index ended_at on taskqueue.ended (setup, ended_at);
 alter table taskqueue.ended alter column setup set (n_distinct = 1);
 comment on table taskqueue.ended is 'Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.';
-comment on column taskqueue.ended.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.ended.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.ended.attempts is 'How often it was matched.';
 comment on column taskqueue.ended.token is 'Token of the last attempt; null = never matched.';
 comment on column taskqueue.ended.task_queue_id is 'TaskQueue that it was last in.';
@@ -454,18 +425,13 @@ create index history_job on taskqueue.history (setup, job_id, at);
 comment on table taskqueue.history is
   'What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends '
   '(taskqueue.match).';
-comment on column taskqueue.history.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.history.at is 'When.';
-comment on column taskqueue.history.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.history.attempt is 'Attempt number; 0 = never matched.';
 comment on column taskqueue.history.event is
   'matched, running, released, held, resumed, kill asked, finished, failed, cancelled, closed or replaced.';
-comment on column taskqueue.history.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.history.definition_id is 'Requirements.';
 comment on column taskqueue.history.cpu_time is 'CPU bucket, seconds; of matches.';
 comment on column taskqueue.history.owner_group is 'Owner group; of matches.';
 comment on column taskqueue.history.owner_dn is 'Owner; of matches.';
-comment on column taskqueue.history.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.history.site is 'Site of the lease.';
 comment on column taskqueue.history.grid_ce is 'Computing element of the lease.';
 comment on column taskqueue.history.role_name is 'Database role that caused it.';
@@ -480,8 +446,6 @@ alter table taskqueue.unposted alter column setup set (n_distinct = 1);
 comment on table taskqueue.unposted is
   'TaskQueues that were opened while another transaction worked on their posting lists. They are posted by the next '
   'match that finds nothing else, by one match in sixteen, or by taskqueue.maintain.';
-comment on column taskqueue.unposted.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.unposted.task_queue_id is 'TaskQueue.';
 
 create type taskqueue.offer as (
   owner_dn text,
@@ -547,7 +511,6 @@ create table taskqueue.site_limit (
   constraint site_limit_once unique nulls not distinct (setup, site, grid_ce, kind, attribute, value)
 );
 comment on table taskqueue.site_limit is 'Limits per site, optionally per CE, on a value of a requirement.';
-comment on column taskqueue.site_limit.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.site_limit.limit_id is 'Limit.';
 comment on column taskqueue.site_limit.kind is 'running: jobs there at a time; delay: time between two matches.';
 comment on column taskqueue.site_limit.site is 'Site.';
@@ -571,7 +534,6 @@ create table taskqueue.limit_slot (
 alter table taskqueue.limit_slot alter column setup set (n_distinct = 1);
 comment on table taskqueue.limit_slot is
   'Free slots of running limits. A match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.';
-comment on column taskqueue.limit_slot.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.limit_slot.limit_id is 'Limit.';
 comment on column taskqueue.limit_slot.slot is
   'Number of the slot; negative: a slot too many since the limit was lowered, to be removed with a free slot.';
@@ -588,8 +550,6 @@ alter table taskqueue.limit_use alter column setup set (n_distinct = 1);
 comment on table taskqueue.limit_use is
   'Slots of running limits that leased jobs hold. A match never looks for these rows, so that a job ends without '
   'waiting.';
-comment on column taskqueue.limit_use.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.limit_use.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.limit_use.limit_id is 'Limit that the job counts at.';
 comment on column taskqueue.limit_use.slot is 'Number of the slot.';
 
@@ -601,7 +561,6 @@ create table taskqueue.share_mark (
 create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 comment on table taskqueue.share_mark is
   'Groups whose priorities have to be recomputed; rows are appended, and taskqueue.maintain deletes them.';
-comment on column taskqueue.share_mark.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.share_mark.owner_group is 'Group.';
 comment on column taskqueue.share_mark.marked_at is 'When its TaskQueues changed.';
 
@@ -615,7 +574,6 @@ create table taskqueue.share_correction (
 comment on table taskqueue.share_correction is
   'Factors on the shares of groups: from the usage in the history where the setting share_correction is on; from the '
   'tree of global shares where shares is global.';
-comment on column taskqueue.share_correction.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.share_correction.owner_group is 'Group.';
 comment on column taskqueue.share_correction.owner_dn is
   'Owner; empty = the whole group (one with JobSharing, or with a global share).';
@@ -635,7 +593,6 @@ create table taskqueue.request (
 alter table taskqueue.request alter column setup set (n_distinct = 1);
 comment on table taskqueue.request is
   'Answers of calls with a request id, kept for ten minutes: the same call repeated gets the same answer.';
-comment on column taskqueue.request.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.request.role_name is 'Database role that asked.';
 comment on column taskqueue.request.request_id is 'Chosen by the client.';
 comment on column taskqueue.request.call is 'Function called.';
@@ -666,7 +623,6 @@ alter table taskqueue.known_offer alter column matching set storage external;
 comment on table taskqueue.known_offer is
   'Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a '
   'row goes when a configuration changes (taskqueue.forget_offers) and after ten minutes without a request.';
-comment on column taskqueue.known_offer.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.known_offer.digest is 'Hash of the description.';
 comment on column taskqueue.known_offer.resource is
   'The description without CPUTime and JobID, with the owner of a private identity.';
@@ -700,7 +656,6 @@ alter table taskqueue.resource_seen alter column setup set (n_distinct = 1);
 comment on table taskqueue.resource_seen is
   'Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain '
   'rolls it up.';
-comment on column taskqueue.resource_seen.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.resource_seen.class is
   'md5 of the canonical description, CPUTime as bucket, without JobID.';
 comment on column taskqueue.resource_seen.seen_at is 'When.';
@@ -719,7 +674,6 @@ create table taskqueue.resource_class (
 );
 comment on table taskqueue.resource_class is
   'Kinds of resources that asked, at most 10,000 per setup, the ones seen last.';
-comment on column taskqueue.resource_class.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.resource_class.class is 'Class.';
 comment on column taskqueue.resource_class.resource is 'Canonical description.';
 comment on column taskqueue.resource_class.first_seen is 'First seen.';
@@ -739,8 +693,6 @@ create index task_queue_submit_pool_value on taskqueue.task_queue_submit_pool (s
 comment on table taskqueue.task_queue_submit_pool is
   'Requirement of TaskQueues, one row per value: pool used to submit pilots for the jobs. Read by pilot submission, '
   'never by matching.';
-comment on column taskqueue.task_queue_submit_pool.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_submit_pool.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_submit_pool.value is 'Submit pool.';
 
 create table taskqueue.task_queue_grid_middleware (
@@ -754,8 +706,6 @@ create index task_queue_grid_middleware_value on taskqueue.task_queue_grid_middl
 comment on table taskqueue.task_queue_grid_middleware is
   'Requirement of TaskQueues, one row per value: grid middleware of the pilots. Read by pilot submission, never by '
   'matching.';
-comment on column taskqueue.task_queue_grid_middleware.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_grid_middleware.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_grid_middleware.value is 'Grid middleware.';
 
 create table taskqueue.task_queue_pilot_type (
@@ -768,8 +718,6 @@ create table taskqueue.task_queue_pilot_type (
 create index task_queue_pilot_type_value on taskqueue.task_queue_pilot_type (setup, value);
 comment on table taskqueue.task_queue_pilot_type is
   'Requirement of TaskQueues, one row per value: pilot type that may run the jobs; no row = any.';
-comment on column taskqueue.task_queue_pilot_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_pilot_type.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_pilot_type.value is 'Pilot type, for example private.';
 
 create table taskqueue.task_queue_site (
@@ -782,8 +730,6 @@ create table taskqueue.task_queue_site (
 create index task_queue_site_value on taskqueue.task_queue_site (setup, value);
 comment on table taskqueue.task_queue_site is
   'Requirement of TaskQueues, one row per value: site that may run the jobs; no row = any.';
-comment on column taskqueue.task_queue_site.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_site.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_site.value is 'Site.';
 
 create table taskqueue.task_queue_banned_site (
@@ -796,8 +742,6 @@ create table taskqueue.task_queue_banned_site (
 create index task_queue_banned_site_value on taskqueue.task_queue_banned_site (setup, value);
 comment on table taskqueue.task_queue_banned_site is
   'Requirement of TaskQueues, one row per value: site that may not run the jobs.';
-comment on column taskqueue.task_queue_banned_site.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_banned_site.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_banned_site.value is 'Site.';
 
 create table taskqueue.task_queue_grid_ce (
@@ -810,8 +754,6 @@ create table taskqueue.task_queue_grid_ce (
 create index task_queue_grid_ce_value on taskqueue.task_queue_grid_ce (setup, value);
 comment on table taskqueue.task_queue_grid_ce is
   'Requirement of TaskQueues, one row per value: computing element that may run the jobs; no row = any.';
-comment on column taskqueue.task_queue_grid_ce.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_grid_ce.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_grid_ce.value is 'Computing element.';
 
 create table taskqueue.task_queue_platform (
@@ -824,8 +766,6 @@ create table taskqueue.task_queue_platform (
 create index task_queue_platform_value on taskqueue.task_queue_platform (setup, value);
 comment on table taskqueue.task_queue_platform is
   'Requirement of TaskQueues, one row per value: platform that may run the jobs; no row = any.';
-comment on column taskqueue.task_queue_platform.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_platform.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_platform.value is 'Platform.';
 
 create table taskqueue.task_queue_job_type (
@@ -838,8 +778,6 @@ create table taskqueue.task_queue_job_type (
 create index task_queue_job_type_value on taskqueue.task_queue_job_type (setup, value);
 comment on table taskqueue.task_queue_job_type is
   'Requirement of TaskQueues, one row per value: type of the jobs; no row = any.';
-comment on column taskqueue.task_queue_job_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_job_type.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_job_type.value is 'Job type.';
 
 create table taskqueue.task_queue_tag (
@@ -852,8 +790,6 @@ create table taskqueue.task_queue_tag (
 create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
 comment on table taskqueue.task_queue_tag is
   'Requirement of TaskQueues, one row per value: tag that the resource must offer.';
-comment on column taskqueue.task_queue_tag.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.task_queue_tag.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue_tag.value is 'Tag.';
 
 create type taskqueue.stream as (
@@ -900,7 +836,6 @@ alter table taskqueue.owner_weight alter column setup set (n_distinct = 1);
 comment on table taskqueue.owner_weight is
   'Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends '
   'a row in the same transaction; taskqueue.fold_weights reduces the rows. Derived from task_queue.mean_weight.';
-comment on column taskqueue.owner_weight.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.owner_weight.owner_group is 'OwnerGroup of the TaskQueues.';
 comment on column taskqueue.owner_weight.owner_dn is 'OwnerDN of the TaskQueues.';
 comment on column taskqueue.owner_weight.light is

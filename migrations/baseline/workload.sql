@@ -16,7 +16,6 @@ create table workload.dataset (
   primary key (setup, dataset)
 );
 comment on table workload.dataset is 'Datasets.';
-comment on column workload.dataset.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column workload.dataset.dataset is 'Name.';
 comment on column workload.dataset.type is 'input, output, log, lib, pseudo_input, ...';
 comment on column workload.dataset.site is
@@ -39,21 +38,11 @@ create table workload.dataset_file (
   primary key (setup, dataset, position)
 );
 comment on table workload.dataset_file is 'Files of datasets.';
-comment on column workload.dataset_file.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.dataset_file.dataset is 'Dataset.';
-comment on column workload.dataset_file.position is 'Order, from 1.';
 comment on column workload.dataset_file.lfn is 'Logical file name.';
 comment on column workload.dataset_file.size is 'Bytes.';
 comment on column workload.dataset_file.nevents is 'Events.';
 comment on column workload.dataset_file.start_event is 'First event.';
 comment on column workload.dataset_file.end_event is 'Last event.';
-comment on constraint dataset_file_position_check on workload.dataset_file is 'a number between -1e9 and 1e9';
-comment on constraint dataset_file_size_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_size_allowed on workload.dataset_file is '0 or more';
-comment on constraint dataset_file_nevents_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_nevents_allowed on workload.dataset_file is '0 or more';
-comment on constraint dataset_file_start_event_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_end_event_check on workload.dataset_file is 'a number between -1e15 and 1e15';
 
 create table workload.replica (
   setup   text not null references resource.setup on delete cascade,
@@ -71,8 +60,6 @@ create index replica_storage on workload.replica (setup, storage);
 comment on table workload.replica is
   'Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the '
   'dataset.';
-comment on column workload.replica.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.replica.dataset is 'Dataset.';
 comment on column workload.replica.storage is 'Storage endpoint.';
 comment on column workload.replica.found is 'Files there; null = as many as lfns, else all.';
 comment on column workload.replica.total is 'Files of the dataset; null = as many as it has here.';
@@ -80,14 +67,6 @@ comment on column workload.replica.asize is 'Bytes there; null = summed from the
 comment on column workload.replica.tsize is 'Bytes of the dataset; null = summed from the files.';
 comment on column workload.replica.vp is 'A virtual placement: a cache may hold it.';
 comment on column workload.replica.lfns is 'Files there, where not all are; null = the first found ones.';
-comment on constraint replica_found_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_found_allowed on workload.replica is '0 or more';
-comment on constraint replica_total_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_total_allowed on workload.replica is '0 or more';
-comment on constraint replica_asize_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_asize_allowed on workload.replica is '0 or more';
-comment on constraint replica_tsize_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_tsize_allowed on workload.replica is '0 or more';
 
 create table workload.task (
   setup                  text not null references resource.setup on delete cascade,
@@ -197,14 +176,11 @@ create table workload.task (
 );
 create index task_due on workload.task (setup, status);
 comment on table workload.task is 'Tasks, or the chunk of a task that is to be brokered. Names are JEDI''s.';
-comment on column workload.task.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column workload.task.task_id is 'JEDI task id.';
 comment on column workload.task.label is 'prodSourceLabel: managed, user, test, ...';
-comment on column workload.task.gshare is 'Global share.';
 comment on column workload.task.status is
   'JEDI''s status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending '
   'ones.';
-comment on column workload.task.user_name is 'User.';
 comment on column workload.task.orig_user is 'User before the name was cleaned.';
 comment on column workload.task.working_group is 'Working group; null = none.';
 comment on column workload.task.processing_type is 'Processing type: evgen, simul, reprocessing, urgent, ...';
@@ -241,10 +217,8 @@ comment on column workload.task.trans_uses is 'Base release of user jobs.';
 comment on column workload.task.container_name is 'Container; null = none.';
 comment on column workload.task.only_tags_for_fc is 'The container must be one of the published tags.';
 comment on column workload.task.nucleus is 'Nucleus that outputs are gathered at; null = not yet brokered.';
-comment on column workload.task.cloud is 'Cloud.';
 comment on column workload.task.site is 'Pre-assigned queues, separated by commas.';
 comment on column workload.task.parent is 'Task whose output is the input.';
-comment on column workload.task.resource_type is 'Resource type.';
 comment on column workload.task.event_service is '0 = none, 1 or 2 = event service.';
 comment on column workload.task.frozen is 'Since when nothing goes on.';
 comment on column workload.task.task_class is 'Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.';
@@ -278,73 +252,27 @@ comment on column workload.task.task_broker_on_master is 'Only the first input d
 comment on column workload.task.sites_used is 'Queues that jobs of the task went to.';
 comment on column workload.task.resource_types_at is 'Resource types of the task''s jobs by queue.';
 comment on column workload.task.task_classified is 'When task_class was said; null = it holds as it is.';
-comment on constraint task_task_id_allowed on workload.task is '0 or more';
 comment on constraint task_status_allowed on workload.task is
   'a status of JEDI''s: registered, defined, assigning, ready, pending, scouting, scouted, running, prepared, '
   'done, failed, finished, aborting, aborted, finishing, topreprocess, preprocessing, tobroken, broken, toretry, '
   'toincexec, toreassign, rerefine, paused, throttled, exhausted, passed, staging, staged, merging, waiting';
-comment on constraint task_task_priority_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_current_priority_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_merge_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_merge_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_max_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_max_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_ram_count_allowed on workload.task is '0 or more';
 comment on constraint task_ram_unit_allowed on workload.task is 'MB, MBPerCore or MBPerCoreFixed';
-comment on constraint task_base_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_base_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_merge_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_merge_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_chunk_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_chunk_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_cpu_time_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_cpu_time_allowed on workload.task is '0 or more';
 comment on constraint task_cpu_time_unit_allowed on workload.task is
   'HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as '
   'kSI2kseconds';
-comment on constraint task_cpu_efficiency_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_cpu_efficiency_allowed on workload.task is '0 or more';
-comment on constraint task_base_walltime_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_base_walltime_allowed on workload.task is '0 or more';
-comment on constraint task_walltime_check on workload.task is 'a number between -1e15 and 1e15';
 comment on constraint task_walltime_unit_allowed on workload.task is
   'a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB';
-comment on constraint task_out_disk_count_check on workload.task is 'a number between -1e15 and 1e15';
 comment on constraint task_out_disk_unit_allowed on workload.task is
   'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
-comment on constraint task_work_disk_count_check on workload.task is 'a number between -1e15 and 1e15';
 comment on constraint task_work_disk_unit_allowed on workload.task is
   'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
-comment on constraint task_io_intensity_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_io_intensity_allowed on workload.task is '0 or more';
-comment on constraint task_disk_io_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_disk_io_allowed on workload.task is '0 or more';
-comment on constraint task_event_service_allowed on workload.task is '0 or more';
 comment on constraint task_task_class_allowed on workload.task is '2 (S), 1 (A), 0 (B) or -1 (C)';
-comment on constraint task_t1_weight_check on workload.task is 'a number between -1e15 and 1e15';
 comment on constraint task_ip_connectivity_allowed on workload.task is '1 (full), 2 (http) or 3 (none)';
 comment on constraint task_ip_stack_allowed on workload.task is '4 (IPv4) or 6 (IPv6)';
 comment on constraint task_allow_input_lan_allowed on workload.task is '1 (use) or 2 (only)';
 comment on constraint task_allow_input_wan_allowed on workload.task is '1 (use) or 2 (only)';
 comment on constraint task_full_chain_allowed on workload.task is '1 (only), 2 (require) or 3 (capable)';
 comment on constraint task_scouting_allowed on workload.task is '1 (scouting) or 2 (done)';
-comment on constraint task_n_files_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_files_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_files_per_merge_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_files_per_merge_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_events_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_events_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_gb_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_gb_per_job_allowed on workload.task is '0 or more';
-comment on constraint task_dynamic_num_events_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_dynamic_num_events_allowed on workload.task is '0 or more';
-comment on constraint task_max_events_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_max_events_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_jumbo_jobs_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_jumbo_jobs_allowed on workload.task is '0 or more';
 
 create table workload.task_dataset (
   setup     text not null references resource.setup on delete cascade,
@@ -357,14 +285,9 @@ create table workload.task_dataset (
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
 comment on table workload.task_dataset is 'Input and output datasets of tasks; the first input is the primary one.';
-comment on column workload.task_dataset.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.task_dataset.task_id is 'Task.';
 comment on column workload.task_dataset.direction is 'input or output.';
-comment on column workload.task_dataset.position is 'Order, from 1.';
-comment on column workload.task_dataset.dataset is 'Dataset.';
 comment on column workload.task_dataset.token is 'Output: destination token, null = none.';
 comment on constraint task_dataset_direction_check on workload.task_dataset is 'input or output';
-comment on constraint task_dataset_position_check on workload.task_dataset is 'a number between -1e9 and 1e9';
 
 create table workload.input_digest (
   setup           text not null references resource.setup on delete cascade,
@@ -381,8 +304,6 @@ create table workload.input_digest (
 );
 comment on table workload.input_digest is
   'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
-comment on column workload.input_digest.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.input_digest.task_id is 'Task.';
 comment on column workload.input_digest.files is 'Files of the datasets that are not pseudo, each name once.';
 comment on column workload.input_digest.size is 'Their bytes.';
 comment on column workload.input_digest.shared_files is 'A name is in two datasets of the task.';
@@ -406,18 +327,9 @@ create table workload.task_result (
   primary key (setup, task_id, queue)
 );
 comment on table workload.task_result is 'How the jobs of a task ended at a queue lately.';
-comment on column workload.task_result.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.task_result.task_id is 'Task.';
-comment on column workload.task_result.queue is 'Queue.';
 comment on column workload.task_result.failed is 'Failed.';
 comment on column workload.task_result.closed is 'Closed, to be assigned elsewhere.';
 comment on column workload.task_result.finished is 'Finished.';
-comment on constraint task_result_failed_check on workload.task_result is 'a number between -1e15 and 1e15';
-comment on constraint task_result_failed_allowed on workload.task_result is '0 or more';
-comment on constraint task_result_closed_check on workload.task_result is 'a number between -1e15 and 1e15';
-comment on constraint task_result_closed_allowed on workload.task_result is '0 or more';
-comment on constraint task_result_finished_check on workload.task_result is 'a number between -1e15 and 1e15';
-comment on constraint task_result_finished_allowed on workload.task_result is '0 or more';
 
 create table workload.statistic (
   setup         text not null references resource.setup on delete cascade,
@@ -442,13 +354,9 @@ create table workload.statistic (
 create index statistic_queue on workload.statistic (setup, queue);
 comment on table workload.statistic is
   'Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).';
-comment on column workload.statistic.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column workload.statistic.number is 'Which row.';
 comment on column workload.statistic.queue is 'Unified queue.';
-comment on column workload.statistic.gshare is 'Global share.';
-comment on column workload.statistic.resource_type is 'Resource type.';
 comment on column workload.statistic.nucleus is 'Nucleus that outputs go to.';
-comment on column workload.statistic.label is 'prodSourceLabel.';
 comment on column workload.statistic.status is 'Status of the jobs.';
 comment on column workload.statistic.njobs is 'Jobs.';
 comment on column workload.statistic.ncores is 'Cores.';
@@ -456,12 +364,6 @@ comment on column workload.statistic.diskio is 'Mean diskIO of running jobs (kB/
 comment on constraint statistic_status_allowed on workload.statistic is
   'a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding, '
   'merging, transferring, finished, failed, cancelled, closed';
-comment on constraint statistic_njobs_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_njobs_allowed on workload.statistic is '0 or more';
-comment on constraint statistic_ncores_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_ncores_allowed on workload.statistic is '0 or more';
-comment on constraint statistic_diskio_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_diskio_allowed on workload.statistic is '0 or more';
 
 -- Few indexes: each costs every change of a job. A change of a job's status touches none of them except when the job
 -- starts, ends or goes back to its task, so that most changes are heap-only. No CHECK on what the calls write:
@@ -504,18 +406,12 @@ comment on index workload.job_task is 'Each part of a task''s input is the work 
 create index job_active on workload.job (setup, task_id, queue) where ended is null;
 create index job_analysis on workload.job (setup, started) where gshare = 'User Analysis';
 comment on table workload.job is 'Jobs. Brokerage counts them.';
-comment on column workload.job.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column workload.job.job_id is 'PanDA id.';
 comment on column workload.job.task_id is 'Task; null = none.';
 comment on column workload.job.queue is 'Unified queue; null = not brokered.';
 comment on column workload.job.status is 'PanDA''s status: defined, assigned, activated, starting, running, ...';
 comment on column workload.job.sub_status is 'Status within.';
 comment on column workload.job.priority is 'Current priority.';
-comment on column workload.job.gshare is 'Global share.';
-comment on column workload.job.label is 'prodSourceLabel.';
-comment on column workload.job.user_name is 'User.';
-comment on column workload.job.working_group is 'Working group.';
-comment on column workload.job.resource_type is 'Resource type.';
 comment on column workload.job.cores is 'Cores.';
 comment on column workload.job.created is 'When it was made.';
 comment on column workload.job.modified is
@@ -553,21 +449,10 @@ create table workload.user_queue_statistic (
 );
 comment on table workload.user_queue_statistic is
   'Jobs of users at queues by share; the user _total holds the totals where not every user is listed.';
-comment on column workload.user_queue_statistic.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.user_queue_statistic.queue is 'Queue.';
-comment on column workload.user_queue_statistic.gshare is 'Global share.';
 comment on column workload.user_queue_statistic.user_name is 'User, or _total.';
 comment on column workload.user_queue_statistic.queued is 'Queued jobs.';
 comment on column workload.user_queue_statistic.running is 'Running jobs.';
 comment on column workload.user_queue_statistic.running_cores is 'Cores of the running jobs; null = one a job.';
-comment on constraint user_queue_statistic_queued_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';
-comment on constraint user_queue_statistic_queued_allowed on workload.user_queue_statistic is '0 or more';
-comment on constraint user_queue_statistic_running_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';
-comment on constraint user_queue_statistic_running_allowed on workload.user_queue_statistic is '0 or more';
-comment on constraint user_queue_statistic_running_cores_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';
 
 create table workload.to_running_rate (
   setup  text not null references resource.setup on delete cascade,
@@ -577,12 +462,8 @@ create table workload.to_running_rate (
   primary key (setup, queue, gshare)
 );
 comment on table workload.to_running_rate is 'Jobs that started per hour at a queue.';
-comment on column workload.to_running_rate.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.to_running_rate.queue is 'Queue.';
 comment on column workload.to_running_rate.gshare is 'Global share; empty = all.';
 comment on column workload.to_running_rate.rate is 'Jobs per hour.';
-comment on constraint to_running_rate_rate_check on workload.to_running_rate is 'a number between -1e15 and 1e15';
-comment on constraint to_running_rate_rate_allowed on workload.to_running_rate is '0 or more';
 
 create table workload.remaining_work (
   setup    text not null references resource.setup on delete cascade,
@@ -593,14 +474,9 @@ create table workload.remaining_work (
   primary key (setup, nucleus, gshare, priority)
 );
 comment on table workload.remaining_work is 'Work that is left at a nucleus (HS06 s).';
-comment on column workload.remaining_work.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.remaining_work.nucleus is 'Nucleus.';
 comment on column workload.remaining_work.gshare is 'Global share; empty = the whole work of the nucleus.';
 comment on column workload.remaining_work.priority is 'Priority of the tasks; 0 with the whole work.';
 comment on column workload.remaining_work.work is 'HS06 s.';
-comment on constraint remaining_work_priority_check on workload.remaining_work is 'a number between -1e9 and 1e9';
-comment on constraint remaining_work_work_check on workload.remaining_work is 'a number between -1e15 and 1e15';
-comment on constraint remaining_work_work_allowed on workload.remaining_work is '0 or more';
 
 create sequence workload.job_id start 1000000000000;
 comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
@@ -652,8 +528,6 @@ create table workload.job_history (
 create table workload.job_history_default partition of workload.job_history default;
 create index job_history_job on workload.job_history (setup, job_id, at);
 comment on table workload.job_history is 'Every change of a job''s status.';
-comment on column workload.job_history.setup is 'Tenant.';
-comment on column workload.job_history.at is 'When.';
 comment on column workload.job_history.number is 'Order of changes at one time.';
 comment on column workload.job_history.job_id is 'Job.';
 comment on column workload.job_history.from_status is 'Status before; null = made.';
@@ -682,8 +556,6 @@ create table workload.job_change (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 comment on table workload.job_change is
   'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
-comment on column workload.job_change.setup is 'Tenant.';
-comment on column workload.job_change.at is 'When.';
 comment on column workload.job_change.jobs is 'Jobs that changed.';
 comment on column workload.job_change.from_status is 'Status before; null = made.';
 comment on column workload.job_change.to_status is 'Status after; null = forgotten.';
@@ -716,14 +588,11 @@ create table workload.queue_count (
 ) with (fillfactor = 50);
 comment on table workload.queue_count is
   'Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.';
-comment on column workload.queue_count.setup is 'Tenant.';
 comment on column workload.queue_count.queue is 'Unified queue; null = none yet.';
 comment on column workload.queue_count.gshare is 'Global share; null = none.';
 comment on column workload.queue_count.resource_type is 'Resource type; null = none.';
 comment on column workload.queue_count.nucleus is 'Nucleus that outputs go to; null = none.';
 comment on column workload.queue_count.label is 'prodSourceLabel; null = none.';
-comment on column workload.queue_count.status is 'Status.';
-comment on column workload.queue_count.jobs is 'Jobs.';
 comment on column workload.queue_count.cores is 'Cores of them.';
 comment on column workload.queue_count.disk_io is 'Sum of the diskIO of those that say one.';
 comment on column workload.queue_count.disk_io_jobs is 'How many say one.';
@@ -745,15 +614,12 @@ create table workload.user_count (
 create index user_count_group on workload.user_count (setup, working_group) where working_group <> '';
 comment on table workload.user_count is
   'Jobs that have not ended, counted by user; workload.job_change adds to them.';
-comment on column workload.user_count.setup is 'Tenant.';
 comment on column workload.user_count.user_name is 'User; null = none.';
 comment on column workload.user_count.working_group is 'Working group; null = none.';
 comment on column workload.user_count.queue is 'Unified queue; null = none yet.';
 comment on column workload.user_count.gshare is 'Global share; null = none.';
 comment on column workload.user_count.label is 'prodSourceLabel; null = none.';
 comment on column workload.user_count.processing_type is 'processingType; null = none.';
-comment on column workload.user_count.status is 'Status.';
-comment on column workload.user_count.jobs is 'Jobs.';
 comment on column workload.user_count.cores is 'Cores of them.';
 
 create table workload.task_count (
@@ -766,10 +632,6 @@ create table workload.task_count (
 ) with (fillfactor = 50);
 comment on table workload.task_count is
   'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
-comment on column workload.task_count.setup is 'Tenant.';
-comment on column workload.task_count.task_id is 'Task.';
-comment on column workload.task_count.status is 'Status.';
-comment on column workload.task_count.jobs is 'Jobs.';
 comment on column workload.task_count.cores is 'Cores of them.';
 
 create table workload.start_count (
@@ -784,12 +646,10 @@ create table workload.start_count (
 );
 create index start_count_last on workload.start_count (setup, queue, last_at);
 comment on table workload.start_count is 'Jobs that began to run, by minute; workload.job_change adds to them.';
-comment on column workload.start_count.setup is 'Tenant.';
 comment on column workload.start_count.queue is 'Unified queue; null = none yet.';
 comment on column workload.start_count.gshare is 'Global share; null = none.';
 comment on column workload.start_count.resource_type is 'Resource type; null = none.';
 comment on column workload.start_count.minute is 'The minute, by its begin.';
-comment on column workload.start_count.jobs is 'Jobs.';
 comment on column workload.start_count.last_at is 'The last of them.';
 
 create table workload.end_count (
@@ -803,9 +663,6 @@ create table workload.end_count (
 );
 comment on table workload.end_count is
   'Jobs that ended, by task, queue and minute; workload.job_change adds to them.';
-comment on column workload.end_count.setup is 'Tenant.';
-comment on column workload.end_count.task_id is 'Task.';
 comment on column workload.end_count.queue is 'Unified queue; null = none yet.';
 comment on column workload.end_count.status is 'finished, failed, cancelled or closed.';
 comment on column workload.end_count.minute is 'The minute, by its begin.';
-comment on column workload.end_count.jobs is 'Jobs.';

@@ -301,52 +301,41 @@ create type brokerage.task_facts as (
 
 -- Jobs of tasks that were assigned to queues.
 create table brokerage.assignment (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task.
   queue text not null,  -- Queue, or pseudo-queue of a unified one.
-  jobs bigint,  -- Jobs.
+  jobs bigint check (jobs > -1e15 and jobs < 1e15),  -- Jobs.
   constraint assignment_pkey primary key (setup, run_id, task_id, queue),
-  -- a number between -1e15 and 1e15
-  constraint assignment_jobs_check check (jobs::numeric > '-1000000000000000'::numeric and jobs::numeric <
-    '1000000000000000'::numeric),
-  constraint assignment_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
   constraint assignment_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on delete
     cascade
 );
 
 -- Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.
 create table brokerage.live_counter (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   number bigint generated always as identity not null,  -- Number of the row.
   queue text,  -- Unified queue.
-  jobs bigint,  -- Jobs.
+  jobs bigint check (jobs > -1e15 and jobs < 1e15),  -- Jobs.
   counted_at timestamp with time zone,  -- When; null = loaded with a world, counts until it is replaced.
   constraint live_counter_pkey primary key (setup, number),
-  constraint live_counter_jobs_allowed check (jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint live_counter_jobs_check check (jobs::numeric > '-1000000000000000'::numeric and jobs::numeric <
-    '1000000000000000'::numeric),
-  constraint live_counter_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint live_counter_jobs_allowed check (jobs >= 0)  -- 0 or more
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
 
 -- Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
-  setup text not null,  -- Tenant.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   run_id bigint not null,  -- Run that decided.
   nucleus text not null,  -- Nucleus.
-  probability double precision not null,  -- How probable the choice was, 0 to 1.
+  -- How probable the choice was, 0 to 1.
+  probability double precision not null check (probability >= 0 and probability <= 1),
   gshare text,  -- Global share of the task.
   priority integer not null,  -- Current priority of the task then.
-  work double precision not null,  -- CPU time that its events need (HS06 s).
+  work double precision not null check (work >= 0),  -- CPU time that its events need (HS06 s).
   assigned_at timestamp with time zone not null,  -- When (resource.clock).
   constraint nucleus_assignment_pkey primary key (setup, task_id),
-  constraint nucleus_assignment_probability_check check (probability >= 0::double precision and probability <=
-    1::double precision),
-  constraint nucleus_assignment_work_check check (work >= 0::double precision),
-  constraint nucleus_assignment_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
   constraint nucleus_assignment_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id)
     on delete cascade
 );
@@ -354,142 +343,106 @@ create index nucleus_assignment_nucleus on brokerage.nucleus_assignment (setup, 
 
 -- Profiles of an organisation's own; documented and panda2026 come with the program (brokerage.shipped_rule).
 create table brokerage.profile (
-  profile text not null,  -- Name.
+  profile text not null primary key check (profile <> ''::text),  -- Name.
   -- Profile whose rules it has, unless brokerage.profile_rule changes them.
   based_on text default 'documented'::text not null,
   description text default ''::text not null,  -- What it is for.
-  constraint profile_pkey primary key (profile),
-  constraint profile_check check (based_on <> profile),
-  constraint profile_profile_check check (profile <> ''::text)
+  constraint profile_check check (based_on <> profile)
 );
 
 -- Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null = unchanged.
 -- brokerage.rule_in_force has the result.
 create table brokerage.profile_rule (
   profile text not null,  -- Profile; documented and panda2026 may be changed, too.
-  algorithm text not null,  -- production_job, analysis_job or production_task.
-  rule text not null,  -- Rule id.
+  -- production_job, analysis_job or production_task.
+  algorithm text not null check (algorithm = any (array['production_job'::text, 'analysis_job'::text,
+    'production_task'::text])),
+  rule text not null check (rule ~ '^[a-z0-9][a-z0-9-]*$'::text),  -- Rule id.
   -- task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: rejects a
   -- queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: whether a task that
   -- found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that jobs are
   -- distributed by; pending: when a task that found nothing is tried again; fact: the function or view that prepares a
   -- fact.
-  kind text,
+  kind text check (kind = any (array['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text,
+    'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text, 'second pass'::text])),
   "position" double precision,  -- Order within the algorithm.
   -- Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the
   -- parameters if it takes them.
   function text,
-  criteria text,  -- PanDA's criteria tag, such as -status; null = none, or the reason begins with it.
+  -- PanDA's criteria tag, such as -status; null = none, or the reason begins with it.
+  criteria text check (criteria ~ '^[-+][A-Za-z0-9_]+$'::text),
   temporary boolean,  -- The problem may pass by itself.
   enabled boolean,  -- Whether the rule applies.
   -- Parameters of the function. as: the rule id that decisions name instead. A choice has best, how many are kept; a
   -- task rule status, throttled or failed; a pending rule wait, an interval, also by priority.
-  parameters jsonb,
+  parameters jsonb check (jsonb_typeof(parameters) = 'object'::text),
   source text,  -- Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is.
-  constraint profile_rule_pkey primary key (profile, algorithm, rule),
-  constraint profile_rule_algorithm_check check (algorithm = any (array['production_job'::text, 'analysis_job'::text,
-    'production_task'::text])),
-  -- a tag of PanDA's, such as -status
-  constraint profile_rule_criteria_check check (criteria ~ '^[-+][A-Za-z0-9_]+$'::text),
-  -- task rule, candidate, row rule, set rule, second pass, weight, choice, distribution, pending or fact
-  constraint profile_rule_kind_check check (kind = any (array['task rule'::text, 'candidate'::text, 'row rule'::text,
-    'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text,
-    'second pass'::text])),
-  constraint profile_rule_parameters_check check (jsonb_typeof(parameters) = 'object'::text),  -- an object
-  -- lower case letters, digits and hyphens
-  constraint profile_rule_rule_check check (rule ~ '^[a-z0-9][a-z0-9-]*$'::text)
+  constraint profile_rule_pkey primary key (profile, algorithm, rule)
 );
 
 -- How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.
 create table brokerage.rejection_count (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   rule text not null,  -- Rule.
   queue text not null,  -- Queue.
-  tasks bigint,  -- Tasks.
+  tasks bigint check (tasks > -1e15 and tasks < 1e15),  -- Tasks.
   constraint rejection_count_pkey primary key (setup, run_id, rule, queue),
-  -- a number between -1e15 and 1e15
-  constraint rejection_count_tasks_check check (tasks::numeric > '-1000000000000000'::numeric and tasks::numeric <
-    '1000000000000000'::numeric),
-  constraint rejection_count_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
   constraint rejection_count_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on
     delete cascade
 );
 
 -- Runs of the brokers: one call, one row.
 create table brokerage.run (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint generated always as identity not null,  -- Number of the run.
   algorithm text,  -- production_job, analysis_job or production_task.
   profile text,  -- Profile that decided.
-  seed bigint,  -- Seed of the draws; null = none was given.
+  seed bigint check (seed > -1e15 and seed < 1e15),  -- Seed of the draws; null = none was given.
   dry boolean,  -- Only decisions were stored.
   called_by text,  -- Database role that called.
   started_at timestamp with time zone,  -- When it began (resource.clock).
   ended_at timestamp with time zone,  -- When it ended; null = it is running, or was interrupted.
-  tasks bigint default 0,  -- Tasks decided so far.
-  constraint run_pkey primary key (setup, run_id),
-  -- a number between -1e15 and 1e15
-  constraint run_seed_check check (seed::numeric > '-1000000000000000'::numeric and seed::numeric <
-    '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint run_tasks_check check (tasks::numeric > '-1000000000000000'::numeric and tasks::numeric <
-    '1000000000000000'::numeric),
-  constraint run_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  tasks bigint default 0 check (tasks > -1e15 and tasks < 1e15),  -- Tasks decided so far.
+  constraint run_pkey primary key (setup, run_id)
 );
 
 -- Settings of brokerage, one row for each setup that changes a default.
 create table brokerage.setting (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   profile text default 'documented'::text not null,  -- Profile that decides if a call names none.
   -- How long decisions are kept; counts by rule and queue stay.
-  decisions_kept interval default '2 days'::interval not null,
-  counts_kept interval default '30 days'::interval not null,  -- How long runs and counts by rule and queue are kept.
+  decisions_kept interval default '2 days'::interval not null check (decisions_kept > '00:00:00'::interval and
+    decisions_kept <= '100 years'::interval),
+  -- How long runs and counts by rule and queue are kept.
+  counts_kept interval default '30 days'::interval not null check (counts_kept > '00:00:00'::interval and counts_kept
+    <= '100 years'::interval),
   -- How long an assignment counts in the live counter.
-  assignments_count interval default '00:15:00'::interval not null,
+  assignments_count interval default '00:15:00'::interval not null check (assignments_count > '00:00:00'::interval and
+    assignments_count <= '100 years'::interval),
   -- Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
   -- assigned jobs count for assignments_count.
-  makes_jobs boolean default true not null,
-  constraint setting_pkey primary key (setup),
-  -- longer than 0, at most 100 years
-  constraint setting_assignments_count_check check (assignments_count > '00:00:00'::interval and assignments_count <=
-    '100 years'::interval),
-  -- longer than 0, at most 100 years
-  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval and counts_kept <=
-    '100 years'::interval),
-  -- longer than 0, at most 100 years
-  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval and decisions_kept <=
-    '100 years'::interval),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  makes_jobs boolean default true not null
 );
 
 -- What a run decided for a task.
 create table brokerage.task_decision (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task.
   decided_at timestamp with time zone,  -- When (resource.clock).
-  status text,  -- candidates, pending, throttled, failed, or error: the task could not be evaluated.
+  -- candidates, pending, throttled, failed, or error: the task could not be evaluated.
+  status text check (status = any (array['candidates'::text, 'pending'::text, 'throttled'::text, 'failed'::text,
+    'error'::text])),
   rule text,  -- Rule that throttled or failed the whole task; null = none.
   reason text,  -- Why it was throttled or failed, or the error, in words.
   errcode text,  -- SQLSTATE of an error.
   retry_at timestamp with time zone,  -- When a pending task is brokered again.
-  candidates integer,  -- Queues that may take its jobs.
-  rejected integer,  -- Queues that were rejected.
-  not_candidates integer,  -- Queues that never entered the list.
+  candidates integer check (candidates > -1e9 and candidates < 1e9),  -- Queues that may take its jobs.
+  rejected integer check (rejected > -1e9 and rejected < 1e9),  -- Queues that were rejected.
+  not_candidates integer check (not_candidates > -1e9 and not_candidates < 1e9),  -- Queues that never entered the list.
   constraint task_decision_pkey primary key (setup, run_id, task_id),
-  -- a number between -1e9 and 1e9
-  constraint task_decision_candidates_check check (candidates::numeric > '-1000000000'::numeric and candidates::numeric
-    < '1000000000'::numeric),
-  -- a number between -1e9 and 1e9
-  constraint task_decision_not_candidates_check check (not_candidates::numeric > '-1000000000'::numeric and
-    not_candidates::numeric < '1000000000'::numeric),
-  -- a number between -1e9 and 1e9
-  constraint task_decision_rejected_check check (rejected::numeric > '-1000000000'::numeric and rejected::numeric <
-    '1000000000'::numeric),
-  constraint task_decision_status_check check (status = any (array['candidates'::text, 'pending'::text,
-    'throttled'::text, 'failed'::text, 'error'::text])),
-  constraint task_decision_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade,
   constraint task_decision_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on
     delete cascade
 );
@@ -497,24 +450,20 @@ create index task_decision_task on brokerage.task_decision (setup, task_id, run_
 
 -- State of a task in brokerage; no row = never brokered.
 create table brokerage.task_state (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   run_id bigint,  -- Last run that decided it.
   retry_at timestamp with time zone,  -- Pending until then; null = not pending.
-  assigned_jobs bigint default 0,  -- Jobs assigned so far.
+  assigned_jobs bigint default 0 check (assigned_jobs > -1e15 and assigned_jobs < 1e15),  -- Jobs assigned so far.
   -- Broker that decided it last: production_job, analysis_job or production_task.
   algorithm text default 'production_job'::text not null,
-  constraint task_state_pkey primary key (setup, task_id, algorithm),
-  -- a number between -1e15 and 1e15
-  constraint task_state_assigned_jobs_check check (assigned_jobs::numeric > '-1000000000000000'::numeric and
-    assigned_jobs::numeric < '1000000000000000'::numeric),
-  constraint task_state_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_state_pkey primary key (setup, task_id, algorithm)
 );
 
 -- What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are
 -- compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).
 create table brokerage.verdict (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
   task_id bigint not null,  -- Task; it has several rows if parts were decided one after the other.
   decided_at timestamp with time zone not null,  -- When (resource.clock).

@@ -62,23 +62,26 @@ create type lifecycle.timeout_facts as (
 
 -- Who watches now. A lease, not a lock: every step is right with two who watch.
 create table lifecycle.leader (
-  name text not null,  -- What is done by one at a time: watchdog.
+  name text not null primary key,  -- What is done by one at a time: watchdog.
   holder uuid not null,  -- Who: a number drawn when it began.
   held_by text not null,  -- Its host and process, for people.
   -- Until then nobody else does it; by the server's clock, not that of a setup.
-  expires_at timestamp with time zone not null,
-  constraint leader_pkey primary key (name)
+  expires_at timestamp with time zone not null
 );
 
 -- Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout). lifecycle.timeout_in_force
 -- has all of a setup.
 create table lifecycle.own_timeout (
-  setup text not null,  -- Tenant.
-  rule text not null,  -- Name; the sub status of jobs that the timeout ends.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Name; the sub status of jobs that the timeout ends.
+  rule text not null check (rule ~ '^[a-z][a-z0-9-]{0,49}$'::text),
   -- Place in the order of all timeouts; those of the base profiles are at 10, 20, 30 and so on.
-  "position" integer not null,
-  statuses text[] not null,  -- Statuses of the jobs that the timeout looks at.
-  labels text[],  -- Labels of these jobs; null = all.
+  "position" integer not null check ("position" >= 1 and "position" <= 99999 and ("position" % 10) <> 0),
+  -- Statuses of the jobs that the timeout looks at.
+  statuses text[] not null check (statuses <> '{}'::text[] and statuses <@ array['pending'::text, 'throttled'::text,
+    'defined'::text, 'assigned'::text, 'activated'::text, 'sent'::text, 'starting'::text, 'running'::text,
+    'holding'::text, 'transferring'::text]),
+  labels text[] check (labels <> '{}'::text[]),  -- Labels of these jobs; null = all.
   not_labels text[],  -- Labels that are left out; null = none.
   priority_from integer,  -- Least priority; null = any. A job without one has 0.
   priority_to integer,  -- Highest priority; null = any.
@@ -86,51 +89,31 @@ create table lifecycle.own_timeout (
   conditions text[] default '{}'::text[] not null,
   -- Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting
   -- (activated, else created).
-  clock text not null,
-  key text,  -- Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
-  constant interval,  -- Limit if the configuration has none; null = the timeout is off.
+  clock text not null check (clock = any (array['created'::text, 'modified'::text, 'state_changed'::text,
+    'waiting'::text])),
+  -- Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
+  key text check (key ~ '^[a-z_]+:[A-Za-z0-9_]+$'::text),
+  -- Limit if the configuration has none; null = the timeout is off.
+  constant interval check (constant > '00:00:00'::interval and constant <= '100 years'::interval),
   -- cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail.
-  action text not null,
+  action text not null check (action = any (array['cancel'::text, 'rebroker'::text, 'fail'::text])),
   -- Queues at which the timeout does not apply: paused, or disableReassign in the catchall.
-  skipped_at text[] default '{}'::text[] not null,
+  skipped_at text[] default '{}'::text[] not null check (skipped_at <@ '{paused,disableReassign}'::text[]),
   description text,  -- The timeout in a sentence.
   constraint own_timeout_pkey primary key (setup, rule),
   constraint own_timeout_setup_position_key unique (setup, "position"),
-  -- cancel, rebroker or fail
-  constraint own_timeout_action_check check (action = any (array['cancel'::text, 'rebroker'::text, 'fail'::text])),
-  -- created, modified, state_changed or waiting
-  constraint own_timeout_clock_check check (clock = any (array['created'::text, 'modified'::text,
-    'state_changed'::text, 'waiting'::text])),
-  -- longer than 0, at most 100 years
-  constraint own_timeout_constant_check check (constant > '00:00:00'::interval and constant <= '100 years'::interval),
-  constraint own_timeout_key_check check (key ~ '^[a-z_]+:[A-Za-z0-9_]+$'::text),  -- component:KEY
-  constraint own_timeout_labels_check check (labels <> '{}'::text[]),  -- at least one
-  constraint own_timeout_limit check (key is not null or constant is not null),  -- with a key, a constant or both
-  -- 1 to 99999, no multiple of 10
-  constraint own_timeout_position_check check ("position" >= 1 and "position" <= 99999 and ("position" % 10) <> 0),
-  -- lower case letters, digits and hyphens
-  constraint own_timeout_rule_check check (rule ~ '^[a-z][a-z0-9-]{0,49}$'::text),
-  -- of paused, disableReassign
-  constraint own_timeout_skipped_at_check check (skipped_at <@ '{paused,disableReassign}'::text[]),
-  -- statuses of jobs that have not ended
-  constraint own_timeout_statuses_check check (statuses <> '{}'::text[] and statuses <@ array['pending'::text,
-    'throttled'::text, 'defined'::text, 'assigned'::text, 'activated'::text, 'sent'::text, 'starting'::text,
-    'running'::text, 'holding'::text, 'transferring'::text]),
-  constraint own_timeout_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint own_timeout_limit check (key is not null or constant is not null)  -- with a key, a constant or both
 );
 
 -- Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force
 -- has those of every setup.
 create table lifecycle.setting (
-  setup text not null,  -- Tenant.
-  timeouts text,  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
-  most integer default 10000 not null,  -- Jobs that one call touches at most, by rule.
-  jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
-  constraint setting_pkey primary key (setup),
-  -- longer than 0, at most 100 years
-  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
-  constraint setting_most_check check (most > 0),  -- at least 1
-  -- documented (or doc) or panda2026
-  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text])),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
+  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
+  timeouts text check (timeouts = any (array['documented'::text, 'panda2026'::text])),
+  most integer default 10000 not null check (most > 0),  -- Jobs that one call touches at most, by rule.
+  -- How long ended jobs are kept in workload.job.
+  jobs_kept interval default '30 days'::interval not null check (jobs_kept > '00:00:00'::interval and jobs_kept <=
+    '100 years'::interval)
 );

@@ -3,42 +3,24 @@
 
 -- Users and working groups with what they run, and their quota.
 create table resource.account (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  kind text default 'user'::text not null,  -- user or group.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  kind text default 'user'::text not null check (kind = any (array['user'::text, 'group'::text])),  -- user or group.
   name text not null,  -- User name or working group.
-  running_jobs bigint default 0,  -- Running jobs.
-  queued_jobs bigint default 0,  -- Queued jobs.
-  running_cores bigint default 0,  -- Cores of running jobs.
-  queued_cores bigint default 0,  -- Cores of queued jobs.
+  running_jobs bigint default 0 check (running_jobs > -1e15 and running_jobs < 1e15),  -- Running jobs.
+  queued_jobs bigint default 0 check (queued_jobs > -1e15 and queued_jobs < 1e15),  -- Queued jobs.
+  running_cores bigint default 0 check (running_cores > -1e15 and running_cores < 1e15),  -- Cores of running jobs.
+  queued_cores bigint default 0 check (queued_cores > -1e15 and queued_cores < 1e15),  -- Cores of queued jobs.
   quota jsonb,  -- Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.
-  rem_slots_a double precision,  -- Slots left until class A ends; null = not evaluated.
-  rem_slots_b double precision,  -- Slots left until class B ends; null = not evaluated.
+  -- Slots left until class A ends; null = not evaluated.
+  rem_slots_a double precision check (rem_slots_a > -1e15 and rem_slots_a < 1e15),
+  -- Slots left until class B ends; null = not evaluated.
+  rem_slots_b double precision check (rem_slots_b > -1e15 and rem_slots_b < 1e15),
   evaluated timestamp with time zone,  -- When rem_slots_a and rem_slots_b were; null = they hold as they are.
   constraint account_pkey primary key (setup, kind, name),
-  constraint account_kind_check check (kind = any (array['user'::text, 'group'::text])),  -- user or group
   constraint account_queued_cores_allowed check (queued_cores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_queued_cores_check check (queued_cores::numeric > '-1000000000000000'::numeric and
-    queued_cores::numeric < '1000000000000000'::numeric),
   constraint account_queued_jobs_allowed check (queued_jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_queued_jobs_check check (queued_jobs::numeric > '-1000000000000000'::numeric and
-    queued_jobs::numeric < '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint account_rem_slots_a_check check (rem_slots_a > '-1000000000000000'::numeric::double precision and
-    rem_slots_a < '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint account_rem_slots_b_check check (rem_slots_b > '-1000000000000000'::numeric::double precision and
-    rem_slots_b < '1000000000000000'::numeric::double precision),
   constraint account_running_cores_allowed check (running_cores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
-    running_cores::numeric < '1000000000000000'::numeric),
-  constraint account_running_jobs_allowed check (running_jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint account_running_jobs_check check (running_jobs::numeric > '-1000000000000000'::numeric and
-    running_jobs::numeric < '1000000000000000'::numeric),
-  constraint account_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint account_running_jobs_allowed check (running_jobs >= 0)  -- 0 or more
 );
 
 -- The revision of the tables, kept by Alembic; written by broker db upgrade only.
@@ -49,74 +31,60 @@ create table resource.alembic_version (
 
 -- How many of a queue's CPUs have an architecture level.
 create table resource.architecture_level (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   level text not null,  -- Level, such as x86_64-v3.
-  percent double precision,  -- Percent of the CPUs that have it.
+  percent double precision check (percent > -1e15 and percent < 1e15),  -- Percent of the CPUs that have it.
   constraint architecture_level_pkey primary key (setup, queue, level),
-  -- 0 to 100
-  constraint architecture_level_percent_allowed check (percent >= 0::double precision and percent <= 100::double
-    precision),
-  -- a number between -1e15 and 1e15
-  constraint architecture_level_percent_check check (percent > '-1000000000000000'::numeric::double precision and
-    percent < '1000000000000000'::numeric::double precision),
-  constraint architecture_level_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint architecture_level_percent_allowed check (percent >= 0 and percent <= 100)  -- 0 to 100
 );
 
 -- PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup). The
 -- keys that rules read, with defaults and units: resource.config_key.
 create table resource.config (
-  setup text,  -- Tenant; null = all of them.
+  setup text references resource.setup(setup) on delete cascade,  -- Tenant; null = all of them.
   app text default 'jedi'::text not null,  -- jedi or pandaserver.
   component text default ''::text not null,  -- Component, such as jobbroker; empty = every component.
-  key text not null,  -- Key.
-  value jsonb not null,  -- Number, text, true or false.
-  constraint config_once unique nulls not distinct (setup, app, component, key),
-  constraint config_key_check check (key <> ''::text),
-  constraint config_value_check check (jsonb_typeof(value) = any (array['number'::text, 'string'::text,
-    'boolean'::text])),
-  constraint config_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  key text not null check (key <> ''::text),  -- Key.
+  -- Number, text, true or false.
+  value jsonb not null check (jsonb_typeof(value) = any (array['number'::text, 'string'::text, 'boolean'::text])),
+  constraint config_once unique nulls not distinct (setup, app, component, key)
 );
 
 -- Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators need
 -- none.
 create table resource.identity (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   role_name text not null,  -- Role that was SET, else the login.
   -- Private pilot or submitter: bound to the owner group or owner named here, whatever the request contains.
   private boolean default false not null,
   owner_group text,  -- Group the identity acts for; null = any group of the owner.
   owner_dn text,  -- Owner the identity acts for; null = any of the group.
   constraint identity_pkey primary key (setup, role_name),
-  constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null)),
-  constraint identity_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
 );
 
 -- One row: the release that is installed here, and how.
 create table resource.installation (
-  only_row boolean default true not null,  -- Always true: the table holds one row.
+  only_row boolean default true not null primary key check (only_row),  -- Always true: the table holds one row.
   release text not null,  -- Release of the program that last upgraded this database.
   role_prefix text not null,  -- Beginning of the roles' names, broker_ by default.
   -- Major version of the PostgreSQL that wrote the definitions in resource.installed_state.
   server_major integer not null,
-  installed_at timestamp with time zone not null,  -- When the last upgrade that changed anything ended.
-  constraint installation_pkey primary key (only_row),
-  constraint installation_only_row_check check (only_row)
+  installed_at timestamp with time zone not null  -- When the last upgrade that changed anything ended.
 );
 
 -- Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
-  kind text not null,  -- owner, agent, submitter, operator or viewer.
-  role_name text not null,  -- Name of the role in this cluster.
-  constraint installation_role_pkey primary key (kind),
-  constraint installation_role_role_name_key unique (role_name),
-  constraint installation_role_kind_check check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
-    'operator'::text, 'viewer'::text]))
+  -- owner, agent, submitter, operator or viewer.
+  kind text not null primary key check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
+    'operator'::text, 'viewer'::text])),
+  role_name text not null unique  -- Name of the role in this cluster.
 );
 
 -- The function, procedure, view or trigger that each file of sql/ made, and the file's sha256.
 create table resource.installed_object (
-  path text not null,  -- File below sql/.
+  path text not null primary key,  -- File below sql/.
   kind text not null,  -- function, procedure, view or trigger.
   schema_name text not null,  -- Schema of the object.
   object_name text not null,  -- Name of the object.
@@ -124,8 +92,7 @@ create table resource.installed_object (
   relation_name text,  -- Table of a trigger, else null.
   sha256 text not null,  -- sha256 of the file's text, in hex.
   release text not null,  -- Release that last wrote the object.
-  installed_at timestamp with time zone not null,  -- When the object was last written.
-  constraint installed_object_pkey primary key (path)
+  installed_at timestamp with time zone not null  -- When the object was last written.
 );
 
 -- The catalogue as the last upgrade left it, in PostgreSQL's words; broker db check compares today's.
@@ -138,66 +105,41 @@ create table resource.installed_state (
 
 -- Types of computation instances that can be rented, with what an instance of the type has (PACKING.md).
 create table resource.instance_type (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as c5.2xlarge.
-  cpu numeric not null,  -- Cores.
-  ram numeric not null,  -- Memory (MB).
-  price numeric not null,  -- Price per hour, in the currency of the catalogue.
-  constraint instance_type_pkey primary key (setup, name),
-  -- more than 0 and less than 1e9
-  constraint instance_type_cpu_check check (cpu > 0::numeric and cpu < '1000000000'::numeric),
-  -- 0 or more, and less than 1e15
-  constraint instance_type_price_check check (price >= 0::numeric and price < '1000000000000000'::numeric),
-  -- more than 0 and less than 1e15
-  constraint instance_type_ram_check check (ram > 0::numeric and ram < '1000000000000000'::numeric),
-  constraint instance_type_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  cpu numeric not null check (cpu > 0::numeric and cpu < 1e9),  -- Cores.
+  ram numeric not null check (ram > 0::numeric and ram < 1e15),  -- Memory (MB).
+  -- Price per hour, in the currency of the catalogue.
+  price numeric not null check (price >= 0::numeric and price < 1e15),
+  constraint instance_type_pkey primary key (setup, name)
 );
 
 -- Links between storage sites.
 create table resource.link (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   src text not null,  -- Storage site that files leave.
   dst text not null,  -- Storage site that they go to.
-  closeness double precision,  -- 0 best to 11 worst, -1 blocked; null = not known.
-  queued bigint,  -- Files queued, activity Production Output.
-  queued_express bigint,  -- Files queued, activity Express.
-  mbps_1h double precision,  -- Throughput of the last hour (MB/s).
-  mbps_1d double precision,  -- Throughput of the last day (MB/s).
-  mbps_1w double precision,  -- Throughput of the last week (MB/s).
+  -- 0 best to 11 worst, -1 blocked; null = not known.
+  closeness double precision check (closeness > -1e15 and closeness < 1e15),
+  queued bigint check (queued > -1e15 and queued < 1e15),  -- Files queued, activity Production Output.
+  queued_express bigint check (queued_express > -1e15 and queued_express < 1e15),  -- Files queued, activity Express.
+  mbps_1h double precision check (mbps_1h > -1e15 and mbps_1h < 1e15),  -- Throughput of the last hour (MB/s).
+  mbps_1d double precision check (mbps_1d > -1e15 and mbps_1d < 1e15),  -- Throughput of the last day (MB/s).
+  mbps_1w double precision check (mbps_1w > -1e15 and mbps_1w < 1e15),  -- Throughput of the last week (MB/s).
   constraint link_pkey primary key (setup, src, dst),
   -- 0 (best) to 11 (worst), or -1 (blocked)
-  constraint link_closeness_allowed check (closeness >= '-1'::integer::double precision and closeness <= 11::double
-    precision),
-  -- a number between -1e15 and 1e15
-  constraint link_closeness_check check (closeness > '-1000000000000000'::numeric::double precision and closeness <
-    '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1d_allowed check (mbps_1d >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_mbps_1d_check check (mbps_1d > '-1000000000000000'::numeric::double precision and mbps_1d <
-    '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1h_allowed check (mbps_1h >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_mbps_1h_check check (mbps_1h > '-1000000000000000'::numeric::double precision and mbps_1h <
-    '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1w_allowed check (mbps_1w >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_mbps_1w_check check (mbps_1w > '-1000000000000000'::numeric::double precision and mbps_1w <
-    '1000000000000000'::numeric::double precision),
+  constraint link_closeness_allowed check (closeness >= -1 and closeness <= 11),
+  constraint link_mbps_1d_allowed check (mbps_1d >= 0),  -- 0 or more
+  constraint link_mbps_1h_allowed check (mbps_1h >= 0),  -- 0 or more
+  constraint link_mbps_1w_allowed check (mbps_1w >= 0),  -- 0 or more
   constraint link_queued_allowed check (queued >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_queued_check check (queued::numeric > '-1000000000000000'::numeric and queued::numeric <
-    '1000000000000000'::numeric),
-  constraint link_queued_express_allowed check (queued_express >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint link_queued_express_check check (queued_express::numeric > '-1000000000000000'::numeric and
-    queued_express::numeric < '1000000000000000'::numeric),
-  constraint link_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint link_queued_express_allowed check (queued_express >= 0)  -- 0 or more
 );
 
 -- Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row,
 -- too.
 create table resource.nucleus (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   nucleus text not null,  -- PanDA site.
   state text default 'ACTIVE'::text,  -- ACTIVE, or not to be used.
   bare_nucleus text,  -- only or allow (full chain); null = as in the catchall of its first queue.
@@ -205,23 +147,21 @@ create table resource.nucleus (
   backlogged boolean,  -- Long transfer backlog, set by hand; null = computed from the links.
   constraint nucleus_pkey primary key (setup, nucleus),
   -- only or allow
-  constraint nucleus_bare_nucleus_allowed check (bare_nucleus = any (array['only'::text, 'allow'::text])),
-  constraint nucleus_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint nucleus_bare_nucleus_allowed check (bare_nucleus = any (array['only'::text, 'allow'::text]))
 );
 
 -- Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted (taskqueue.roll_up_resources).
 create table resource.pilot_request (
-  setup text not null,  -- Tenant.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Unified queue.
   since timestamp with time zone not null,  -- Begin of the ten minutes.
   requests bigint not null,  -- Requests noted.
-  constraint pilot_request_pkey primary key (setup, queue, since),
-  constraint pilot_request_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint pilot_request_pkey primary key (setup, queue, since)
 );
 
 -- PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.
 create table resource.queue (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Name of the PanDA queue.
   panda_site text,  -- PanDA site; a nucleus is a site with a queue of role nucleus.
   role text default 'satellite'::text,  -- nucleus or satellite.
@@ -231,24 +171,30 @@ create table resource.queue (
   status text default 'online'::text,  -- online, offline, brokeroff, test, standby, paused ...
   capability text,  -- ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.
   workflow text,  -- Harvester's workflow, such as pull_ups.
-  corecount integer default 1,  -- Cores of a slot; null or 0 counts 1.
-  corepower double precision default 10,  -- HS06 per core; null or 0 counts 10.
-  maxrss double precision default 0,  -- Memory of a slot at most (MB).
-  minrss double precision default 0,  -- Memory of a slot at least (MB).
-  maxtime double precision default 0,  -- Walltime at most (s).
-  mintime double precision default 0,  -- Walltime at least (s).
-  maxwdir double precision default 0,  -- Scratch of a slot at most (MiB).
+  corecount integer default 1 check (corecount > -1e9 and corecount < 1e9),  -- Cores of a slot; null or 0 counts 1.
+  -- HS06 per core; null or 0 counts 10.
+  corepower double precision default 10 check (corepower > -1e15 and corepower < 1e15),
+  maxrss double precision default 0 check (maxrss > -1e15 and maxrss < 1e15),  -- Memory of a slot at most (MB).
+  minrss double precision default 0 check (minrss > -1e15 and minrss < 1e15),  -- Memory of a slot at least (MB).
+  maxtime double precision default 0 check (maxtime > -1e15 and maxtime < 1e15),  -- Walltime at most (s).
+  mintime double precision default 0 check (mintime > -1e15 and mintime < 1e15),  -- Walltime at least (s).
+  maxwdir double precision default 0 check (maxwdir > -1e15 and maxwdir < 1e15),  -- Scratch of a slot at most (MiB).
   -- Input of a slot at most (MB); -1 = input is always read directly from the storage.
-  maxinputsize double precision default 0,
+  maxinputsize double precision default 0 check (maxinputsize > -1e15 and maxinputsize < 1e15),
   releases text[] default '{ANY}'::text[],  -- ANY, AUTO, or releases.
-  pledgedcpu double precision default 0,  -- Pledged cores; -1 = opportunistic, 0 = none.
-  transferringlimit double precision default 0,  -- Transferring jobs at most; null or 0 counts 2000.
-  transtimehi double precision,  -- Days that a transferring job of high priority may take.
-  transtimelo double precision,  -- Days that a transferring job of low priority may take.
+  -- Pledged cores; -1 = opportunistic, 0 = none.
+  pledgedcpu double precision default 0 check (pledgedcpu > -1e15 and pledgedcpu < 1e15),
+  -- Transferring jobs at most; null or 0 counts 2000.
+  transferringlimit double precision default 0 check (transferringlimit > -1e15 and transferringlimit < 1e15),
+  -- Days that a transferring job of high priority may take.
+  transtimehi double precision check (transtimehi > -1e15 and transtimehi < 1e15),
+  -- Days that a transferring job of low priority may take.
+  transtimelo double precision check (transtimelo > -1e15 and transtimelo < 1e15),
   fairsharepolicy text,  -- Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).
   wnconnectivity text,  -- Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
   jobseed text default 'all'::text,  -- Event service: std, es, eshigh or all; null counts std.
-  maxdiskio double precision default 0,  -- diskIO per core of running jobs at most (kB/s).
+  -- diskIO per core of running jobs at most (kB/s).
+  maxdiskio double precision default 0 check (maxdiskio > -1e15 and maxdiskio < 1e15),
   direct_access_lan boolean,  -- Input can be read directly from the local storage.
   direct_access_wan boolean,  -- Input can be read directly from remote storages.
   tier text,  -- Tier, such as T2D.
@@ -260,242 +206,141 @@ create table resource.queue (
   resource_type text,  -- CRIC: GRID, hpc, cloud, ...; null = GRID.
   constraint queue_pkey primary key (setup, queue),
   constraint queue_corecount_allowed check (corecount >= '-1'::integer),  -- 0 or more, or -1
-  -- a number between -1e9 and 1e9
-  constraint queue_corecount_check check (corecount::numeric > '-1000000000'::numeric and corecount::numeric <
-    '1000000000'::numeric),
-  constraint queue_corepower_allowed check (corepower >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_corepower_check check (corepower > '-1000000000000000'::numeric::double precision and corepower <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_maxdiskio_allowed check (maxdiskio >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxdiskio_check check (maxdiskio > '-1000000000000000'::numeric::double precision and maxdiskio <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_maxinputsize_allowed check (maxinputsize >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxinputsize_check check (maxinputsize > '-1000000000000000'::numeric::double precision and
-    maxinputsize < '1000000000000000'::numeric::double precision),
-  constraint queue_maxrss_allowed check (maxrss >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxrss_check check (maxrss > '-1000000000000000'::numeric::double precision and maxrss <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_maxtime_allowed check (maxtime >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxtime_check check (maxtime > '-1000000000000000'::numeric::double precision and maxtime <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_maxwdir_allowed check (maxwdir >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_maxwdir_check check (maxwdir > '-1000000000000000'::numeric::double precision and maxwdir <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_minrss_allowed check (minrss >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_minrss_check check (minrss > '-1000000000000000'::numeric::double precision and minrss <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_mintime_allowed check (mintime >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_mintime_check check (mintime > '-1000000000000000'::numeric::double precision and mintime <
-    '1000000000000000'::numeric::double precision),
-  constraint queue_pledgedcpu_allowed check (pledgedcpu >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_pledgedcpu_check check (pledgedcpu > '-1000000000000000'::numeric::double precision and pledgedcpu <
-    '1000000000000000'::numeric::double precision),
-  -- 0 or more, or -1
-  constraint queue_transferringlimit_allowed check (transferringlimit >= '-1'::integer::double precision),
-  -- a number between -1e15 and 1e15
-  constraint queue_transferringlimit_check check (transferringlimit > '-1000000000000000'::numeric::double precision
-    and transferringlimit < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimehi_allowed check (transtimehi >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_transtimehi_check check (transtimehi > '-1000000000000000'::numeric::double precision and
-    transtimehi < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimelo_allowed check (transtimelo >= '-1'::integer::double precision),  -- 0 or more, or -1
-  -- a number between -1e15 and 1e15
-  constraint queue_transtimelo_check check (transtimelo > '-1000000000000000'::numeric::double precision and
-    transtimelo < '1000000000000000'::numeric::double precision),
-  constraint queue_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint queue_corepower_allowed check (corepower >= 0),  -- 0 or more
+  constraint queue_maxdiskio_allowed check (maxdiskio >= -1),  -- 0 or more, or -1
+  constraint queue_maxinputsize_allowed check (maxinputsize >= -1),  -- 0 or more, or -1
+  constraint queue_maxrss_allowed check (maxrss >= -1),  -- 0 or more, or -1
+  constraint queue_maxtime_allowed check (maxtime >= -1),  -- 0 or more, or -1
+  constraint queue_maxwdir_allowed check (maxwdir >= -1),  -- 0 or more, or -1
+  constraint queue_minrss_allowed check (minrss >= -1),  -- 0 or more, or -1
+  constraint queue_mintime_allowed check (mintime >= -1),  -- 0 or more, or -1
+  constraint queue_pledgedcpu_allowed check (pledgedcpu >= -1),  -- 0 or more, or -1
+  constraint queue_transferringlimit_allowed check (transferringlimit >= -1),  -- 0 or more, or -1
+  constraint queue_transtimehi_allowed check (transtimehi >= -1),  -- 0 or more, or -1
+  constraint queue_transtimelo_allowed check (transtimelo >= -1)  -- 0 or more, or -1
 );
 
 -- What is measured at a queue; changes by the minute.
 create table resource.queue_activity (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
-  getjob bigint,  -- Requests of pilots for a job in the last 3 h; null in both = no record.
-  updatejob bigint,  -- Heartbeats of pilots in the last 3 h.
+  -- Requests of pilots for a job in the last 3 h; null in both = no record.
+  getjob bigint check (getjob > -1e15 and getjob < 1e15),
+  updatejob bigint check (updatejob > -1e15 and updatejob < 1e15),  -- Heartbeats of pilots in the last 3 h.
   laststart timestamp with time zone,  -- When a job last started there; null = no record.
   -- Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.
-  average_diskio double precision,
-  workers_running bigint,  -- Batch workers running.
-  workers_submitted bigint,  -- Batch workers submitted.
+  average_diskio double precision check (average_diskio > -1e15 and average_diskio < 1e15),
+  workers_running bigint check (workers_running > -1e15 and workers_running < 1e15),  -- Batch workers running.
+  workers_submitted bigint check (workers_submitted > -1e15 and workers_submitted < 1e15),  -- Batch workers submitted.
   ups boolean default false,  -- A pull queue of unified pilot streaming.
-  core_running bigint,  -- Cores of running jobs.
-  core_starting bigint,  -- Cores of starting jobs.
+  core_running bigint check (core_running > -1e15 and core_running < 1e15),  -- Cores of running jobs.
+  core_starting bigint check (core_starting > -1e15 and core_starting < 1e15),  -- Cores of starting jobs.
   site_class smallint,  -- Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
   site_classified timestamp with time zone,  -- When site_class was said; null = it holds as it is.
   constraint queue_activity_pkey primary key (setup, queue),
-  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_average_diskio_check check (average_diskio > '-1000000000000000'::numeric::double precision
-    and average_diskio < '1000000000000000'::numeric::double precision),
+  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0),  -- 0 or more
   constraint queue_activity_core_running_allowed check (core_running >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_core_running_check check (core_running::numeric > '-1000000000000000'::numeric and
-    core_running::numeric < '1000000000000000'::numeric),
   constraint queue_activity_core_starting_allowed check (core_starting >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_core_starting_check check (core_starting::numeric > '-1000000000000000'::numeric and
-    core_starting::numeric < '1000000000000000'::numeric),
   constraint queue_activity_getjob_allowed check (getjob >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_getjob_check check (getjob::numeric > '-1000000000000000'::numeric and getjob::numeric <
-    '1000000000000000'::numeric),
   -- 1 (hi), 0 (mid) or -1 (lo)
   constraint queue_activity_site_class_allowed check (site_class >= '-1'::integer and site_class <= 1),
   constraint queue_activity_updatejob_allowed check (updatejob >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_updatejob_check check (updatejob::numeric > '-1000000000000000'::numeric and
-    updatejob::numeric < '1000000000000000'::numeric),
   constraint queue_activity_workers_running_allowed check (workers_running >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_workers_running_check check (workers_running::numeric > '-1000000000000000'::numeric and
-    workers_running::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint queue_activity_workers_submitted_check check (workers_submitted::numeric > '-1000000000000000'::numeric
-    and workers_submitted::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0)  -- 0 or more
 );
 
 -- Queues that another broker locked.
 create table resource.queue_lock (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   locked_at timestamp with time zone,  -- When; a lock counts five minutes; null = now.
-  constraint queue_lock_pkey primary key (setup, queue),
-  constraint queue_lock_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint queue_lock_pkey primary key (setup, queue)
 );
 
 -- Storages of a queue by direction and scope (CRIC's astorages); the first of a direction is the default.
 create table resource.queue_storage (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
-  direction text not null,  -- read_lan: input; write_lan: output.
-  scope text default 'default'::text not null,  -- default or analysis.
-  "position" integer not null,  -- Order, from 1.
+  -- read_lan: input; write_lan: output.
+  direction text not null check (direction = any (array['read_lan'::text, 'write_lan'::text])),
+  -- default or analysis.
+  scope text default 'default'::text not null check (scope = any (array['default'::text, 'analysis'::text])),
+  "position" integer not null check ("position" > -1e9 and "position" < 1e9),  -- Order, from 1.
   storage text,  -- Storage.
-  constraint queue_storage_pkey primary key (setup, queue, direction, scope, "position"),
-  -- read_lan (input) or write_lan (output)
-  constraint queue_storage_direction_check check (direction = any (array['read_lan'::text, 'write_lan'::text])),
-  -- a number between -1e9 and 1e9
-  constraint queue_storage_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
-    '1000000000'::numeric),
-  -- default or analysis
-  constraint queue_storage_scope_check check (scope = any (array['default'::text, 'analysis'::text])),
-  constraint queue_storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint queue_storage_pkey primary key (setup, queue, direction, scope, "position")
 );
 
 -- Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types). A
 -- setup without rows has the six of resource.default_resource_type.
 create table resource.resource_type (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   name text not null,  -- Name, such as SCORE or MCORE_HIMEM.
-  mincore integer,  -- Cores at least; null = no limit.
-  maxcore integer,  -- Cores at most; null = no limit.
-  minrampercore integer,  -- Memory per core at least (MB); null = no limit.
-  maxrampercore integer,  -- Memory per core at most (MB); null = no limit.
+  mincore integer check (mincore > -1e9 and mincore < 1e9),  -- Cores at least; null = no limit.
+  maxcore integer check (maxcore > -1e9 and maxcore < 1e9),  -- Cores at most; null = no limit.
+  -- Memory per core at least (MB); null = no limit.
+  minrampercore integer check (minrampercore > -1e9 and minrampercore < 1e9),
+  -- Memory per core at most (MB); null = no limit.
+  maxrampercore integer check (maxrampercore > -1e9 and maxrampercore < 1e9),
   constraint resource_type_pkey primary key (setup, name),
   constraint resource_type_maxcore_allowed check (maxcore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_maxcore_check check (maxcore::numeric > '-1000000000'::numeric and maxcore::numeric <
-    '1000000000'::numeric),
   constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_maxrampercore_check check (maxrampercore::numeric > '-1000000000'::numeric and
-    maxrampercore::numeric < '1000000000'::numeric),
   constraint resource_type_mincore_allowed check (mincore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_mincore_check check (mincore::numeric > '-1000000000'::numeric and mincore::numeric <
-    '1000000000'::numeric),
-  constraint resource_type_minrampercore_allowed check (minrampercore >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint resource_type_minrampercore_check check (minrampercore::numeric > '-1000000000'::numeric and
-    minrampercore::numeric < '1000000000'::numeric),
-  constraint resource_type_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint resource_type_minrampercore_allowed check (minrampercore >= 0)  -- 0 or more
 );
 
 -- Setups (tenants). A setup comes into being with its first job or configuration.
 create table resource.setup (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key check (setup <> ''::text),  -- Tenant: DIRAC's Setup, PanDA's vo.
   created_at timestamp with time zone default now() not null,  -- When the setup came into being.
   -- The moment that resource.clock() answers for a simulated setup; null = real time.
   simulated timestamp with time zone,
   -- A world that is evaluated by itself: configuration of all setups does not hold in it.
-  alone boolean default false not null,
-  constraint setup_pkey primary key (setup),
-  constraint setup_setup_check check (setup <> ''::text)
+  alone boolean default false not null
 );
 
 -- Global shares.
 create table resource.share (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   gshare text not null,  -- Global share.
   parent text,  -- Share that it is part of.
-  target double precision,  -- Target (HS06).
-  running double precision,  -- Running (HS06).
-  queued double precision,  -- Queued (HS06).
-  usage_percent double precision,  -- Usage divided by target, as a fraction whatever its name says (PanDA's).
-  equivalent_usage_percent double precision,  -- The like with the share above it, as a fraction.
+  target double precision check (target > -1e15 and target < 1e15),  -- Target (HS06).
+  running double precision check (running > -1e15 and running < 1e15),  -- Running (HS06).
+  queued double precision check (queued > -1e15 and queued < 1e15),  -- Queued (HS06).
+  -- Usage divided by target, as a fraction whatever its name says (PanDA's).
+  usage_percent double precision check (usage_percent > -1e15 and usage_percent < 1e15),
+  -- The like with the share above it, as a fraction.
+  equivalent_usage_percent double precision check (equivalent_usage_percent > -1e15 and equivalent_usage_percent <
+    1e15),
   measured timestamp with time zone,  -- When the usage was measured; null = it holds as it is.
-  constraint share_pkey primary key (setup, gshare),
-  -- a number between -1e15 and 1e15
-  constraint share_equivalent_usage_percent_check check (equivalent_usage_percent >
-    '-1000000000000000'::numeric::double precision and equivalent_usage_percent < '1000000000000000'::numeric::double
-    precision),
-  -- a number between -1e15 and 1e15
-  constraint share_queued_check check (queued > '-1000000000000000'::numeric::double precision and queued <
-    '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint share_running_check check (running > '-1000000000000000'::numeric::double precision and running <
-    '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint share_target_check check (target > '-1000000000000000'::numeric::double precision and target <
-    '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint share_usage_percent_check check (usage_percent > '-1000000000000000'::numeric::double precision and
-    usage_percent < '1000000000000000'::numeric::double precision),
-  constraint share_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint share_pkey primary key (setup, gshare)
 );
 
 -- Slots of the proactive job assignment (Harvester_Slots).
 create table resource.slot (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   number integer not null,  -- Which row of the queue, from 1.
   gshare text,  -- Global share; null = any.
   resource_type text,  -- Resource type; null = any.
-  numslots bigint,  -- Slots in cores; 0 = take the starting jobs for them.
+  numslots bigint check (numslots > -1e15 and numslots < 1e15),  -- Slots in cores; 0 = take the starting jobs for them.
   constraint slot_pkey primary key (setup, queue, number),
-  constraint slot_numslots_allowed check (numslots >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint slot_numslots_check check (numslots::numeric > '-1000000000000000'::numeric and numslots::numeric <
-    '1000000000000000'::numeric),
-  constraint slot_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint slot_numslots_allowed check (numslots >= 0)  -- 0 or more
 );
 
 -- Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.
 create table resource.software (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue, or ALL.
   cmtconfigs text[] default '{}'::text[],  -- Platforms.
   containers text[] default '{}'::text[],  -- Prefixes of container paths; any, /cvmfs.
   cvmfs text[] default '{}'::text[],  -- Repositories: atlas, nightlies, any.
   architectures jsonb default '[]'::jsonb,  -- Hardware: objects of type cpu or gpu with lists of strings.
-  constraint software_pkey primary key (setup, queue),
-  constraint software_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint software_pkey primary key (setup, queue)
 );
 
 -- Releases and caches that a queue publishes.
 create table resource.software_tag (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue, or ALL.
   number integer not null,  -- Which tag of the queue, from 1.
   tag text,  -- Tag.
@@ -504,8 +349,7 @@ create table resource.software_tag (
   release text,  -- Release, such as 21.0.38.
   container_name text,  -- Container of the release; empty = none.
   sources text[] default '{}'::text[],  -- Paths of the container.
-  constraint software_tag_pkey primary key (setup, queue, number),
-  constraint software_tag_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint software_tag_pkey primary key (setup, queue, number)
 );
 create index software_tag_container on resource.software_tag (setup, container_name) where (container_name <> ''::text);
 create index software_tag_release on resource.software_tag (setup, project, release);
@@ -513,16 +357,19 @@ create index software_tag_source on resource.software_tag using gin (sources);
 
 -- Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.
 create table resource.storage (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   storage text not null,  -- Name of the endpoint.
   type text default 'DATADISK'::text,  -- DATADISK, DATATAPE, SCRATCHDISK, ...
   is_tape boolean default false,  -- Files are on tape.
   site text,  -- Storage site: what links join.
-  space_free double precision,  -- Free space (GB).
-  space_expired double precision,  -- Space of expired secondary data (GB).
-  space_min_free double precision,  -- Space that must stay free (GB).
-  space_unavailable double precision,  -- Space that is not available (GB).
-  space_total double precision,  -- Total space (GB).
+  space_free double precision check (space_free > -1e15 and space_free < 1e15),  -- Free space (GB).
+  -- Space of expired secondary data (GB).
+  space_expired double precision check (space_expired > -1e15 and space_expired < 1e15),
+  -- Space that must stay free (GB).
+  space_min_free double precision check (space_min_free > -1e15 and space_min_free < 1e15),
+  -- Space that is not available (GB).
+  space_unavailable double precision check (space_unavailable > -1e15 and space_unavailable < 1e15),
+  space_total double precision check (space_total > -1e15 and space_total < 1e15),  -- Total space (GB).
   -- Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   read_lan text,
   -- Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
@@ -539,45 +386,25 @@ create table resource.storage (
   -- ON, OFF, TEST or PROBING
   constraint storage_read_wan_allowed check (read_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_expired_check check (space_expired > '-1000000000000000'::numeric::double precision and
-    space_expired < '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_free_check check (space_free > '-1000000000000000'::numeric::double precision and space_free
-    < '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_min_free_check check (space_min_free > '-1000000000000000'::numeric::double precision and
-    space_min_free < '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_total_check check (space_total > '-1000000000000000'::numeric::double precision and
-    space_total < '1000000000000000'::numeric::double precision),
-  -- a number between -1e15 and 1e15
-  constraint storage_space_unavailable_check check (space_unavailable > '-1000000000000000'::numeric::double precision
-    and space_unavailable < '1000000000000000'::numeric::double precision),
   -- ON, OFF, TEST or PROBING
   constraint storage_write_lan_allowed check (write_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
   -- ON, OFF, TEST or PROBING
   constraint storage_write_wan_allowed check (write_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
-    'PROBING'::text])),
-  constraint storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    'PROBING'::text]))
 );
 
 -- GPUs of a queue's worker nodes, as the monitoring saw them.
 create table resource.worker_gpu (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   number integer not null,  -- Which row of the queue, from 1.
   vendor text,  -- Vendor.
   model text,  -- Model.
-  vram double precision,  -- Memory (MB).
+  vram double precision check (vram > -1e15 and vram < 1e15),  -- Memory (MB).
   architecture text,  -- Microarchitecture.
   framework_version text,  -- Version of the framework, such as CUDA's.
   driver_version text,  -- Version of the driver.
   constraint worker_gpu_pkey primary key (setup, queue, number),
-  constraint worker_gpu_vram_allowed check (vram >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint worker_gpu_vram_check check (vram > '-1000000000000000'::numeric::double precision and vram <
-    '1000000000000000'::numeric::double precision),
-  constraint worker_gpu_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint worker_gpu_vram_allowed check (vram >= 0)  -- 0 or more
 );

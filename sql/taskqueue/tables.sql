@@ -43,17 +43,15 @@ create type taskqueue.stream as (
 
 -- CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.
 create table taskqueue.cpu_bucket (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  cpu_time bigint not null,  -- Upper end of the bucket, seconds (DIRAC: normalised CPU work).
-  constraint cpu_bucket_pkey primary key (setup, cpu_time),
-  constraint cpu_bucket_cpu_time_check check (cpu_time > 0),
-  constraint cpu_bucket_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  cpu_time bigint not null check (cpu_time > 0),  -- Upper end of the bucket, seconds (DIRAC: normalised CPU work).
+  constraint cpu_bucket_pkey primary key (setup, cpu_time)
 );
 
 -- The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows.
 -- Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares).
 create table taskqueue.definition (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   definition_id bigint generated always as identity not null,  -- Definition.
   digest uuid not null,  -- md5 of the canonical requirements.
   family uuid not null,  -- md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM.
@@ -78,8 +76,7 @@ create table taskqueue.definition (
     '{}'::text[] then 0 else 4 end) | case when job_types = '{}'::text[] then 0 else 8 end) | case when grid_ces =
     '{}'::text[] then 0 else 16 end) stored not null,
   constraint definition_pkey primary key (setup, definition_id),
-  constraint definition_once unique (setup, digest),
-  constraint definition_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint definition_once unique (setup, digest)
 ) with (toast_tuple_target=8160);
 alter table taskqueue.definition alter column setup set (n_distinct=1);
 create index definition_family on taskqueue.definition (setup, family);
@@ -102,11 +99,10 @@ create index ended_at on taskqueue.ended (setup, ended_at);
 
 -- Owners whose TaskQueues are held.
 create table taskqueue.held_owner (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   owner_dn text not null,  -- Owner.
   held_at timestamp with time zone not null,  -- Since when.
-  constraint held_owner_pkey primary key (setup, owner_dn),
-  constraint held_owner_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint held_owner_pkey primary key (setup, owner_dn)
 );
 
 -- What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends
@@ -135,16 +131,15 @@ create table taskqueue.history_default partition of taskqueue.history default;
 -- Waiting jobs.
 create table taskqueue.job (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  job_id bigint not null,  -- Job id, the same in every schema of the setup.
+  job_id bigint not null check (job_id > 0),  -- Job id, the same in every schema of the setup.
   task_queue_id bigint not null,  -- TaskQueue in which it waits.
-  user_priority smallint not null,  -- User priority 0..10; 0 is background.
+  -- User priority 0..10; 0 is background.
+  user_priority smallint not null check (user_priority >= 0 and user_priority <= 10),
   held boolean default false not null,  -- True: not matched until it is resumed.
   attempts integer default 0 not null,  -- How often it was matched before.
   inserted_at timestamp with time zone not null,  -- Since when it waits.
   brokered boolean default false not null,  -- Whether it is a job of workload.job, whose status follows.
   constraint job_pkey primary key (setup, job_id),
-  constraint job_job_id_check check (job_id > 0),
-  constraint job_user_priority_check check (user_priority >= 0 and user_priority <= 10),
   constraint job_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references taskqueue.task_queue(setup,
     task_queue_id)
 ) with (fillfactor=100, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
@@ -159,14 +154,12 @@ create table taskqueue.job_count (
   task_queue_id bigint not null,  -- TaskQueue.
   known_to xid8 not null,  -- Changes made in this transaction or a later one are not counted here.
   count_id bigint generated always as identity not null,  -- Distinguishes counts with the same snapshot.
-  jobs bigint[] not null,  -- Jobs with user priority 0, 1, ..., 10.
+  jobs bigint[] not null check (cardinality(jobs) = 11),  -- Jobs with user priority 0, 1, ..., 10.
   -- For each user priority, an id below which no counted job lies; null = there was none. A match starts there and does
   -- not read over jobs taken before.
-  first_ids bigint[] not null,
+  first_ids bigint[] not null check (cardinality(first_ids) = 11),
   in_flight xid8[] not null,  -- Changes made in these transactions are not counted here either.
-  constraint job_count_pkey primary key (setup, task_queue_id, known_to, count_id),
-  constraint job_count_first_ids_check check (cardinality(first_ids) = 11),
-  constraint job_count_jobs_check check (cardinality(jobs) = 11)
+  constraint job_count_pkey primary key (setup, task_queue_id, known_to, count_id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 alter table taskqueue.job_count alter column setup set (n_distinct=1);
 
@@ -186,11 +179,10 @@ create index job_count_change_queue on taskqueue.job_count_change (setup, task_q
 -- Progress of transactions when taskqueue.maintain last looked: counted changes of transactions that had finished then
 -- may go when all that had started then have finished.
 create table taskqueue.job_count_horizon (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   finished xid8 not null,  -- All transactions before this one had finished.
-  started xid8 not null,  -- No transaction from this one on had started.
-  constraint job_count_horizon_pkey primary key (setup),
-  constraint job_count_horizon_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  started xid8 not null  -- No transaction from this one on had started.
 );
 
 -- Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a
@@ -250,9 +242,8 @@ create table taskqueue.limit_slot (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   limit_id bigint not null,  -- Limit.
   -- Number of the slot; negative: a slot too many since the limit was lowered, to be removed with a free slot.
-  slot integer not null,
-  constraint limit_slot_pkey primary key (setup, limit_id, slot),
-  constraint limit_slot_slot_check check (slot <> 0)
+  slot integer not null check (slot <> 0),
+  constraint limit_slot_pkey primary key (setup, limit_id, slot)
 );
 alter table taskqueue.limit_slot alter column setup set (n_distinct=1);
 
@@ -262,27 +253,24 @@ create table taskqueue.limit_use (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   job_id bigint not null,  -- Job id, the same in every schema of the setup.
   limit_id bigint not null,  -- Limit that the job counts at.
-  slot integer not null,  -- Number of the slot.
+  slot integer not null check (slot > 0),  -- Number of the slot.
   constraint limit_use_pkey primary key (setup, job_id, limit_id),
-  constraint limit_use_once unique (setup, limit_id, slot),
-  constraint limit_use_slot_check check (slot > 0)
+  constraint limit_use_once unique (setup, limit_id, slot)
 );
 alter table taskqueue.limit_use alter column setup set (n_distinct=1);
 
 -- Owner groups with their share and properties. A group without a row has the defaults.
 create table taskqueue.owner_group (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  owner_group text not null,  -- Group used for the submission.
-  share double precision default 1000 not null,  -- Share of the group, any unit; default 1000.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  owner_group text not null check (owner_group <> ''::text),  -- Group used for the submission.
+  -- Share of the group, any unit; default 1000.
+  share double precision default 1000 not null check (share > 0 and share < 'Infinity'::double precision),
   -- Property JobSharing: the group is one entity for shares, and private pilots of the group run the jobs of all its
   -- owners.
   job_sharing boolean default false not null,
   -- TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from the share.
   allow_background boolean default false not null,
-  constraint owner_group_pkey primary key (setup, owner_group),
-  constraint owner_group_owner_group_check check (owner_group <> ''::text),
-  constraint owner_group_share_check check (share > 0::double precision and share < 'Infinity'::double precision),
-  constraint owner_group_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint owner_group_pkey primary key (setup, owner_group)
 );
 
 -- Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends a
@@ -301,13 +289,10 @@ create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, o
 
 -- Compatible platforms: a resource that offers one also offers the other.
 create table taskqueue.platform_compatibility (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  offered text not null,  -- Platform named by a resource.
-  accepted text not null,  -- Platform that this resource also offers.
-  constraint platform_compatibility_pkey primary key (setup, offered, accepted),
-  constraint platform_compatibility_accepted_check check (accepted <> ''::text),
-  constraint platform_compatibility_offered_check check (offered <> ''::text),
-  constraint platform_compatibility_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  offered text not null check (offered <> ''::text),  -- Platform named by a resource.
+  accepted text not null check (accepted <> ''::text),  -- Platform that this resource also offers.
+  constraint platform_compatibility_pkey primary key (setup, offered, accepted)
 );
 
 -- Postings: which TaskQueue has a position of a posting list. Derived from task_queue and its requirement tables.
@@ -327,7 +312,7 @@ create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 -- Posting lists: the open TaskQueues that a site may see, by CPU bucket, in weight classes. Matching draws from them
 -- (taskqueue.next_candidate). Derived from task_queue and its requirement tables.
 create table taskqueue.posting_list (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   -- A site that the TaskQueues list and do not ban; '*' = they list no site; '' = every open TaskQueue, for resources
   -- without a site.
   site text not null,
@@ -348,8 +333,7 @@ create table taskqueue.posting_list (
   highest_bound double precision default 0 not null,  -- The highest of upper_bounds.
   position_count bigint default 0 not null,  -- Number of positions of all weight classes.
   constraint posting_list_pkey primary key (setup, site, cpu_time),
-  constraint posting_list_id unique (setup, list_id),
-  constraint posting_list_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint posting_list_id unique (setup, list_id)
 ) with (fillfactor=50, autovacuum_analyze_threshold=10);
 alter table taskqueue.posting_list alter column setup set (n_distinct=1);
 
@@ -368,15 +352,14 @@ alter table taskqueue.request alter column setup set (n_distinct=1);
 
 -- Kinds of resources that asked, at most 10,000 per setup, the ones seen last.
 create table taskqueue.resource_class (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   class uuid not null,  -- Class.
   resource jsonb not null,  -- Canonical description.
   first_seen timestamp with time zone not null,  -- First seen.
   last_seen timestamp with time zone not null,  -- Last seen.
   samples bigint not null,  -- Ten-second windows in which a resource of this kind asked, a sample.
   matched bigint not null,  -- Those windows whose sampled request got a job.
-  constraint resource_class_pkey primary key (setup, class),
-  constraint resource_class_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint resource_class_pkey primary key (setup, class)
 );
 
 -- Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain
@@ -393,74 +376,55 @@ create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_
 
 -- Settings of matching, one row a setup (taskqueue.set_settings).
 create table taskqueue.setting (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null primary key references resource.setup(setup) on delete cascade,
   -- User priority 10 is a class of its own, before all others (as in today's DIRAC).
   ten_first boolean default false not null,
   -- Keys of a resource description whose absence means that the resource offers nothing: of Site, GridCE, Platform,
   -- JobType.
-  strict_keys text[] default '{}'::text[] not null,
+  strict_keys text[] default '{}'::text[] not null check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[]),
   -- Keys of a resource description; a request for a job without one of them is refused.
-  required_keys text[] default '{CPUTime}'::text[] not null,
+  required_keys text[] default '{CPUTime}'::text[] not null check (required_keys <@ array['OwnerDN'::text,
+    'OwnerGroup'::text, 'CPUTime'::text, 'PilotType'::text, 'Site'::text, 'GridCE'::text, 'Platform'::text,
+    'JobType'::text, 'Tag'::text, 'RequiredTag'::text, 'BannedSite'::text, 'BannedGridCE'::text,
+    'BannedPlatform'::text, 'BannedJobType'::text, 'BannedTag'::text, 'MaxRAM'::text, 'NumberOfProcessors'::text,
+    'WholeNode'::text, 'JobID'::text, 'Setup'::text]),
   -- Jobs that a TaskQueue takes before a sibling with the same definition opens.
-  queue_size integer default 5000 not null,
+  queue_size integer default 5000 not null check (queue_size > 0),
   -- Order of the draw: dirac = by random()/priority; proportional = by -ln(random())/priority.
-  policy text default 'dirac'::text not null,
+  policy text default 'dirac'::text not null check (policy = any (array['dirac'::text, 'proportional'::text])),
   -- Time from the match to the agent's first report, after which the lease expires.
-  lease_time interval default '00:30:00'::interval not null,
+  lease_time interval default '00:30:00'::interval not null check (lease_time > '00:00:00'::interval and lease_time <=
+    '100 years'::interval),
   -- Time within which the other TaskQueues of an entity get new priorities after one was opened or removed.
-  share_delay interval default '00:00:10'::interval not null,
+  share_delay interval default '00:00:10'::interval not null check (share_delay >= '00:00:00'::interval and share_delay
+    <= '100 years'::interval),
   share_correction boolean default false not null,  -- Whether shares are corrected by the usage in the history.
-  correction_window interval default '7 days'::interval not null,  -- How far back the correction of shares looks.
+  -- How far back the correction of shares looks.
+  correction_window interval default '7 days'::interval not null check (correction_window > '00:00:00'::interval and
+    correction_window <= '100 years'::interval),
   -- How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.
-  history_kept interval default '30 days'::interval not null,
+  history_kept interval default '30 days'::interval not null check (history_kept > '00:00:00'::interval and
+    history_kept <= '100 years'::interval),
   -- Time from a heartbeat of a running job until its lease expires and the job fails.
-  heartbeat_time interval default '02:00:00'::interval not null,
-  attempts integer default 3 not null,  -- A job that was matched this often and never started fails.
+  heartbeat_time interval default '02:00:00'::interval not null check (heartbeat_time > '00:00:00'::interval and
+    heartbeat_time <= '100 years'::interval),
+  -- A job that was matched this often and never started fails.
+  attempts integer default 3 not null check (attempts > 0),
   -- The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global =
   -- by how far the leaf is behind in the tree.
-  shares text default 'groups'::text not null,
-  constraint setting_pkey primary key (setup),
-  constraint setting_attempts_check check (attempts > 0),  -- at least 1
-  -- longer than 0, at most 100 years
-  constraint setting_correction_window_check check (correction_window > '00:00:00'::interval and correction_window <=
-    '100 years'::interval),
-  -- longer than 0, at most 100 years
-  constraint setting_heartbeat_time_check check (heartbeat_time > '00:00:00'::interval and heartbeat_time <=
-    '100 years'::interval),
-  -- longer than 0, at most 100 years
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval and history_kept <=
-    '100 years'::interval),
-  -- longer than 0, at most 100 years
-  constraint setting_lease_time_check check (lease_time > '00:00:00'::interval and lease_time <= '100 years'::interval),
-  -- dirac or proportional
-  constraint setting_policy_check check (policy = any (array['dirac'::text, 'proportional'::text])),
-  constraint setting_queue_size_check check (queue_size > 0),  -- at least 1
-  -- keys of a resource description
-  constraint setting_required_keys_check check (required_keys <@ array['OwnerDN'::text, 'OwnerGroup'::text,
-    'CPUTime'::text, 'PilotType'::text, 'Site'::text, 'GridCE'::text, 'Platform'::text, 'JobType'::text, 'Tag'::text,
-    'RequiredTag'::text, 'BannedSite'::text, 'BannedGridCE'::text, 'BannedPlatform'::text, 'BannedJobType'::text,
-    'BannedTag'::text, 'MaxRAM'::text, 'NumberOfProcessors'::text, 'WholeNode'::text, 'JobID'::text, 'Setup'::text]),
-  -- 0 or longer, at most 100 years
-  constraint setting_share_delay_check check (share_delay >= '00:00:00'::interval and share_delay <=
-    '100 years'::interval),
-  constraint setting_shares_check check (shares = any (array['groups'::text, 'global'::text])),  -- groups or global
-  -- of Site, GridCE, Platform, JobType
-  constraint setting_strict_keys_check check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[]),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  shares text default 'groups'::text not null check (shares = any (array['groups'::text, 'global'::text]))
 );
 
 -- Factors on the shares of groups: from the usage in the history where the setting share_correction is on; from the
 -- tree of global shares where shares is global.
 create table taskqueue.share_correction (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   owner_group text not null,  -- Group.
   owner_dn text not null,  -- Owner; empty = the whole group (one with JobSharing, or with a global share).
   -- Expected share / used share, within 1/5 to 5; with a global share, what the tree gives / the share of the group.
-  factor double precision not null,
-  constraint share_correction_pkey primary key (setup, owner_group, owner_dn),
-  constraint share_correction_factor_check check (factor >= 0::double precision and factor < 'Infinity'::double
-    precision),
-  constraint share_correction_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  factor double precision not null check (factor >= 0 and factor < 'Infinity'::double precision),
+  constraint share_correction_pkey primary key (setup, owner_group, owner_dn)
 );
 
 -- Groups whose priorities have to be recomputed; rows are appended, and taskqueue.maintain deletes them.
@@ -473,62 +437,48 @@ create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 
 -- Limits per site, optionally per CE, on a value of a requirement.
 create table taskqueue.site_limit (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   limit_id bigint generated always as identity not null,  -- Limit.
-  kind text not null,  -- running: jobs there at a time; delay: time between two matches.
-  site text not null,  -- Site.
-  grid_ce text,  -- Computing element; null = the whole site.
+  -- running: jobs there at a time; delay: time between two matches.
+  kind text not null check (kind = any (array['running'::text, 'delay'::text])),
+  site text not null check (site <> ''::text),  -- Site.
+  grid_ce text check (grid_ce <> ''::text),  -- Computing element; null = the whole site.
   attribute text not null,  -- Requirement key.
   value text not null,  -- Value of that key; a job counts at every value that its TaskQueue lists.
-  ceiling integer,  -- Jobs at a time; kind running.
-  delay interval,  -- Time between two matches; kind delay.
-  burst integer,  -- Matches that may come at once after a pause; kind delay.
+  ceiling integer check (ceiling >= 0),  -- Jobs at a time; kind running.
+  delay interval check (delay >= '00:00:00'::interval),  -- Time between two matches; kind delay.
+  burst integer check (burst > 0),  -- Matches that may come at once after a pause; kind delay.
   next_at timestamp with time zone,  -- Token bucket as a clock: when the bucket is full again; kind delay.
   constraint site_limit_pkey primary key (setup, limit_id),
   constraint site_limit_once unique nulls not distinct (setup, site, grid_ce, kind, attribute, value),
-  constraint site_limit_burst_check check (burst > 0),
-  constraint site_limit_ceiling_check check (ceiling >= 0),
-  constraint site_limit_delay_check check (delay >= '00:00:00'::interval),
-  constraint site_limit_grid_ce_check check (grid_ce <> ''::text),
   constraint site_limit_kind check ( case kind when 'running'::text then ceiling is not null and delay is null else
-    ceiling is null and delay is not null and burst is not null end),
-  constraint site_limit_kind_check check (kind = any (array['running'::text, 'delay'::text])),
-  constraint site_limit_site_check check (site <> ''::text),
-  constraint site_limit_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    ceiling is null and delay is not null and burst is not null end)
 );
 
 -- TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold
 -- the requirements with one value, the tables task_queue_* those with several; these are the truth.
 create table taskqueue.task_queue (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint generated always as identity not null,  -- TaskQueue.
   definition_id bigint not null,  -- Its requirements as one row, shared with its siblings.
-  owner_dn text not null,  -- OwnerDN: who submitted the jobs.
-  owner_group text not null,  -- OwnerGroup: group used for the submission.
-  cpu_time bigint not null,  -- Required CPU time, seconds; a trigger rounds it up to its bucket.
-  min_ram double precision,  -- MinRAM that the resource must offer, MB; null = no requirement.
-  max_ram double precision,  -- MaxRAM, MB; null = none.
+  owner_dn text not null check (owner_dn <> ''::text),  -- OwnerDN: who submitted the jobs.
+  owner_group text not null check (owner_group <> ''::text),  -- OwnerGroup: group used for the submission.
+  cpu_time bigint not null check (cpu_time > 0),  -- Required CPU time, seconds; a trigger rounds it up to its bucket.
+  min_ram double precision check (min_ram >= 0),  -- MinRAM that the resource must offer, MB; null = no requirement.
+  max_ram double precision check (max_ram >= 0),  -- MaxRAM, MB; null = none.
   -- Its part of the share of its entity; the draw orders by random()/priority, the smallest first.
-  priority double precision not null,
-  mean_weight double precision not null,  -- Mean weight of its jobs when its priority was computed.
+  priority double precision not null check (priority > 0 and priority < 'Infinity'::double precision),
+  -- Mean weight of its jobs when its priority was computed.
+  mean_weight double precision not null check (mean_weight > 0),
   enabled boolean default true not null,  -- False: an operator took it out of matching.
   held boolean default false not null,  -- True: held by an operator.
   -- Whether it has postings: true exactly while it is enabled and neither it nor its owner is held.
   posted boolean default false not null,
   created_at timestamp with time zone default now() not null,  -- When it was opened.
   constraint task_queue_pkey primary key (setup, task_queue_id),
-  constraint task_queue_cpu_time_check check (cpu_time > 0),
-  constraint task_queue_max_ram_check check (max_ram >= 0::double precision),
-  constraint task_queue_mean_weight_check check (mean_weight > 0::double precision),
-  constraint task_queue_min_ram_check check (min_ram >= 0::double precision),
-  constraint task_queue_owner_dn_check check (owner_dn <> ''::text),
-  constraint task_queue_owner_group_check check (owner_group <> ''::text),
-  constraint task_queue_priority_check check (priority > 0::double precision and priority < 'Infinity'::double
-    precision),
   constraint task_queue_ram check (min_ram <= max_ram),
   constraint task_queue_setup_definition_id_fkey foreign key (setup, definition_id) references
-    taskqueue.definition(setup, definition_id),
-  constraint task_queue_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    taskqueue.definition(setup, definition_id)
 );
 alter table taskqueue.task_queue alter column setup set (n_distinct=1);
 create index task_queue_definition on taskqueue.task_queue (setup, definition_id, task_queue_id desc);
@@ -538,9 +488,8 @@ create index task_queue_owner on taskqueue.task_queue (setup, owner_group, owner
 create table taskqueue.task_queue_banned_site (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Site.
+  value text not null check (value <> ''::text),  -- Site.
   constraint task_queue_banned_site_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_banned_site_value_check check (value <> ''::text),
   constraint task_queue_banned_site_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -550,9 +499,8 @@ create index task_queue_banned_site_value on taskqueue.task_queue_banned_site (s
 create table taskqueue.task_queue_grid_ce (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Computing element.
+  value text not null check (value <> ''::text),  -- Computing element.
   constraint task_queue_grid_ce_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_grid_ce_value_check check (value <> ''::text),
   constraint task_queue_grid_ce_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -563,9 +511,8 @@ create index task_queue_grid_ce_value on taskqueue.task_queue_grid_ce (setup, va
 create table taskqueue.task_queue_grid_middleware (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Grid middleware.
+  value text not null check (value <> ''::text),  -- Grid middleware.
   constraint task_queue_grid_middleware_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_grid_middleware_value_check check (value <> ''::text),
   constraint task_queue_grid_middleware_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -575,9 +522,8 @@ create index task_queue_grid_middleware_value on taskqueue.task_queue_grid_middl
 create table taskqueue.task_queue_job_type (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Job type.
+  value text not null check (value <> ''::text),  -- Job type.
   constraint task_queue_job_type_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_job_type_value_check check (value <> ''::text),
   constraint task_queue_job_type_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -587,9 +533,8 @@ create index task_queue_job_type_value on taskqueue.task_queue_job_type (setup, 
 create table taskqueue.task_queue_pilot_type (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Pilot type, for example private.
+  value text not null check (value <> ''::text),  -- Pilot type, for example private.
   constraint task_queue_pilot_type_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_pilot_type_value_check check (value <> ''::text),
   constraint task_queue_pilot_type_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -599,9 +544,8 @@ create index task_queue_pilot_type_value on taskqueue.task_queue_pilot_type (set
 create table taskqueue.task_queue_platform (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Platform.
+  value text not null check (value <> ''::text),  -- Platform.
   constraint task_queue_platform_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_platform_value_check check (value <> ''::text),
   constraint task_queue_platform_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -611,9 +555,8 @@ create index task_queue_platform_value on taskqueue.task_queue_platform (setup, 
 create table taskqueue.task_queue_site (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Site.
+  value text not null check (value <> ''::text),  -- Site.
   constraint task_queue_site_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_site_value_check check (value <> ''::text),
   constraint task_queue_site_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -624,9 +567,8 @@ create index task_queue_site_value on taskqueue.task_queue_site (setup, value);
 create table taskqueue.task_queue_submit_pool (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Submit pool.
+  value text not null check (value <> ''::text),  -- Submit pool.
   constraint task_queue_submit_pool_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_submit_pool_value_check check (value <> ''::text),
   constraint task_queue_submit_pool_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );
@@ -636,9 +578,8 @@ create index task_queue_submit_pool_value on taskqueue.task_queue_submit_pool (s
 create table taskqueue.task_queue_tag (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_queue_id bigint not null,  -- TaskQueue.
-  value text not null,  -- Tag.
+  value text not null check (value <> ''::text),  -- Tag.
   constraint task_queue_tag_pkey primary key (setup, task_queue_id, value),
-  constraint task_queue_tag_value_check check (value <> ''::text),
   constraint task_queue_tag_setup_task_queue_id_fkey foreign key (setup, task_queue_id) references
     taskqueue.task_queue(setup, task_queue_id) on delete cascade
 );

@@ -9,51 +9,34 @@ create sequence workload.job_id start with 1000000000000;
 
 -- Datasets.
 create table workload.dataset (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Name.
   type text default 'input'::text,  -- input, output, log, lib, pseudo_input, ...
   site text,  -- Queues that jobs of it are pre-assigned to, separated by commas (merging).
   created timestamp with time zone,  -- When it was made.
   modified timestamp with time zone,  -- When it was last changed.
   distributed boolean default false,  -- Its files are at many places, none has all.
-  constraint dataset_pkey primary key (setup, dataset),
-  constraint dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint dataset_pkey primary key (setup, dataset)
 );
 
 -- Files of datasets.
 create table workload.dataset_file (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Dataset.
-  "position" integer not null,  -- Order, from 1.
+  "position" integer not null check ("position" > -1e9 and "position" < 1e9),  -- Order, from 1.
   lfn text,  -- Logical file name.
-  size bigint default 0,  -- Bytes.
-  nevents bigint default 0,  -- Events.
-  start_event bigint,  -- First event.
-  end_event bigint,  -- Last event.
+  size bigint default 0 check (size > -1e15 and size < 1e15),  -- Bytes.
+  nevents bigint default 0 check (nevents > -1e15 and nevents < 1e15),  -- Events.
+  start_event bigint check (start_event > -1e15 and start_event < 1e15),  -- First event.
+  end_event bigint check (end_event > -1e15 and end_event < 1e15),  -- Last event.
   constraint dataset_file_pkey primary key (setup, dataset, "position"),
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_end_event_check check (end_event::numeric > '-1000000000000000'::numeric and
-    end_event::numeric < '1000000000000000'::numeric),
   constraint dataset_file_nevents_allowed check (nevents >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_nevents_check check (nevents::numeric > '-1000000000000000'::numeric and nevents::numeric <
-    '1000000000000000'::numeric),
-  -- a number between -1e9 and 1e9
-  constraint dataset_file_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
-    '1000000000'::numeric),
-  constraint dataset_file_size_allowed check (size >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_size_check check (size::numeric > '-1000000000000000'::numeric and size::numeric <
-    '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint dataset_file_start_event_check check (start_event::numeric > '-1000000000000000'::numeric and
-    start_event::numeric < '1000000000000000'::numeric),
-  constraint dataset_file_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint dataset_file_size_allowed check (size >= 0)  -- 0 or more
 );
 
 -- Jobs that ended, by task, queue and minute; workload.job_change adds to them.
 create table workload.end_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   queue text,  -- Unified queue; null = none yet.
   status text not null,  -- finished, failed, cancelled or closed.
@@ -64,7 +47,7 @@ create table workload.end_count (
 
 -- What a task's input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.
 create table workload.input_digest (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   files bigint,  -- Files of the datasets that are not pseudo, each name once.
   size bigint,  -- Their bytes.
@@ -74,13 +57,12 @@ create table workload.input_digest (
   job_input_mb double precision,  -- Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
   job_input_bytes bigint,  -- Input of the largest job from all datasets (bytes).
   events bigint,  -- Events of the primary dataset.
-  constraint input_digest_pkey primary key (setup, task_id),
-  constraint input_digest_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint input_digest_pkey primary key (setup, task_id)
 );
 
 -- Jobs. Brokerage counts them.
 create table workload.job (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   job_id bigint not null,  -- PanDA id.
   task_id bigint,  -- Task; null = none.
   queue text,  -- Unified queue; null = not brokered.
@@ -113,8 +95,7 @@ create table workload.job (
   input_files bigint,  -- Files it reads; null = not made here.
   input_bytes bigint,  -- Bytes of them; null = not made here.
   events bigint,  -- Events of its part of the primary input; null = not made here.
-  constraint job_pkey primary key (setup, job_id),
-  constraint job_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint job_pkey primary key (setup, job_id)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 create index job_active on workload.job (setup, task_id, queue) where (ended is null);
 create index job_analysis on workload.job (setup, started) where (gshare = 'User Analysis'::text);
@@ -123,7 +104,7 @@ create unique index job_task on workload.job (setup, task_id, number, rebrokered
 
 -- Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
 create table workload.job_change (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   at timestamp with time zone not null,  -- When.
   jobs bigint not null,  -- Jobs that changed.
   from_status text,  -- Status before; null = made.
@@ -144,7 +125,7 @@ create table workload.job_change (
 
 -- Every change of a job's status.
 create table workload.job_history (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   at timestamp with time zone not null,  -- When.
   number bigint default nextval('workload.job_history_number'::regclass) not null,  -- Order of changes at one time.
   job_id bigint not null,  -- Job.
@@ -159,7 +140,7 @@ create table workload.job_history_default partition of workload.job_history defa
 
 -- Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.
 create table workload.queue_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text,  -- Unified queue; null = none yet.
   gshare text,  -- Global share; null = none.
   resource_type text,  -- Resource type; null = none.
@@ -175,58 +156,39 @@ create table workload.queue_count (
 
 -- Work that is left at a nucleus (HS06 s).
 create table workload.remaining_work (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   nucleus text not null,  -- Nucleus.
   gshare text not null,  -- Global share; empty = the whole work of the nucleus.
-  priority integer not null,  -- Priority of the tasks; 0 with the whole work.
-  work double precision,  -- HS06 s.
+  -- Priority of the tasks; 0 with the whole work.
+  priority integer not null check (priority > -1e9 and priority < 1e9),
+  work double precision check (work > -1e15 and work < 1e15),  -- HS06 s.
   constraint remaining_work_pkey primary key (setup, nucleus, gshare, priority),
-  -- a number between -1e9 and 1e9
-  constraint remaining_work_priority_check check (priority::numeric > '-1000000000'::numeric and priority::numeric <
-    '1000000000'::numeric),
-  constraint remaining_work_work_allowed check (work >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint remaining_work_work_check check (work > '-1000000000000000'::numeric::double precision and work <
-    '1000000000000000'::numeric::double precision),
-  constraint remaining_work_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint remaining_work_work_allowed check (work >= 0)  -- 0 or more
 );
 
 -- Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the
 -- dataset.
 create table workload.replica (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   dataset text not null,  -- Dataset.
   storage text not null,  -- Storage endpoint.
-  found bigint,  -- Files there; null = as many as lfns, else all.
-  total bigint,  -- Files of the dataset; null = as many as it has here.
-  asize bigint,  -- Bytes there; null = summed from the files.
-  tsize bigint,  -- Bytes of the dataset; null = summed from the files.
+  found bigint check (found > -1e15 and found < 1e15),  -- Files there; null = as many as lfns, else all.
+  total bigint check (total > -1e15 and total < 1e15),  -- Files of the dataset; null = as many as it has here.
+  asize bigint check (asize > -1e15 and asize < 1e15),  -- Bytes there; null = summed from the files.
+  tsize bigint check (tsize > -1e15 and tsize < 1e15),  -- Bytes of the dataset; null = summed from the files.
   vp boolean default false,  -- A virtual placement: a cache may hold it.
   lfns text[],  -- Files there, where not all are; null = the first found ones.
   constraint replica_pkey primary key (setup, dataset, storage),
   constraint replica_asize_allowed check (asize >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_asize_check check (asize::numeric > '-1000000000000000'::numeric and asize::numeric <
-    '1000000000000000'::numeric),
   constraint replica_found_allowed check (found >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_found_check check (found::numeric > '-1000000000000000'::numeric and found::numeric <
-    '1000000000000000'::numeric),
   constraint replica_total_allowed check (total >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_total_check check (total::numeric > '-1000000000000000'::numeric and total::numeric <
-    '1000000000000000'::numeric),
-  constraint replica_tsize_allowed check (tsize >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint replica_tsize_check check (tsize::numeric > '-1000000000000000'::numeric and tsize::numeric <
-    '1000000000000000'::numeric),
-  constraint replica_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint replica_tsize_allowed check (tsize >= 0)  -- 0 or more
 );
 create index replica_storage on workload.replica (setup, storage);
 
 -- Jobs that began to run, by minute; workload.job_change adds to them.
 create table workload.start_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text,  -- Unified queue; null = none yet.
   gshare text,  -- Global share; null = none.
   resource_type text,  -- Resource type; null = none.
@@ -239,7 +201,7 @@ create index start_count_last on workload.start_count (setup, queue, last_at);
 
 -- Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).
 create table workload.statistic (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   number bigint generated always as identity not null,  -- Which row.
   queue text,  -- Unified queue.
   gshare text,  -- Global share.
@@ -247,35 +209,25 @@ create table workload.statistic (
   nucleus text,  -- Nucleus that outputs go to.
   label text,  -- prodSourceLabel.
   status text,  -- Status of the jobs.
-  njobs bigint default 0,  -- Jobs.
-  ncores bigint,  -- Cores.
-  diskio double precision,  -- Mean diskIO of running jobs (kB/s per core).
+  njobs bigint default 0 check (njobs > -1e15 and njobs < 1e15),  -- Jobs.
+  ncores bigint check (ncores > -1e15 and ncores < 1e15),  -- Cores.
+  diskio double precision check (diskio > -1e15 and diskio < 1e15),  -- Mean diskIO of running jobs (kB/s per core).
   constraint statistic_pkey primary key (setup, number),
-  constraint statistic_diskio_allowed check (diskio >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_diskio_check check (diskio > '-1000000000000000'::numeric::double precision and diskio <
-    '1000000000000000'::numeric::double precision),
+  constraint statistic_diskio_allowed check (diskio >= 0),  -- 0 or more
   constraint statistic_ncores_allowed check (ncores >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_ncores_check check (ncores::numeric > '-1000000000000000'::numeric and ncores::numeric <
-    '1000000000000000'::numeric),
   constraint statistic_njobs_allowed check (njobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint statistic_njobs_check check (njobs::numeric > '-1000000000000000'::numeric and njobs::numeric <
-    '1000000000000000'::numeric),
   -- a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding,
   -- merging, transferring, finished, failed, cancelled, closed
   constraint statistic_status_allowed check (status = any (array['pending'::text, 'defined'::text, 'waiting'::text,
     'assigned'::text, 'activated'::text, 'throttled'::text, 'sent'::text, 'starting'::text, 'running'::text,
     'holding'::text, 'merging'::text, 'transferring'::text, 'finished'::text, 'failed'::text, 'cancelled'::text,
-    'closed'::text])),
-  constraint statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+    'closed'::text]))
 );
 create index statistic_queue on workload.statistic (setup, queue);
 
 -- Tasks, or the chunk of a task that is to be brokered. Names are JEDI's.
 create table workload.task (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- JEDI task id.
   label text default 'managed'::text,  -- prodSourceLabel: managed, user, test, ...
   gshare text default 'Reprocessing default'::text,  -- Global share.
@@ -285,29 +237,42 @@ create table workload.task (
   orig_user text,  -- User before the name was cleaned.
   working_group text,  -- Working group; null = none.
   processing_type text default 'reprocessing'::text,  -- Processing type: evgen, simul, reprocessing, urgent, ...
-  task_priority integer default 500,  -- Priority of the task.
-  current_priority integer default 500,  -- Priority now; high from 800, express from 1000.
-  core_count integer default 1,  -- Cores of a job; 0 = any, null = 1.
-  merge_core_count integer,  -- Cores of a merge job; null = as core_count.
-  max_core_count integer,  -- Cores of a queue at most (split rule maxCoreCount).
-  ram_count double precision default 2000,  -- Memory (MB), see ram_unit; null or 0 = not known.
+  task_priority integer default 500 check (task_priority > -1e9 and task_priority < 1e9),  -- Priority of the task.
+  -- Priority now; high from 800, express from 1000.
+  current_priority integer default 500 check (current_priority > -1e9 and current_priority < 1e9),
+  core_count integer default 1 check (core_count > -1e9 and core_count < 1e9),  -- Cores of a job; 0 = any, null = 1.
+  -- Cores of a merge job; null = as core_count.
+  merge_core_count integer check (merge_core_count > -1e9 and merge_core_count < 1e9),
+  -- Cores of a queue at most (split rule maxCoreCount).
+  max_core_count integer check (max_core_count > -1e9 and max_core_count < 1e9),
+  -- Memory (MB), see ram_unit; null or 0 = not known.
+  ram_count double precision default 2000 check (ram_count > -1e15 and ram_count < 1e15),
   ram_unit text default 'MBPerCore'::text,  -- MB, MBPerCore or MBPerCoreFixed.
-  base_ram_count double precision default 0,  -- Memory beside what grows with cores (MB).
-  merge_ram_count double precision,  -- Memory of a merge job (MB).
-  chunk_ram_count double precision,  -- Memory that this chunk needs, where it is more than the task's (MB).
-  cpu_time double precision default 1,  -- CPU time, see cpu_time_unit.
+  -- Memory beside what grows with cores (MB).
+  base_ram_count double precision default 0 check (base_ram_count > -1e15 and base_ram_count < 1e15),
+  -- Memory of a merge job (MB).
+  merge_ram_count double precision check (merge_ram_count > -1e15 and merge_ram_count < 1e15),
+  -- Memory that this chunk needs, where it is more than the task's (MB).
+  chunk_ram_count double precision check (chunk_ram_count > -1e15 and chunk_ram_count < 1e15),
+  cpu_time double precision default 1 check (cpu_time > -1e15 and cpu_time < 1e15),  -- CPU time, see cpu_time_unit.
   -- HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.
   cpu_time_unit text default 'HS06sPerEvent'::text,
-  cpu_efficiency double precision default 90,  -- Percent of the walltime that is CPU time; null counts 90.
-  base_walltime double precision default 0,  -- Walltime beside the events (s).
-  walltime double precision,  -- Walltime (s per MB of input), where cpu_time_unit is not HS06.
+  -- Percent of the walltime that is CPU time; null counts 90.
+  cpu_efficiency double precision default 90 check (cpu_efficiency > -1e15 and cpu_efficiency < 1e15),
+  -- Walltime beside the events (s).
+  base_walltime double precision default 0 check (base_walltime > -1e15 and base_walltime < 1e15),
+  -- Walltime (s per MB of input), where cpu_time_unit is not HS06.
+  walltime double precision check (walltime > -1e15 and walltime < 1e15),
   walltime_unit text,  -- Unit of walltime; null = walltime is not known.
-  out_disk_count double precision default 0,  -- Output, see out_disk_unit.
+  -- Output, see out_disk_unit.
+  out_disk_count double precision default 0 check (out_disk_count > -1e15 and out_disk_count < 1e15),
   out_disk_unit text default 'kB'::text,  -- B, kB, MB or GB; PerEvent: for each event, else for each MB of input.
-  work_disk_count double precision,  -- Scratch beside input and output, see work_disk_unit; null = none.
+  -- Scratch beside input and output, see work_disk_unit; null = none.
+  work_disk_count double precision check (work_disk_count > -1e15 and work_disk_count < 1e15),
   work_disk_unit text default 'MB'::text,  -- B, kB, MB or GB.
-  io_intensity double precision,  -- Input and output per second (kB/s).
-  disk_io double precision,  -- Disk IO per second (kB/s).
+  -- Input and output per second (kB/s).
+  io_intensity double precision check (io_intensity > -1e15 and io_intensity < 1e15),
+  disk_io double precision check (disk_io > -1e15 and disk_io < 1e15),  -- Disk IO per second (kB/s).
   architecture text,  -- sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON.
   trans_home text,  -- Release: AtlasOffline-21.0.38, Athena-22.0.1, ...
   trans_uses text,  -- Base release of user jobs.
@@ -323,7 +288,8 @@ create table workload.task (
   task_class smallint,  -- Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
   is_merging boolean default false,  -- The chunk makes merge jobs.
   use_scout boolean default false,  -- The chunk makes scout jobs.
-  t1_weight double precision,  -- Weight of the nucleus; negative: only queues of the nucleus.
+  -- Weight of the nucleus; negative: only queues of the nucleus.
+  t1_weight double precision check (t1_weight > -1e15 and t1_weight < 1e15),
   ip_connectivity smallint,  -- Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.
   ip_stack smallint,  -- IP stack that jobs need: 4 or 6; null = not said.
   allow_input_lan smallint,  -- Direct access to input: 1 use, 2 only; null = copy.
@@ -335,14 +301,17 @@ create table workload.task (
   limited_sites boolean default false,  -- Sites are limited by included_site and excluded_site.
   avoid_vp boolean default false,  -- No queues of virtual placement.
   scouting smallint,  -- Split rule useScout: 1 scouting wanted, 2 done.
-  n_files_per_job bigint,  -- Files a job; null counts 1.
-  n_files_per_merge_job bigint,  -- Files a merge job; null counts 1.
-  n_events_per_job bigint,  -- Events a job.
-  n_gb_per_job double precision,  -- Input a job (GB).
-  dynamic_num_events bigint,  -- Dynamic number of events: events of the smallest job.
-  max_events_per_job bigint,  -- Events a job at most, with the dynamic number of events.
+  n_files_per_job bigint check (n_files_per_job > -1e15 and n_files_per_job < 1e15),  -- Files a job; null counts 1.
+  -- Files a merge job; null counts 1.
+  n_files_per_merge_job bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15),
+  n_events_per_job bigint check (n_events_per_job > -1e15 and n_events_per_job < 1e15),  -- Events a job.
+  n_gb_per_job double precision check (n_gb_per_job > -1e15 and n_gb_per_job < 1e15),  -- Input a job (GB).
+  -- Dynamic number of events: events of the smallest job.
+  dynamic_num_events bigint check (dynamic_num_events > -1e15 and dynamic_num_events < 1e15),
+  -- Events a job at most, with the dynamic number of events.
+  max_events_per_job bigint check (max_events_per_job > -1e15 and max_events_per_job < 1e15),
   allow_incomplete_in_ds boolean default false,  -- Incomplete input datasets are allowed.
-  n_jumbo_jobs bigint,  -- Jumbo jobs.
+  n_jumbo_jobs bigint check (n_jumbo_jobs > -1e15 and n_jumbo_jobs < 1e15),  -- Jumbo jobs.
   hpo_workflow boolean default false,  -- Hyperparameter optimisation.
   included_site text[],  -- Queues to use, names or patterns with *; null = all.
   excluded_site text[],  -- Queues not to use, names or patterns with *.
@@ -353,98 +322,35 @@ create table workload.task (
   constraint task_pkey primary key (setup, task_id),
   constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])),  -- 1 (use) or 2 (only)
   constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])),  -- 1 (use) or 2 (only)
-  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_base_ram_count_check check (base_ram_count > '-1000000000000000'::numeric::double precision and
-    base_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_base_walltime_check check (base_walltime > '-1000000000000000'::numeric::double precision and
-    base_walltime < '1000000000000000'::numeric::double precision),
-  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_chunk_ram_count_check check (chunk_ram_count > '-1000000000000000'::numeric::double precision and
-    chunk_ram_count < '1000000000000000'::numeric::double precision),
+  constraint task_base_ram_count_allowed check (base_ram_count >= 0),  -- 0 or more
+  constraint task_base_walltime_allowed check (base_walltime >= 0),  -- 0 or more
+  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0),  -- 0 or more
   constraint task_core_count_allowed check (core_count >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint task_core_count_check check (core_count::numeric > '-1000000000'::numeric and core_count::numeric <
-    '1000000000'::numeric),
-  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_cpu_efficiency_check check (cpu_efficiency > '-1000000000000000'::numeric::double precision and
-    cpu_efficiency < '1000000000000000'::numeric::double precision),
-  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_cpu_time_check check (cpu_time > '-1000000000000000'::numeric::double precision and cpu_time <
-    '1000000000000000'::numeric::double precision),
+  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0),  -- 0 or more
+  constraint task_cpu_time_allowed check (cpu_time >= 0),  -- 0 or more
   -- HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as kSI2kseconds
   constraint task_cpu_time_unit_allowed check (cpu_time_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
-  -- a number between -1e9 and 1e9
-  constraint task_current_priority_check check (current_priority::numeric > '-1000000000'::numeric and
-    current_priority::numeric < '1000000000'::numeric),
-  constraint task_disk_io_allowed check (disk_io >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_disk_io_check check (disk_io > '-1000000000000000'::numeric::double precision and disk_io <
-    '1000000000000000'::numeric::double precision),
+  constraint task_disk_io_allowed check (disk_io >= 0),  -- 0 or more
   constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_dynamic_num_events_check check (dynamic_num_events::numeric > '-1000000000000000'::numeric and
-    dynamic_num_events::numeric < '1000000000000000'::numeric),
   constraint task_event_service_allowed check (event_service >= 0),  -- 0 or more
   constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])),  -- 1 (only), 2 (require) or 3 (capable)
-  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_io_intensity_check check (io_intensity > '-1000000000000000'::numeric::double precision and
-    io_intensity < '1000000000000000'::numeric::double precision),
+  constraint task_io_intensity_allowed check (io_intensity >= 0),  -- 0 or more
   -- 1 (full), 2 (http) or 3 (none)
   constraint task_ip_connectivity_allowed check (ip_connectivity = any (array[1, 2, 3])),
   constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])),  -- 4 (IPv4) or 6 (IPv6)
   constraint task_max_core_count_allowed check (max_core_count >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint task_max_core_count_check check (max_core_count::numeric > '-1000000000'::numeric and
-    max_core_count::numeric < '1000000000'::numeric),
   constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),  -- 1 or more
-  -- a number between -1e15 and 1e15
-  constraint task_max_events_per_job_check check (max_events_per_job::numeric > '-1000000000000000'::numeric and
-    max_events_per_job::numeric < '1000000000000000'::numeric),
   constraint task_merge_core_count_allowed check (merge_core_count >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint task_merge_core_count_check check (merge_core_count::numeric > '-1000000000'::numeric and
-    merge_core_count::numeric < '1000000000'::numeric),
-  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_merge_ram_count_check check (merge_ram_count > '-1000000000000000'::numeric::double precision and
-    merge_ram_count < '1000000000000000'::numeric::double precision),
+  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0),  -- 0 or more
   constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),  -- 1 or more
-  -- a number between -1e15 and 1e15
-  constraint task_n_events_per_job_check check (n_events_per_job::numeric > '-1000000000000000'::numeric and
-    n_events_per_job::numeric < '1000000000000000'::numeric),
   constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),  -- 1 or more
-  -- a number between -1e15 and 1e15
-  constraint task_n_files_per_job_check check (n_files_per_job::numeric > '-1000000000000000'::numeric and
-    n_files_per_job::numeric < '1000000000000000'::numeric),
   constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),  -- 1 or more
-  -- a number between -1e15 and 1e15
-  constraint task_n_files_per_merge_job_check check (n_files_per_merge_job::numeric > '-1000000000000000'::numeric and
-    n_files_per_merge_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_n_gb_per_job_check check (n_gb_per_job > '-1000000000000000'::numeric::double precision and
-    n_gb_per_job < '1000000000000000'::numeric::double precision),
+  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0),  -- 0 or more
   constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_n_jumbo_jobs_check check (n_jumbo_jobs::numeric > '-1000000000000000'::numeric and
-    n_jumbo_jobs::numeric < '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint task_out_disk_count_check check (out_disk_count > '-1000000000000000'::numeric::double precision and
-    out_disk_count < '1000000000000000'::numeric::double precision),
   -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
   constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
-  constraint task_ram_count_allowed check (ram_count >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_ram_count_check check (ram_count > '-1000000000000000'::numeric::double precision and ram_count <
-    '1000000000000000'::numeric::double precision),
+  constraint task_ram_count_allowed check (ram_count >= 0),  -- 0 or more
   -- MB, MBPerCore or MBPerCoreFixed
   constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text),
   constraint task_scouting_allowed check (scouting = any (array[1, 2])),  -- 1 (scouting) or 2 (done)
@@ -457,33 +363,20 @@ create table workload.task (
     'preprocessing'::text, 'tobroken'::text, 'broken'::text, 'toretry'::text, 'toincexec'::text, 'toreassign'::text,
     'rerefine'::text, 'paused'::text, 'throttled'::text, 'exhausted'::text, 'passed'::text, 'staging'::text,
     'staged'::text, 'merging'::text, 'waiting'::text])),
-  -- a number between -1e15 and 1e15
-  constraint task_t1_weight_check check (t1_weight > '-1000000000000000'::numeric::double precision and t1_weight <
-    '1000000000000000'::numeric::double precision),
   -- 2 (S), 1 (A), 0 (B) or -1 (C)
   constraint task_task_class_allowed check (task_class >= '-1'::integer and task_class <= 2),
   constraint task_task_id_allowed check (task_id >= 0),  -- 0 or more
-  -- a number between -1e9 and 1e9
-  constraint task_task_priority_check check (task_priority::numeric > '-1000000000'::numeric and task_priority::numeric
-    < '1000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint task_walltime_check check (walltime > '-1000000000000000'::numeric::double precision and walltime <
-    '1000000000000000'::numeric::double precision),
   -- a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB
   constraint task_walltime_unit_allowed check (walltime_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
-  -- a number between -1e15 and 1e15
-  constraint task_work_disk_count_check check (work_disk_count > '-1000000000000000'::numeric::double precision and
-    work_disk_count < '1000000000000000'::numeric::double precision),
   -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
-  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
-  constraint task_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)
 );
 create index task_due on workload.task (setup, status);
 
 -- Jobs counted by task, ended ones among them; workload.job_change adds to them.
 create table workload.task_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   status text not null,  -- Status.
   jobs bigint not null,  -- Jobs.
@@ -493,58 +386,38 @@ create table workload.task_count (
 
 -- Input and output datasets of tasks; the first input is the primary one.
 create table workload.task_dataset (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
-  direction text not null,  -- input or output.
-  "position" integer not null,  -- Order, from 1.
+  direction text not null check (direction = any (array['input'::text, 'output'::text])),  -- input or output.
+  "position" integer not null check ("position" > -1e9 and "position" < 1e9),  -- Order, from 1.
   dataset text,  -- Dataset.
   token text,  -- Output: destination token, null = none.
-  constraint task_dataset_pkey primary key (setup, task_id, direction, "position"),
-  -- input or output
-  constraint task_dataset_direction_check check (direction = any (array['input'::text, 'output'::text])),
-  -- a number between -1e9 and 1e9
-  constraint task_dataset_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
-    '1000000000'::numeric),
-  constraint task_dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_dataset_pkey primary key (setup, task_id, direction, "position")
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
 
 -- How the jobs of a task ended at a queue lately.
 create table workload.task_result (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   queue text not null,  -- Queue.
-  failed bigint default 0,  -- Failed.
-  closed bigint default 0,  -- Closed, to be assigned elsewhere.
-  finished bigint default 0,  -- Finished.
+  failed bigint default 0 check (failed > -1e15 and failed < 1e15),  -- Failed.
+  closed bigint default 0 check (closed > -1e15 and closed < 1e15),  -- Closed, to be assigned elsewhere.
+  finished bigint default 0 check (finished > -1e15 and finished < 1e15),  -- Finished.
   constraint task_result_pkey primary key (setup, task_id, queue),
   constraint task_result_closed_allowed check (closed >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_closed_check check (closed::numeric > '-1000000000000000'::numeric and closed::numeric <
-    '1000000000000000'::numeric),
   constraint task_result_failed_allowed check (failed >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_failed_check check (failed::numeric > '-1000000000000000'::numeric and failed::numeric <
-    '1000000000000000'::numeric),
-  constraint task_result_finished_allowed check (finished >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint task_result_finished_check check (finished::numeric > '-1000000000000000'::numeric and finished::numeric <
-    '1000000000000000'::numeric),
-  constraint task_result_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint task_result_finished_allowed check (finished >= 0)  -- 0 or more
 );
 
 -- Jobs that started per hour at a queue.
 create table workload.to_running_rate (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   gshare text not null,  -- Global share; empty = all.
-  rate double precision,  -- Jobs per hour.
+  rate double precision check (rate > -1e15 and rate < 1e15),  -- Jobs per hour.
   constraint to_running_rate_pkey primary key (setup, queue, gshare),
-  constraint to_running_rate_rate_allowed check (rate >= 0::double precision),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint to_running_rate_rate_check check (rate > '-1000000000000000'::numeric::double precision and rate <
-    '1000000000000000'::numeric::double precision),
-  constraint to_running_rate_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint to_running_rate_rate_allowed check (rate >= 0)  -- 0 or more
 );
 
 -- Which changes of a job's status there are; workload.change_status refuses all others.
@@ -556,7 +429,7 @@ create table workload.transition (
 
 -- Jobs that have not ended, counted by user; workload.job_change adds to them.
 create table workload.user_count (
-  setup text not null,  -- Tenant.
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   user_name text,  -- User; null = none.
   working_group text,  -- Working group; null = none.
   queue text,  -- Unified queue; null = none yet.
@@ -573,24 +446,15 @@ create index user_count_group on workload.user_count (setup, working_group) wher
 
 -- Jobs of users at queues by share; the user _total holds the totals where not every user is listed.
 create table workload.user_queue_statistic (
-  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  setup text not null references resource.setup(setup) on delete cascade,  -- Tenant: DIRAC's Setup, PanDA's vo.
   queue text not null,  -- Queue.
   gshare text not null,  -- Global share.
   user_name text not null,  -- User, or _total.
-  queued bigint default 0,  -- Queued jobs.
-  running bigint default 0,  -- Running jobs.
-  running_cores bigint,  -- Cores of the running jobs; null = one a job.
+  queued bigint default 0 check (queued > -1e15 and queued < 1e15),  -- Queued jobs.
+  running bigint default 0 check (running > -1e15 and running < 1e15),  -- Running jobs.
+  -- Cores of the running jobs; null = one a job.
+  running_cores bigint check (running_cores > -1e15 and running_cores < 1e15),
   constraint user_queue_statistic_pkey primary key (setup, queue, gshare, user_name),
   constraint user_queue_statistic_queued_allowed check (queued >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_queued_check check (queued::numeric > '-1000000000000000'::numeric and
-    queued::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_running_allowed check (running >= 0),  -- 0 or more
-  -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_running_check check (running::numeric > '-1000000000000000'::numeric and
-    running::numeric < '1000000000000000'::numeric),
-  -- a number between -1e15 and 1e15
-  constraint user_queue_statistic_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
-    running_cores::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
+  constraint user_queue_statistic_running_allowed check (running >= 0)  -- 0 or more
 );

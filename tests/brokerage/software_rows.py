@@ -35,12 +35,7 @@ class Rows:
         self.insert("resource.queue", queue=queue, **values)
 
     def software(
-        self,
-        queue: str = "Q",
-        *,
-        tags: Sequence[Mapping[str, Any]] = (),
-        architectures: Any = None,
-        **values: Any,
+        self, queue: str = "Q", *, tags: Sequence[Mapping[str, Any]] = (), architectures: Any = None, **values: Any
     ) -> None:
         """What a queue publishes, as in PanDA's software JSON."""
         self.insert("resource.software", queue=queue, architectures=Jsonb(architectures), **values)

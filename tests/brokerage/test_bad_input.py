@@ -202,11 +202,8 @@ RAISING = {
     "root": ("case when sqrt((t.task_id - {task} - 1)::float8) < 0 then 'no' end", "sql", "2201F", "square root"),
     "raise": (
         "begin if t.task_id = {task} then raise exception 'no data of task %', t.task_id; end if; return null; end",
-        "plpgsql",
-        "P0001",
-        "no data of task {task}",
-    ),
-}
+        "plpgsql", "P0001", "no data of task {task}"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RAISING)

@@ -95,21 +95,18 @@ def test_listed_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     assert _numbers(db, DECIDED, "default", run) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "due"),
-    [
-        ({}, True),
-        ({"status": "ready"}, True),
-        ({"status": "running"}, True),
-        ({"status": "scouting"}, True),
-        ({"status": "pending"}, True),
-        ({"status": "finished"}, False),
-        ({"status": "assigning"}, False),
-        ({"label": "test"}, True),
-        ({"label": None}, True),
-        ({"label": "user"}, False),
-    ],
-)
+@pytest.mark.parametrize(("change", "due"), [
+    ({}, True),
+    ({"status": "ready"}, True),
+    ({"status": "running"}, True),
+    ({"status": "scouting"}, True),
+    ({"status": "pending"}, True),
+    ({"status": "finished"}, False),
+    ({"status": "assigning"}, False),
+    ({"label": "test"}, True),
+    ({"label": None}, True),
+    ({"label": "user"}, False),
+])  # fmt: skip
 def test_tasks_that_are_due(rolled_back: Connection, change: Row, due: bool) -> None:
     rolled_back.execute("select 1")
     world.load(rolled_back, [_world([{"id": 1, **change}])])
@@ -252,20 +249,17 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     assert db.execute(query, [run]).fetchall() == db.execute(made).fetchall()
 
 
-@pytest.mark.parametrize(
-    ("task", "queue", "chunk"),
-    [
-        ({}, {}, 25),
-        ({"use_scout": True}, {}, 2),
-        ({"split": {"nFilesPerJob": 1, "hpoWorkflow": True}}, {}, 2),
-        ({}, {"catchall": "jobChunkSize=7"}, 7),
-        ({"use_scout": True}, {"params": {"jobChunkSize": 7}}, 7),
-        ({}, {"catchall": "jobChunkSize"}, 25),
-        ({}, {"catchall": "jobChunkSize=many"}, 25),
-        ({}, {"catchall": "jobChunkSize=-900000000000"}, 25),
-        ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
-    ],
-)
+@pytest.mark.parametrize(("task", "queue", "chunk"), [
+    ({}, {}, 25),
+    ({"use_scout": True}, {}, 2),
+    ({"split": {"nFilesPerJob": 1, "hpoWorkflow": True}}, {}, 2),
+    ({}, {"catchall": "jobChunkSize=7"}, 7),
+    ({"use_scout": True}, {"params": {"jobChunkSize": 7}}, 7),
+    ({}, {"catchall": "jobChunkSize"}, 25),
+    ({}, {"catchall": "jobChunkSize=many"}, 25),
+    ({}, {"catchall": "jobChunkSize=-900000000000"}, 25),
+    ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
+])  # fmt: skip
 def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row, chunk: int) -> None:
     """25 jobs, 2 of scouts, or as the queue says. A queue that runs nothing takes 20 jobs, so each is chosen once."""
     rolled_back.execute("select 1")
@@ -312,17 +306,14 @@ def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
     assert "connect to the primary" in (from_database(refused.value).hint or "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"setup": "nowhere"}, "nowhere"),
-        ({"setup": None}, "null"),
-        ({"p_profile": "dox"}, "dox"),
-        ({"p_tasks_a_commit": 0}, "p_tasks_a_commit is 0"),
-        ({"p_tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
-        ({"p_limit": -1}, "p_limit is -1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "named"), [
+    ({"setup": "nowhere"}, "nowhere"),
+    ({"setup": None}, "null"),
+    ({"p_profile": "dox"}, "dox"),
+    ({"p_tasks_a_commit": 0}, "p_tasks_a_commit is 0"),
+    ({"p_tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
+    ({"p_limit": -1}, "p_limit is -1"),
+])  # fmt: skip
 def test_bad_arguments(db_with_grid: Connection, arguments: Row, named: str) -> None:
     before = _counts(db_with_grid)
     with pytest.raises(psycopg.Error, match=named) as raised:

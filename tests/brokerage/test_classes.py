@@ -199,15 +199,10 @@ def test_limits_of_hi(lab: Db) -> None:
 
 GRID: Row = {
     "now": NOW.isoformat(),
-    "queues": {
-        "HI": {"site_class": 1},
-        "MID": {"site_class": 0},
-        "LO": {"site_class": -1},
-        "HPC": {"site_class": 1, "resource_type": "hpc"},
-        "OLD": {"site_class": 1, "site_classified": ago(1.01)},
-        "NONE": {},
-    },
-}
+    "queues": {"HI": {"site_class": 1}, "MID": {"site_class": 0}, "LO": {"site_class": -1},
+        "HPC": {"site_class": 1, "resource_type": "hpc"}, "OLD": {"site_class": 1, "site_classified": ago(1.01)},
+        "NONE": {}},
+}  # fmt: skip
 
 
 def slots(db: Db, *sections: Row) -> Row:
@@ -223,21 +218,13 @@ def running(number: int, queue: str, user: str, cores: int | None = 8, **fields:
 
 def test_slots_are_running_cores_at_hi_and_mid_sites(lab: Db) -> None:
     jobs = [
-        running(1, "HI", "ann"),
-        running(2, "MID", "ann", gshare="Express Analysis"),
-        running(3, "MID", "ann", None),
-        running(4, "LO", "ann"),
-        running(5, "HPC", "ann"),
-        running(6, "OLD", "ann"),
-        running(7, "NONE", "ann"),
-        running(8, "HI", "ann", gshare="Group Analysis"),
-        running(9, "HI", "ann", label="managed"),
-        running(10, "HI", "ann", processing_type="pmerge"),
-        running(11, "HI", "ann", status="activated"),
-        running(12, "HI", "bob", status="activated"),
-        running(13, "HI", "cid", status="finished"),
+        running(1, "HI", "ann"), running(2, "MID", "ann", gshare="Express Analysis"), running(3, "MID", "ann", None),
+        running(4, "LO", "ann"), running(5, "HPC", "ann"), running(6, "OLD", "ann"), running(7, "NONE", "ann"),
+        running(8, "HI", "ann", gshare="Group Analysis"), running(9, "HI", "ann", label="managed"),
+        running(10, "HI", "ann", processing_type="pmerge"), running(11, "HI", "ann", status="activated"),
+        running(12, "HI", "bob", status="activated"), running(13, "HI", "cid", status="finished"),
         running(14, "NONE", "dan"),
-    ]
+    ]  # fmt: skip
     assert slots(lab, {"jobs": jobs}) == {"ann": (8, 9, 992, 9983), "bob": (0, 0, 1000, 10000)}
     elsewhere = {"HI": {"User Analysis": {"ann": {"running": 5, "running_cores": 20}, "_total": {"running": 99}}}}
     elsewhere["MID"] = {"User Analysis": {"ann": {"running": 5}}, "Group Analysis": {"ann": {"running": 7}}}

@@ -23,17 +23,14 @@ def test_a_key_with_its_component(rolled_back: Connection) -> None:
     assert _set(rolled_back) == expected
 
 
-@pytest.mark.parametrize(
-    ("key", "component", "hint"),
-    [
-        ("NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
-        ("jobbroker:NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
-        ("NQUEUED_SAT_CAP", "taskbrokerage", "Components that know it: jobbroker."),
-        ("taskbrokerage:NQUEUED_SAT_CAP", None, "Components that know it: jobbroker."),
-        ("NQUEUED_SAT_CAP", "jobroker", "Components that know it: jobbroker."),
-        ("XYZZY", None, "All known ones: resource.config_key."),
-    ],
-)
+@pytest.mark.parametrize(("key", "component", "hint"), [
+    ("NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
+    ("jobbroker:NQUEUED_SAT_CAPP", None, "The nearest known key is jobbroker:NQUEUED_SAT_CAP."),
+    ("NQUEUED_SAT_CAP", "taskbrokerage", "Components that know the key: jobbroker."),
+    ("taskbrokerage:NQUEUED_SAT_CAP", None, "Components that know the key: jobbroker."),
+    ("NQUEUED_SAT_CAP", "jobroker", "Components that know the key: jobbroker."),
+    ("XYZZY", None, "All known keys: resource.config_key."),
+])  # fmt: skip
 def test_keys_that_no_rule_reads(rolled_back: Connection, key: str, component: str | None, hint: str) -> None:
     with pytest.raises(psycopg.Error, match="is not known") as raised, rolled_back.transaction():
         rolled_back.execute(SET, (key, "5", component))

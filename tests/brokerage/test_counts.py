@@ -91,22 +91,12 @@ ACCOUNT = ["running_jobs", "queued_jobs", "running_cores", "queued_cores"]
 def test_jobs_of_users_and_groups_add_to_accounts(db: Db, base_profile: str) -> None:
     """Of a user: those of groups only until activated. Of a group: all of it, whoever's."""
     of_group = {"working_group": "phys"}
-    load(
-        db,
-        users={"ann": {"running_jobs": 10, "queued_jobs": 20, "running_cores": 30, "queued_cores": 40}},
-        jobs=jobs(
-            (1, {"status": "running"}),
-            (2, {"status": "starting", "label": "panda"}),
-            (3, {"status": "throttled"}),
-            (4, {"status": "defined", "cores": None, **of_group}),
-            (5, {"status": "running", **of_group}),
-            (6, {"status": "activated", "user": "bob", **of_group}),
-            (7, {"status": "running", "label": "managed"}),
-            (8, {"status": "holding"}),
-            (9, {"status": "finished", "ended": ago(0.5)}),
-            (1, {"status": "pending"}),
-        ),
-    )
+    load(db, users={"ann": {"running_jobs": 10, "queued_jobs": 20, "running_cores": 30, "queued_cores": 40}}, jobs=jobs(
+        (1, {"status": "running"}), (2, {"status": "starting", "label": "panda"}), (3, {"status": "throttled"}),
+        (4, {"status": "defined", "cores": None, **of_group}), (5, {"status": "running", **of_group}),
+        (6, {"status": "activated", "user": "bob", **of_group}), (7, {"status": "running", "label": "managed"}),
+        (8, {"status": "holding"}), (9, {"status": "finished", "ended": ago(0.5)}), (1, {"status": "pending"}),
+    ))  # fmt: skip
     facts = task_facts(db, base_profile)
     assert [facts[1][f"account_{name}"] for name in ACCOUNT] == [11, 29, 32, 54]
     assert [facts[2][f"account_{name}"] for name in ACCOUNT] == [5, 10, 10, 16]
@@ -252,16 +242,12 @@ def test_requests_of_pilots_are_noted_in_the_background(db: Db) -> None:
 
 def test_classes_read_counts_of_tasks_and_jobs_that_wait(db: Db) -> None:
     """A task is nearly done by its counts; of the jobs those that neither started nor ended wait."""
-    load(
-        db,
-        users={"ann": {"rem_slots_a": 5, "rem_slots_b": 5}},
-        jobs=jobs(
-            (9, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}),
-            (1, {"task": 1, "status": "running", "started": ago(1)}),
-            (1, {"status": "activated", "created": ago(50)}),
-            (1, {"status": "activated", "created": ago(50), "started": ago(40)}),
-        ),
-    )
+    load(db, users={"ann": {"rem_slots_a": 5, "rem_slots_b": 5}}, jobs=jobs(
+        (9, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}),
+        (1, {"task": 1, "status": "running", "started": ago(1)}),
+        (1, {"status": "activated", "created": ago(50)}),
+        (1, {"status": "activated", "created": ago(50), "started": ago(40)}),
+    ))  # fmt: skip
     classes = rows(db, "select task_id, task_class from brokerage.task_classes('w')")
     assert {row["task_id"]: row["task_class"] for row in classes} == {1: 2, 2: 1}
     assert value(db, "select long_jobs from brokerage.site_classes('w', 'documented')") == 1

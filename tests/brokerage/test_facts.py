@@ -45,18 +45,14 @@ def _pairs(
                  cross join lateral (select b.queues[p.queue_number]) q(queue)"""
     algorithm = "analysis_job" if "analysis" in function else "production_job"
     given = {
-        "setup": setup,
-        "tasks": [task["id"] for task in tasks],
-        "base_profile": base_profile,
-        "algorithm": algorithm,
-    }
+        "setup": setup, "tasks": [task["id"] for task in tasks], "base_profile": base_profile, "algorithm": algorithm,
+    }  # fmt: skip
     with db.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query, given).fetchall()
 
 
 @pytest.mark.parametrize(
-    ("type_name", "file"),
-    [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")],
+    ("type_name", "file"), [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")]
 )
 def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, file: str) -> None:
     """They are taken by their place: two of the same type in the wrong order would pass unseen."""
@@ -99,14 +95,11 @@ def _odd_tasks() -> Row:
     plain = one["tasks"][0]
     return {
         **one,
-        "tasks": [
-            plain,
-            {"id": 2},
+        "tasks": [plain, {"id": 2},
             {"id": 3, "nucleus": None, "gshare": None, "resource_type": None, "processing_type": None},
             {"id": 4, "nucleus": "NOT_THERE", "input": ["not there"], "gshare": "of nobody"},
-            {"id": 5, "label": None, "input": [], "site": "NOT_THERE", "architecture": "", "trans_home": None},
-        ],
-    }
+            {"id": 5, "label": None, "input": [], "site": "NOT_THERE", "architecture": "", "trans_home": None}],
+    }  # fmt: skip
 
 
 def _are_all(rows: Sequence[Row], tasks: Sequence[int], queues: Sequence[str]) -> None:

@@ -52,15 +52,12 @@ def _fates(connection: Db, one: Row, profile: str = "panda2026") -> Row:
     return fates | {each["nucleus"]: None for each in answer["candidates"]}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"status": "offline"},
-        {"corecount": 8},  # a task of one core
-        {"maxrss": 1000},
-        {"pilots": {}},  # a temporary problem, which counts too
-    ],
-)
+@pytest.mark.parametrize("change", [
+    {"status": "offline"},
+    {"corecount": 8},  # a task of one core
+    {"maxrss": 1000},
+    {"pilots": {}},  # a temporary problem, which counts too
+])  # fmt: skip
 def test_a_nucleus_whose_queue_could_not_run_the_jobs(rolled_back: Db, change: Row) -> None:
     one = _world()
     one["queues"]["A"] |= change

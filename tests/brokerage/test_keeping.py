@@ -63,6 +63,22 @@ def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Co
     assert rows(brokered, "select count(*) from brokerage.run") == [(2,)]
 
 
+def test_the_longest_retention_of_all_setups_counts_that_of_the_defaults_too(brokered: Connection) -> None:
+    """Setup keep has settings and keeps an hour; the other setup has none, and keeps two days."""
+    world.load(brokered, [{**WORLD, "setup": "plain"}])
+    brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"1 hour\"}')")
+    now = datetime.now(UTC)
+    yesterday = f"brokerage.verdict_{now - timedelta(days=1):%Y%m%d}"
+    brokered.execute("set role broker_owner")
+    brokered.execute(
+        f"create table {yesterday} partition of brokerage.verdict"
+        f" for values from ('{now - timedelta(days=1):%Y-%m-%d} 00:00+00') to ('{now:%Y-%m-%d} 00:00+00')"
+    )
+    brokered.execute("reset role")
+    brokered.execute("select * from brokerage.maintain()")
+    assert yesterday in partitions(brokered)
+
+
 def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"2 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
@@ -95,17 +111,14 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     assert rows(brokered, left) == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ('{"profil": "documented"}', "setting profil is not known"),
-        ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
-        ('{"decisions_kept": "soon"}', "soon"),
-        ('{"decisions_kept": "-1 day"}', "decisions_kept"),
-        ('{"counts_kept": null}', "counts_kept"),
-        ("[]", "settings are"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "said"), [
+    ('{"profil": "documented"}', "setting profil is not known"),
+    ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
+    ('{"decisions_kept": "soon"}', "soon"),
+    ('{"decisions_kept": "-1 day"}', "decisions_kept"),
+    ('{"counts_kept": null}', "counts_kept"),
+    ("[]", "settings are"),
+])  # fmt: skip
 def test_settings_that_are_wrong_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
     with pytest.raises(psycopg.Error, match=said) as caught:
         db.execute("select brokerage.set_settings('keep', %s::jsonb)", [settings])

@@ -18,9 +18,6 @@ def test_architecture() -> None:
     assert [cpu["arch"] for cpu in read_architecture("p#(x86_64|aarch64)").cpus] == ["x86_64", "aarch64"]
     assert read_architecture("x86_64-el9&nvidia").cpus == [{"arch": "x86_64", "vendor": "*", "instr": "*"}]
     assert read_architecture("&nvidia-A100:vram>=10:cuda=12").gpu == {
-        "vendor": "nvidia",
-        "model": "A100",
-        "vram": ">=10",
-        "version": "==12",
-    }
+        "vendor": "nvidia", "model": "A100", "vram": ">=10", "version": "==12",
+    }  # fmt: skip
     assert read_architecture("#x86_64").platform == ""

@@ -25,33 +25,12 @@ WORLD: Row = {
     ],
 }
 LIKE = [
-    "CERN",
-    "CERN*",
-    "*CERN",
-    "*",
-    "C*T*",
-    "CERN_T0*",
-    "CERN.T0*",
-    "CERN.T0",
-    "A%*",
-    "A*",
-    "cern*",
-    "X*X",
-    "***",
+    "CERN", "CERN*", "*CERN", "*", "C*T*", "CERN_T0*", "CERN.T0*", "CERN.T0", "A%*", "A*", "cern*", "X*X", "***",
     "*UNI",
-]
+]  # fmt: skip
 EXPRESSIONS = [
-    "^CERN*",
-    "*CERN$",
-    "CERN$*",
-    "^(CERN|BNL)*",
-    "[AC]*_",
-    "BNL\\+*",
-    "CERN.?T0*",
-    "A\\\\*",
-    "*SCORE$",
-    "UNI$*",
-]
+    "^CERN*", "*CERN$", "CERN$*", "^(CERN|BNL)*", "[AC]*_", "BNL\\+*", "CERN.?T0*", "A\\\\*", "*SCORE$", "UNI$*",
+]  # fmt: skip
 ALGORITHMS = ("analysis_job", "production_job")
 PROFILES = ("documented", "panda2026", "acme")
 INVALID = {

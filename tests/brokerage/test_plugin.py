@@ -31,20 +31,11 @@ create function acme.weight_tier({FACTS}, x jsonb) returns float8 language sql s
 $$;
 """
 OWN: dict[str, Row] = {
-    "acme-cloud": {
-        "kind": "row rule",
-        "position": 45,
-        "function": "acme.rule_cloud",
-        "parameters": {"clouds": ["CERN", "US"]},
-        "source": "ours",
-    },
-    "acme-tier": {
-        "kind": "weight",
-        "position": 325,
-        "function": "acme.weight_tier",
-        "parameters": {"site": "SB", "factor": 3},
-    },
-}
+    "acme-cloud": {"kind": "row rule", "position": 45, "function": "acme.rule_cloud",
+        "parameters": {"clouds": ["CERN", "US"]}, "source": "ours"},
+    "acme-tier": {"kind": "weight", "position": 325, "function": "acme.weight_tier",
+        "parameters": {"site": "SB", "factor": 3}},
+}  # fmt: skip
 
 
 def _queue(site: str, **more: Any) -> Row:
@@ -55,15 +46,10 @@ def _queue(site: str, **more: Any) -> Row:
 
 WORLD = {
     "storages": {"DISK": {"site": "DISK", "space_free": 1000}},
-    "queues": {
-        "QA": _queue("SA"),
-        "QB": _queue("SB"),
-        "QC": _queue("SC", cloud="CERN"),
-        "QD": _queue("SD", status="test", cloud="CERN"),
-        "QN": _queue("SN", maxrss=100),
-    },
+    "queues": {"QA": _queue("SA"), "QB": _queue("SB"), "QC": _queue("SC", cloud="CERN"),
+        "QD": _queue("SD", status="test", cloud="CERN"), "QN": _queue("SN", maxrss=100)},
     "tasks": [{"id": 1}],
-}
+}  # fmt: skip
 
 
 def _say(db: Connection, rule: str, profile: str = "acme", **changes: Any) -> None:

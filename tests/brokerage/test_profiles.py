@@ -36,25 +36,22 @@ def _refused(db: Connection, query: str, values: tuple[Any, ...]) -> tuple[str |
     return raised.value.diag.message_primary, raised.value.diag.message_hint
 
 
-@pytest.mark.parametrize(
-    ("rule", "parameters", "said"),
-    [
-        ("prod-pending", {"wait": "one hour"}, 'parameter wait is "one hour", not a time'),
-        ("prod-pending", {"wait": "-1 hour"}, 'parameter wait is "-1 hour", not a time'),
-        ("prod-pending", {"wait": 5}, "parameter wait is 5, not a time"),
-        ("prod-pending", {"900": "soon"}, 'parameter 900 is "soon", not a time'),
-        ("prod-pending", {"wiat": "1 hour"}, 'parameter wiat is "1 hour", not known'),
-        ("top-10", {"best": -1}, "parameter best is -1, not a number of queues"),
-        ("top-10", {"best": 0}, "parameter best is 0, not a number of queues"),
-        ("top-10", {"best": 1.5}, "parameter best is 1.5, not a number of queues"),
-        ("top-10", {"best": "ten"}, 'parameter best is "ten", not of type number'),
-        ("top-10", {"bets": 10}, "parameter bets is 10, not known"),
-        ("queue-status", {"stanby": True}, "parameter stanby is true, not known"),
-        ("queue-status", {"standby": 1}, "parameter standby is 1, not of type boolean"),
-        ("queue-status", {"as": True}, "parameter as is true, not of type string"),
-        ("memory", {"limit": 5}, "parameter limit is 5, not known"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "parameters", "said"), [
+    ("prod-pending", {"wait": "one hour"}, 'parameter wait is "one hour", not a time'),
+    ("prod-pending", {"wait": "-1 hour"}, 'parameter wait is "-1 hour", not a time'),
+    ("prod-pending", {"wait": 5}, "parameter wait is 5, not a time"),
+    ("prod-pending", {"900": "soon"}, 'parameter 900 is "soon", not a time'),
+    ("prod-pending", {"wiat": "1 hour"}, 'parameter wiat is "1 hour", not known'),
+    ("top-10", {"best": -1}, "parameter best is -1, not a number of queues"),
+    ("top-10", {"best": 0}, "parameter best is 0, not a number of queues"),
+    ("top-10", {"best": 1.5}, "parameter best is 1.5, not a number of queues"),
+    ("top-10", {"best": "ten"}, 'parameter best is "ten", not of type number'),
+    ("top-10", {"bets": 10}, "parameter bets is 10, not known"),
+    ("queue-status", {"stanby": True}, "parameter stanby is true, not known"),
+    ("queue-status", {"standby": 1}, "parameter standby is 1, not of type boolean"),
+    ("queue-status", {"as": True}, "parameter as is true, not of type string"),
+    ("memory", {"limit": 5}, "parameter limit is 5, not known"),
+])  # fmt: skip
 def test_parameters_that_a_rule_cannot_read(acme: Connection, rule: str, parameters: Any, said: str) -> None:
     call = "select brokerage.set_rule('acme', %s, %s)"
     message, _ = _refused(acme, call, (rule, Jsonb({"parameters": parameters})))
@@ -63,17 +60,14 @@ def test_parameters_that_a_rule_cannot_read(acme: Connection, rule: str, paramet
     assert acme.execute("select count(*) from brokerage.profile_rule").fetchall() == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("rule", "parameters"),
-    [
-        ("prod-pending", {"wait": "10 minutes"}),
-        ("prod-pending", {"800": "1 minute"}),
-        ("top-10", {"best": 1}),
-        ("top-10", {"best": 3, "zero_first": True}),
-        ("queue-status", {"standby": True, "as": "status"}),
-        ("weight-basic", {"sees_assignments": True}),
-    ],
-)
+@pytest.mark.parametrize(("rule", "parameters"), [
+    ("prod-pending", {"wait": "10 minutes"}),
+    ("prod-pending", {"800": "1 minute"}),
+    ("top-10", {"best": 1}),
+    ("top-10", {"best": 3, "zero_first": True}),
+    ("queue-status", {"standby": True, "as": "status"}),
+    ("weight-basic", {"sees_assignments": True}),
+])  # fmt: skip
 def test_parameters_that_a_rule_reads(acme: Connection, rule: str, parameters: Any) -> None:
     acme.execute("select brokerage.set_rule('acme', %s, %s)", (rule, Jsonb({"parameters": parameters})))
     query = """select parameters from brokerage.rule_in_force
@@ -123,15 +117,12 @@ def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorith
         assert hint and "Algorithms are analysis_job, production_job, production_task;" in hint
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"epsilon1": 0.5}, "parameter epsilon1 is 0.5, not known"),
-        ({"epsilon_1": "x"}, 'parameter epsilon_1 is "x", not of type number'),
-        ({"epsilon_1": 0.01, "epsilon_2": 0.001}, None),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "said"), [
+    ({"epsilon1": 0.5}, "parameter epsilon1 is 0.5, not known"),
+    ({"epsilon_1": "x"}, 'parameter epsilon_1 is "x", not of type number'),
+    ({"epsilon_1": 0.01, "epsilon_2": 0.001}, None),
+    ({}, None),
+])  # fmt: skip
 def test_parameters_of_the_new_basic_weight(acme: Connection, parameters: Any, said: str | None) -> None:
     """No profile that comes with the program has it."""
     call = "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')"
@@ -164,35 +155,26 @@ def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
         assert message == f"profile {profile} comes with the program"
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"kind": "row rool"}, 'kind is "row rool"'),
-        ({"position": "first"}, 'position is "first", not a number'),
-        ({"temporary": "yes"}, 'temporary is "yes", not true or false'),
-        ({"parameters": [1]}, "parameters is [1]"),
-        ({"criteria": "status"}, 'criteria is "status"'),
-        ({"postion": 3}, "key postion is not known"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"kind": "row rool"}, 'kind is "row rool"'),
+    ({"position": "first"}, 'position is "first", not a number'),
+    ({"temporary": "yes"}, 'temporary is "yes", not true or false'),
+    ({"parameters": [1]}, "parameters is [1]"),
+    ({"criteria": "status"}, 'criteria is "status"'),
+    ({"postion": 3}, "key postion is not known"),
+])  # fmt: skip
 def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: str) -> None:
     message, _ = _refused(acme, "select brokerage.set_rule('acme', 'memory', %s)", (Jsonb(changes),))
     assert message and said in message and "memory" in message and "constraint" not in message
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"decisions_kept": "-2 days"}, 'invalid value "-2 days" for setting decisions_kept'),
-        ({"decisions_kept": "2 dayz"}, 'invalid value "2 dayz" for setting decisions_kept'),
-        ({"counts_kept": None}, "invalid value null for setting counts_kept"),
-        (
-            {"assignments_count": -5, "profile": "documented"},
-            "invalid value -5 for setting assignments_count",
-        ),
-        ({"profile": None}, "invalid value null for setting profile"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "said"), [
+    ({"decisions_kept": "-2 days"}, 'invalid value "-2 days" for setting decisions_kept'),
+    ({"decisions_kept": "2 dayz"}, 'invalid value "2 dayz" for setting decisions_kept'),
+    ({"counts_kept": None}, "invalid value null for setting counts_kept"),
+    ({"assignments_count": -5, "profile": "documented"}, "invalid value -5 for setting assignments_count"),
+    ({"profile": None}, "invalid value null for setting profile"),
+])  # fmt: skip
 def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:
     message, _ = _refused(rolled_back, "select brokerage.set_settings('here', %s)", (Jsonb(settings),))
     assert message and said in message and "constraint" not in message

@@ -43,19 +43,13 @@ IDS = {
 # Rows that are a part of an id, and figures of sections without ids (1.3, 1.5).
 PARTS = {
     "production_task": {"task-weight-tape": "task-weight-data"},
-    "production_job": {
-        "t1-weight-factor": "t1-weight",
-        "queued-jobs": "1.3",
-        "running-jobs-cap": "1.3",
-        "job-chunk": "1.3",
-    },
-    "analysis_job": {
-        **dict.fromkeys(("weight", "weight-data"), "1.5"),
+    "production_job": {"t1-weight-factor": "t1-weight", "queued-jobs": "1.3", "running-jobs-cap": "1.3",
+        "job-chunk": "1.3"},
+    "analysis_job": {**dict.fromkeys(("weight", "weight-data"), "1.5"),
         **dict.fromkeys(("queued-jobs", "running-jobs-cap", "job-chunk"), "1.3"),
         **dict.fromkeys(("catchall-lookup", "per-core-attr", "ucore-expansion"), "1.0"),
-        **dict.fromkeys(("direct-io-used", "n-running-workers", "num-slots", "temporary-problems"), "1.2"),
-    },
-}
+        **dict.fromkeys(("direct-io-used", "n-running-workers", "num-slots", "temporary-problems"), "1.2")},
+}  # fmt: skip
 # Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
 NOT_IN_DOC = "PanDA's code alone"
 ELSEWHERE = {

@@ -55,11 +55,8 @@ HARDWARE_DOC = [
     ([{"type": "cpu", "arch": "x86_64"}], "any#x86_64", None),
     ([X86], "any#(x86_64|aarch64)", None),
     ([{"type": "cpu", "arch": ["aarch64"]}], "any#(x86_64|aarch64)", None),
-    (
-        [{"type": "cpu", "arch": ["ppc"]}],
-        "any#(x86_64|aarch64)",
-        "cpu arch x86_64 is not among ppc or cpu arch aarch64 is not among ppc",
-    ),
+    ([{"type": "cpu", "arch": ["ppc"]}], "any#(x86_64|aarch64)",
+     "cpu arch x86_64 is not among ppc or cpu arch aarch64 is not among ppc"),
     ([X86], "any#x86.*", None),
     ([X86], "any#86", "cpu arch 86 is not among x86_64"),
     ([X86], "any#x86_(32|64)", None),
@@ -95,17 +92,12 @@ HARDWARE_DOC = [
     ([KT100], "&nvidia", None),
     ([KT100], "x86_64&nvidia", "cpu x86_64 is wanted, and no cpu is published"),
     ([X86, {"type": "cpu", "arch": ["arm64"]}], "any#x86_64", "cpu arch x86_64 is not among arm64"),
-    (
-        [{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}],
-        PLATFORM,
-        "only tasks that ask for cpu license gold are accepted",
-    ),
+    ([{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}], PLATFORM,
+     "only tasks that ask for cpu license gold are accepted"),
     ([X86], "(x86_64-centos7|x86_64-slc6)-gcc8-opt", "cpu arch (x86_64 is not among x86_64"),
-    (
-        [X86],
-        json.dumps({"sw_platform": PLATFORM, "cpu_specs": [{"arch": "aarch64"}, {"arch": "x86_64", "vendor": None}]}),
-        None,
-    ),
+    ([X86],
+     json.dumps({"sw_platform": PLATFORM, "cpu_specs": [{"arch": "aarch64"}, {"arch": "x86_64", "vendor": None}]}),
+     None),
     ([], json.dumps({"sw_platform": PLATFORM}), None),
     ([], json.dumps({"sw_platform": PLATFORM, "cpu_specs": []}), None),
     ([X86], json.dumps({"gpu_spec": {}}), "gpu model *, vendor * is wanted, and no gpu is published"),
@@ -113,7 +105,7 @@ HARDWARE_DOC = [
     ("nonsense", PLATFORM, "cpu x86_64 is wanted, and no cpu is published"),
     ([3, None, {"type": 4}, {"arch": ["x86_64"]}, X86], PLATFORM, None),
     ([{"type": "cpu", "arch": ["x86_64", 3, None], "n": 3}], PLATFORM, None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("published", "architecture", "expected"), HARDWARE_DOC)
@@ -150,45 +142,30 @@ RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {}, f"cvmfs atlas is not among nightlies, {NO_TAG}"),
     ({}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
     ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-.*-opt"}, None),
-    (
-        {"cvmfs": ["any"], "containers": ["any"]},
-        {"architecture": "x86_64-(slc6)-opt"},
-        "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 0 cmtconfigs",
-    ),
+    ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-(slc6)-opt"},
+     "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 0 cmtconfigs"),
     ({"tags": [TAG]}, {}, None),
     ({"tags": [TAG], "cvmfs": ["atlas"]}, {}, None),
-    (
-        {"tags": [TAG]},
-        {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"},
-        "-regexpcmtconfig: x86_64-(centos7|slc6)-gcc8-opt matches none of the 0 cmtconfigs",
-    ),
+    ({"tags": [TAG]}, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"},
+     "-regexpcmtconfig: x86_64-(centos7|slc6)-gcc8-opt matches none of the 0 cmtconfigs"),
     ({"tags": [TAG], "cmtconfigs": [PLATFORM]}, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
-    (
-        {"tags": [TAG]},
-        {"architecture": PLATFORM + "@centos7"},
-        "cvmfs atlas is not among none, base platform centos7 needs any among the containers",
-    ),
+    ({"tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
     ({"tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"}, None),
     ({"tags": [TAG | {"release": "22.0.2"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
     ({"tags": [TAG | {"project": "AthSimulation"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
     ({"tags": [TAG | {"project": None}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
     ({"tags": [TAG | {"cmtconfig": "x86_64-slc6-gcc8-opt"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
     ({"tags": [TAG]}, {"architecture": None}, "cvmfs atlas is not among none, no tag Athena 22.0.1 for no platform"),
-    (
-        {"tags": [TAG | {"release": None}]},
-        {"trans_home": "Athena"},
-        f"cvmfs atlas is not among none, no tag Athena for {PLATFORM}",
-    ),
+    ({"tags": [TAG | {"release": None}]}, {"trans_home": "Athena"},
+     f"cvmfs atlas is not among none, no tag Athena for {PLATFORM}"),
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "Athena-2022-01-31T2101"}, None),
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"}, None),
-    (
-        {"cvmfs": ["atlas"], "containers": ["any"]},
-        {"trans_home": "AtlasProduction-rel_3"},
-        "cvmfs nightlies is not among atlas",
-    ),
+    ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"},
+     "cvmfs nightlies is not among atlas"),
     ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3-22.0.1"}, None),
     ({"cmtconfigs": None, "containers": None, "cvmfs": None}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("published", "task", "expected"), RELEASES_DOC)
@@ -202,41 +179,21 @@ IMAGE_TAG = TAG | {"container_name": "/img/a", "sources": ["/cvmfs/a"]}
 CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | None]] = [
     ({"tags": [IMAGE_TAG]}, {}, True, None, None),
     ({"tags": [TAG | {"sources": ["/x", "/img/a"]}]}, {}, True, None, None),
-    (
-        {"tags": [TAG | {"container_name": "/img"}], "containers": ["any"]},
-        {},
-        True,
-        "container /img/a is in no tag",
-        "container /img/a is in no tag",
-    ),
+    ({"tags": [TAG | {"container_name": "/img"}], "containers": ["any"]}, {}, True, "container /img/a is in no tag",
+     "container /img/a is in no tag"),
     ({"containers": ["any"]}, {}, False, None, None),
     ({"containers": ["/cvmfs"]}, {}, False, None, None),
     ({"containers": ["/img"]}, {}, False, None, None),
     ({"containers": [""]}, {}, False, None, None),
-    (
-        {"containers": ["/img/ab"]},
-        {},
-        False,
-        "container /img/a is under none of /img/ab",
-        "container /img/a is under none of /img/ab",
-    ),
+    ({"containers": ["/img/ab"]}, {}, False, "container /img/a is under none of /img/ab",
+     "container /img/a is under none of /img/ab"),
     ({"containers": ["/cvmfs/a"]}, {"tags": [IMAGE_TAG]}, False, None, None),
-    (
-        {"containers": ["/cvmfs/b"]},
-        {"tags": [IMAGE_TAG]},
-        False,
-        "container /img/a is under none of /cvmfs/b",
-        "container /img/a is under none of /cvmfs/b",
-    ),
+    ({"containers": ["/cvmfs/b"]}, {"tags": [IMAGE_TAG]}, False, "container /img/a is under none of /cvmfs/b",
+     "container /img/a is under none of /cvmfs/b"),
     ({"tags": [IMAGE_TAG]}, {}, False, "container /img/a is under none of no containers", None),
-    (
-        {"containers": ["/_mg"]},
-        {},
-        False,
-        "container /img/a is under none of /_mg",
-        "container /img/a is under none of /_mg",
-    ),
-]
+    ({"containers": ["/_mg"]}, {}, False, "container /img/a is under none of /_mg",
+     "container /img/a is under none of /_mg"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
@@ -277,24 +234,18 @@ def test_production_without_software_needs_none(rows: Rows) -> None:
 # Analysis: transHome, transUses and what the queue must have (software-check.md, Release).
 ANALYSIS: list[tuple[str | None, str | None, dict[str, Any]]] = [
     (None, None, {"tag": None, "projects": None, "versions": None, "cvmfs_required": None}),
-    (
-        "AnalysisTransforms-AtlasDerivation_21.2.2.0",
-        None,
-        {"tag": "atlas", "projects": ["AtlasDerivation"], "versions": ["21.2.2.0"]},
-    ),
+    ("AnalysisTransforms-AtlasDerivation_21.2.2.0", None,
+     {"tag": "atlas", "projects": ["AtlasDerivation"], "versions": ["21.2.2.0"]}),
     ("AnalysisTransforms", "Atlas-21.0.38", {"tag": "atlas", "projects": ["AtlasOffline"], "versions": ["21.0.38"]}),
     ("AnalysisTransforms-Athena_22.0.1", None, {"tag": "atlas", "projects": ["Athena"], "versions": ["22.0.1"]}),
     ("AnalysisTransforms-Athena_22.0.1", "Atlas-22.0", {"tag": "nightlies", "cvmfs_required": True}),
-    (
-        "AnalysisTransforms-Athena_22.0.1",
-        "Atlas-x",
-        {"tag": "atlas", "projects": ["AtlasOffline", "Athena"], "versions": ["x", "22.0.1"]},
-    ),
+    ("AnalysisTransforms-Athena_22.0.1", "Atlas-x",
+     {"tag": "atlas", "projects": ["AtlasOffline", "Athena"], "versions": ["x", "22.0.1"]}),
     ("AnalysisTransforms", None, {"tag": "nightlies", "cvmfs_required": True}),
     ("AnalysisTransforms-rel_3", None, {"tag": "nightlies", "cvmfs_required": True}),
     ("AnalysisTransforms-Athena_main_2022-01-31T2101", None, {"tag": "nightlies", "cvmfs_required": True}),
     ("Athena-22.0.1", None, {"tag": "atlas", "projects": ["Athena"], "versions": ["22.0.1"]}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("home", "uses", "expected"), ANALYSIS)
@@ -349,133 +300,57 @@ PANDA: list[tuple[list[str], dict[str, Any] | None, dict[str, Any], str | None]]
     (["ANY"], None, {"architecture": None}, None),
     (["ANY"], None, {"architecture": "@centos7"}, None),
     (["ANY"], ALL_IN, {"architecture": PLATFORM}, "its releases are ANY, and cpu x86_64 is wanted"),
-    (
-        ["ANY"],
-        None,
-        {"architecture": "@centos7&nvidia"},
-        "its releases are ANY, and gpu model *, vendor nvidia is wanted",
-    ),
+    (["ANY"], None, {"architecture": "@centos7&nvidia"},
+     "its releases are ANY, and gpu model *, vendor nvidia is wanted"),
     (["ANY"], None, {"architecture": "x86_64&nvidia"}, "its releases are ANY, and cpu x86_64&nvidia is wanted"),
     (["ANY"], None, {"container_name": "c"}, None),
-    (
-        ["ANY"],
-        None,
-        {"container_name": "c", "only_tags_for_fc": True},
-        "its releases are ANY, and container c must be in a tag",
-    ),
+    (["ANY"], None, {"container_name": "c", "only_tags_for_fc": True},
+     "its releases are ANY, and container c must be in a tag"),
     (["ANY"], None, {"container_name": "c", "only_tags_for_fc": True, "label": "user"}, None),
     (["ANY", "AUTO"], ALL_IN, {"architecture": None}, "its releases are ANY, AUTO, neither ANY nor AUTO alone"),
     ([], ALL_IN, {"architecture": None}, "its releases are empty, neither ANY nor AUTO alone"),
     (["AUTO"], None, {"architecture": None}, "AUTO is its releases, and it publishes no software"),
     (["AUTO"], ALL_IN, {"architecture": PLATFORM}, None),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": []},
-        {"architecture": PLATFORM},
-        "cpu x86_64 is wanted, and no cpu is published",
-    ),
+    (["AUTO"], ALL_IN | {"architectures": []}, {"architecture": PLATFORM},
+     "cpu x86_64 is wanted, and no cpu is published"),
     (["AUTO"], ALL_IN | {"architectures": []}, {"architecture": None}, None),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [KT100]},
-        {"architecture": PLATFORM + "&nvidia"},
-        "cpu x86_64 is wanted, and no cpu is published",
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [INTEL]},
-        {"architecture": None},
-        "only tasks that ask for a cpu are accepted",
-    ),
+    (["AUTO"], ALL_IN | {"architectures": [KT100]}, {"architecture": PLATFORM + "&nvidia"},
+     "cpu x86_64 is wanted, and no cpu is published"),
+    (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": None},
+     "only tasks that ask for a cpu are accepted"),
     (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": "#aarch64|x86_64-intel"}, None),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [INTEL]},
-        {"architecture": "#x86_64"},
-        "only tasks that ask for cpu vendor intel are accepted",
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [KT100, X86]},
-        {"architecture": PLATFORM},
-        "only tasks that ask for a gpu are accepted",
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [{"type": "cpu", "arch": [""]}]},
-        {"architecture": PLATFORM},
-        "cpu arch x86_64 is not among ",
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"architectures": [{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}]},
-        {"architecture": PLATFORM},
-        None,
-    ),
+    (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": "#x86_64"},
+     "only tasks that ask for cpu vendor intel are accepted"),
+    (["AUTO"], ALL_IN | {"architectures": [KT100, X86]}, {"architecture": PLATFORM},
+     "only tasks that ask for a gpu are accepted"),
+    (["AUTO"], ALL_IN | {"architectures": [{"type": "cpu", "arch": [""]}]}, {"architecture": PLATFORM},
+     "cpu arch x86_64 is not among "),
+    (["AUTO"], ALL_IN | {"architectures": [{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}]},
+     {"architecture": PLATFORM}, None),
     (["AUTO"], ALL_IN | {"containers": []}, {"architecture": PLATFORM}, None),
-    (
-        ["AUTO"],
-        ALL_IN | {"containers": []},
-        {"architecture": PLATFORM + "@centos7"},
-        _release("base platform centos7 needs any among the containers"),
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"containers": [], "tags": [TAG]},
-        {"architecture": PLATFORM + "@centos7"},
-        _release("base platform centos7 needs any among the containers"),
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"containers": [], "tags": [TAG], "cmtconfigs": []},
-        {"architecture": PLATFORM},
-        _release(NO_TAG),
-    ),
+    (["AUTO"], ALL_IN | {"containers": []}, {"architecture": PLATFORM + "@centos7"},
+     _release("base platform centos7 needs any among the containers")),
+    (["AUTO"], ALL_IN | {"containers": [], "tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     _release("base platform centos7 needs any among the containers")),
+    (["AUTO"], ALL_IN | {"containers": [], "tags": [TAG], "cmtconfigs": []}, {"architecture": PLATFORM},
+     _release(NO_TAG)),
     (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM}, None),
-    (
-        ["AUTO"],
-        {"architectures": [X86], "tags": [TAG]},
-        {"architecture": PLATFORM + "@centos7"},
-        "cvmfs atlas is not among none, base platform centos7 needs any among the containers",
-    ),
-    (
-        ["AUTO"],
-        {"architectures": [X86], "tags": [TAG], "containers": ["any"]},
-        {"architecture": PLATFORM + "@centos7"},
-        None,
-    ),
-    (
-        ["AUTO"],
-        {"architectures": [X86], "tags": [TAG]},
-        {"architecture": PLATFORM + "@centos7", "label": "user", "trans_home": "X-Athena_22.0.1"},
-        None,
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"containers": []},
-        {"architecture": "x86_64-.*-opt"},
-        _release("no tag Athena 22.0.1 for x86_64-.*-opt").replace(PLATFORM, "x86_64-.*-opt"),
-    ),
-    (
-        ["AUTO"],
-        ALL_IN,
-        {"architecture": "x86_64-(slc6)-opt"},
-        "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 1 cmtconfigs",
-    ),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"},
+     None),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG]},
+     {"architecture": PLATFORM + "@centos7", "label": "user", "trans_home": "X-Athena_22.0.1"}, None),
+    (["AUTO"], ALL_IN | {"containers": []}, {"architecture": "x86_64-.*-opt"},
+     _release("no tag Athena 22.0.1 for x86_64-.*-opt").replace(PLATFORM, "x86_64-.*-opt")),
+    (["AUTO"], ALL_IN, {"architecture": "x86_64-(slc6)-opt"},
+     "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 1 cmtconfigs"),
     (["AUTO"], ALL_IN, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
-    (
-        ["AUTO"],
-        ALL_IN | {"cvmfs": []},
-        {"architecture": PLATFORM, "label": "user", "trans_home": "X-rel_1"},
-        "cvmfs nightlies is not among none",
-    ),
-    (
-        ["AUTO"],
-        ALL_IN | {"cvmfs": [], "cmtconfigs": []},
-        {"architecture": PLATFORM, "label": "user", "trans_home": None},
-        None,
-    ),
-]
+    (["AUTO"], ALL_IN | {"cvmfs": []}, {"architecture": PLATFORM, "label": "user", "trans_home": "X-rel_1"},
+     "cvmfs nightlies is not among none"),
+    (["AUTO"], ALL_IN | {"cvmfs": [], "cmtconfigs": []},
+     {"architecture": PLATFORM, "label": "user", "trans_home": None}, None),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("releases", "published", "task", "expected"), PANDA)
@@ -578,17 +453,14 @@ def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("architecture", "level"),
-    [
-        ('{"cpu_pref": {"preferred_architecture_level": "x86_64-v3"}}', "x86_64-v3"),
-        ('{"cpu_pref": {}}', None),
-        ('{"cpu_pref": null}', None),
-        ("{broken", None),
-        (PLATFORM, None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("architecture", "level"), [
+    ('{"cpu_pref": {"preferred_architecture_level": "x86_64-v3"}}', "x86_64-v3"),
+    ('{"cpu_pref": {}}', None),
+    ('{"cpu_pref": null}', None),
+    ("{broken", None),
+    (PLATFORM, None),
+    (None, None),
+])  # fmt: skip
 def test_the_preferred_level(rows: Rows, architecture: str | None, level: str | None) -> None:
     assert rows.connection.execute("select brokerage.platform_level(%s)", [architecture]).fetchone() == (level,)
 
@@ -598,14 +470,9 @@ def test_the_key_is_that_of_the_task(rows: Rows) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
     needs: list[dict[str, Any]] = [
-        {},
-        {"current_priority": 9},
-        {"trans_home": "Athena-22.0.2"},
-        {"architecture": "x"},
-        {"container_name": "c"},
-        {"only_tags_for_fc": True},
-        {"label": "user"},
-    ]
+        {}, {"current_priority": 9}, {"trans_home": "Athena-22.0.2"}, {"architecture": "x"}, {"container_name": "c"},
+        {"only_tags_for_fc": True}, {"label": "user"},
+    ]  # fmt: skip
     for number, need in enumerate(needs):
         rows.task(number, **{"trans_home": HOME, "architecture": PLATFORM, **need})
     keys = dict(

@@ -45,19 +45,16 @@ def _call(db: Connection, *tasks: int) -> int:
     return int(run)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, None),
-        ({"status": "assigning"}, "status is assigning (due are ready, scouting, running, pending)"),
-        ({"status": None}, "status is not known (due are ready, scouting, running, pending)"),
-        ({"label": "user"}, "label user is not brokered: production jobs are, of every label but user and panda"),
-        ({"label": None}, None),
-        ({"input": []}, "has no jobs: it has no input; jobs are nFilesPerJob files each"),
-        ({"input": ["empty", "data"]}, "has no jobs: dataset empty, its first input, has no files"),
-        ({"status": "done", "label": "user", "input": []}, "status is done"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), [
+    ({}, None),
+    ({"status": "assigning"}, "status is assigning (due are ready, scouting, running, pending)"),
+    ({"status": None}, "status is not known (due are ready, scouting, running, pending)"),
+    ({"label": "user"}, "label user is not brokered: production jobs are, of every label but user and panda"),
+    ({"label": None}, None),
+    ({"input": []}, "has no jobs: it has no input; jobs are nFilesPerJob files each"),
+    ({"input": ["empty", "data"]}, "has no jobs: dataset empty, its first input, has no files"),
+    ({"status": "done", "label": "user", "input": []}, "status is done"),
+])  # fmt: skip
 def test_why_a_task_is_not_due(db: Connection, changes: Row, said: str | None) -> None:
     given = _world(changes)
     given["datasets"]["empty"] = {"files": []}
@@ -105,15 +102,12 @@ def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) ->
     assert all(row[3] for row in rows if row[2] or row[4])
 
 
-@pytest.mark.parametrize(
-    ("tasks", "named"),
-    [
-        ([12345], "task 12345 is not in setup default"),
-        ([1, 7, 6, 6], "tasks 6, 7 are not in setup default"),
-        ([*range(1, 9)], "tasks 2, 3, 4, 5, 6 and 2 more are not in setup default"),
-        ([1, None], "task null is not in setup default"),
-    ],
-)
+@pytest.mark.parametrize(("tasks", "named"), [
+    ([12345], "task 12345 is not in setup default"),
+    ([1, 7, 6, 6], "tasks 6, 7 are not in setup default"),
+    ([*range(1, 9)], "tasks 2, 3, 4, 5, 6 and 2 more are not in setup default"),
+    ([1, None], "task null is not in setup default"),
+])  # fmt: skip
 def test_a_task_that_is_named_and_not_there_is_an_error(db: Connection, tasks: list[int | None], named: str) -> None:
     world.load(db, [_world()])
     with pytest.raises(psycopg.Error) as raised:
@@ -214,17 +208,14 @@ def test_queues_that_a_task_is_preassigned_to_and_that_are_not_there(
     assert db.execute("select brokerage.unknown_queues('default', 1)").fetchall() == [(unknown,)]
 
 
-@pytest.mark.parametrize(
-    ("profile", "task", "named"),
-    [
-        ("documented", {"site": "Q,*C"}, [("*C", []), ("Q", ["Q"])]),
-        ("documented", {"params": {"included_site": ["U", "Z*"]}}, [("U", ["U/SCORE"]), ("Z*", [])]),
-        ("documented", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", []), ("AUTO", [])]),
-        ("panda2026", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", ["U/SCORE"])]),
-        ("panda2026", {"site": "DISK"}, []),
-        ("documented", {"site": "DISK"}, [("DISK", [])]),
-    ],
-)
+@pytest.mark.parametrize(("profile", "task", "named"), [
+    ("documented", {"site": "Q,*C"}, [("*C", []), ("Q", ["Q"])]),
+    ("documented", {"params": {"included_site": ["U", "Z*"]}}, [("U", ["U/SCORE"]), ("Z*", [])]),
+    ("documented", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", []), ("AUTO", [])]),
+    ("panda2026", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", ["U/SCORE"])]),
+    ("panda2026", {"site": "DISK"}, []),
+    ("documented", {"site": "DISK"}, [("DISK", [])]),
+])  # fmt: skip
 def test_queues_that_a_task_of_a_user_names(db: Connection, profile: str, task: Row, named: list[Any]) -> None:
     """Its site and included_site, as each profile reads them; in PanDA's code a storage stands for queues."""
     given = _world({"label": "user", **task})

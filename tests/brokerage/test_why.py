@@ -253,18 +253,15 @@ def test_the_profile_of_the_setup_explains(db: Connection) -> None:
     assert rows == _explained(db, task, "panda2026") != _explained(db, task, "documented")
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "code"),
-    [
-        ("explain", ("grid", 5, None), "PB004"),
-        ("explain", ("grid", None, None), "PB004"),
-        ("explain", ("nowhere", 41000001, None), "PB001"),
-        ("explain", (None, 41000001, None), "PB001"),
-        ("explain", ("grid", 41000001, "dox"), "PB001"),
-        ("obstacles", ("grid", 5, None), "PB004"),
-        ("obstacles", ("grid", 41000001, "dox"), "PB001"),
-    ],
-)
+@pytest.mark.parametrize(("function", "arguments", "code"), [
+    ("explain", ("grid", 5, None), "PB004"),
+    ("explain", ("grid", None, None), "PB004"),
+    ("explain", ("nowhere", 41000001, None), "PB001"),
+    ("explain", (None, 41000001, None), "PB001"),
+    ("explain", ("grid", 41000001, "dox"), "PB001"),
+    ("obstacles", ("grid", 5, None), "PB004"),
+    ("obstacles", ("grid", 41000001, "dox"), "PB001"),
+])  # fmt: skip
 def test_bad_arguments(db: Connection, function: str, arguments: tuple[Any, ...], code: str) -> None:
     with pytest.raises(psycopg.Error) as raised:
         _rows(db, f"select * from brokerage.{function}(%s, %s, %s)", *arguments)
@@ -285,18 +282,15 @@ def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
         viewer.execute("select brokerage.evaluate_task('grid', %s)", [task])
 
 
-@pytest.mark.parametrize(
-    ("task", "algorithm"),
-    [
-        ({"label": "user"}, "analysis_job"),
-        ({"label": "panda", "status": "done"}, "analysis_job"),
-        ({"label": "managed"}, "production_job"),
-        ({"label": "managed", "status": "assigning"}, "production_task"),
-        ({"label": "managed", "status": "done"}, "production_job"),
-        ({"label": "user", "status": "assigning"}, "analysis_job"),
-        ({}, "production_job"),
-    ],
-)
+@pytest.mark.parametrize(("task", "algorithm"), [
+    ({"label": "user"}, "analysis_job"),
+    ({"label": "panda", "status": "done"}, "analysis_job"),
+    ({"label": "managed"}, "production_job"),
+    ({"label": "managed", "status": "assigning"}, "production_task"),
+    ({"label": "managed", "status": "done"}, "production_job"),
+    ({"label": "user", "status": "assigning"}, "analysis_job"),
+    ({}, "production_job"),
+])  # fmt: skip
 def test_the_broker_that_has_the_task_is_asked(db: Connection, task: Row, algorithm: str) -> None:
     given = {
         "setup": "one",

@@ -61,12 +61,8 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
     ("type=*:0%", {"processing_type": "evgen"}, "type=*:0%", "type=*:0%"),
     ("type=s*:0%", {"processing_type": "simul"}, "type=s*:0%", "type=s*:0%"),
     ("0%", {}, "0%", "0%"),
-    (
-        "group=(AP_Higgs|AP_Susy):0%",
-        {"working_group": "AP_Susy"},
-        "group=(AP_Higgs|AP_Susy):0%",
-        "group=(AP_Higgs|AP_Susy):0%",
-    ),
+    ("group=(AP_Higgs|AP_Susy):0%", {"working_group": "AP_Susy"}, "group=(AP_Higgs|AP_Susy):0%",
+     "group=(AP_Higgs|AP_Susy):0%"),
     ("group=(AP_Higgs|AP_Susy):0%", {"working_group": "AP_Top"}, None, None),
     ("group=AP_*:0%", {"working_group": "AP_Top"}, "group=AP_*:0%", "group=AP_*:0%"),
     ("group=AP_*:0%", {"working_group": None}, None, None),
@@ -75,12 +71,8 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
     ("gshare=Express:100%,gshare=any:0%", {"gshare": "Express"}, None, None),
     ("gshare=Express:100%,gshare=any:0%", {"gshare": "MC"}, "gshare=any:0%", "gshare=any:0%"),
     ("gshare=Express:0%", {"gshare": None}, "gshare=Express:0%", "gshare=Express:0%"),
-    (
-        "type=evgen:gshare=MC:0%",
-        {"processing_type": "evgen", "gshare": "MC"},
-        "type=evgen:gshare=MC:0%",
-        "type=evgen:gshare=MC:0%",
-    ),
+    ("type=evgen:gshare=MC:0%", {"processing_type": "evgen", "gshare": "MC"}, "type=evgen:gshare=MC:0%",
+     "type=evgen:gshare=MC:0%"),
     ("type=evgen:gshare=MC:0%", {"processing_type": "evgen", "gshare": "Express"}, None, None),
     ("type=evgen:gshare=MC:0%", {"processing_type": "simul", "gshare": "MC"}, None, None),
     ("priority>400:0", {"current_priority": 401}, "priority>400:0", "priority>400:0"),
@@ -93,26 +85,14 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
     ("priority==400:0", {"current_priority": 400}, "priority==400:0", "priority==400:0"),
     ("priority!=400:0", {"current_priority": 400}, None, None),
     ("priority>400:0", {"current_priority": None}, None, None),
-    (
-        "type=evgen:priority>400:0%,type=evgen:100%",
-        {"processing_type": "evgen", "current_priority": 500},
-        "type=evgen:priority>400:0%",
-        "type=evgen:priority>400:0%",
-    ),
+    ("type=evgen:priority>400:0%,type=evgen:100%", {"processing_type": "evgen", "current_priority": 500},
+     "type=evgen:priority>400:0%", "type=evgen:priority>400:0%"),
     ("type=evgen:priority>400:0%,type=evgen:100%", {"processing_type": "evgen", "current_priority": 300}, None, None),
-    (
-        "type=evgen:60%,type=simul:40%",
-        {"processing_type": "pile"},
-        "type=evgen:60%,type=simul:40%" + NOTHING_LEFT,
-        None,
-    ),
+    ("type=evgen:60%,type=simul:40%", {"processing_type": "pile"}, "type=evgen:60%,type=simul:40%" + NOTHING_LEFT,
+     None),
     ("type=evgen:60%,type=simul:39.9%", {"processing_type": "pile"}, None, None),
-    (
-        "type=evgen:99.9%,type=simul:0.1",
-        {"processing_type": "pile"},
-        "type=evgen:99.9%,type=simul:0.1" + NOTHING_LEFT,
-        None,
-    ),
+    ("type=evgen:99.9%,type=simul:0.1", {"processing_type": "pile"}, "type=evgen:99.9%,type=simul:0.1" + NOTHING_LEFT,
+     None),
     ("type=evgen:100%", {"processing_type": "validation"}, None, None),
     # What cannot be read has no effect; the rest of the policy has.
     ("type=(:0%,type=evgen:0%", {"processing_type": "evgen"}, "type=evgen:0%", "type=evgen:0%"),
@@ -123,7 +103,7 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
     (" type=evgen:100% ,, type=any:0% ,", {"processing_type": "pile"}, "type=any:0%", "type=any:0%"),
     (",", {}, None, None),
     ("nonsense", {}, None, None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
@@ -152,20 +132,9 @@ def test_each_class_and_each_queue_has_its_row(rows: Rows) -> None:
 
 def test_groups_of_processing_types(rows: Rows) -> None:
     types = [
-        "evgen",
-        "simul",
-        "reprocessing",
-        "mcore",
-        "group",
-        "deriv",
-        "pile",
-        "merge",
-        "prod_test",
-        "rc_test2",
-        "urgent",
-        "",
-        None,
-    ]
+        "evgen", "simul", "reprocessing", "mcore", "group", "deriv", "pile", "merge", "prod_test", "rc_test2", "urgent",
+        "", None,
+    ]  # fmt: skip
     found = rows.connection.execute("select brokerage.process_group(t) from unnest(%s::text[]) t", [types]).fetchall()
     assert [group for (group,) in found] == [*types[:8], "test", "test", "others", "others", "others"]
 

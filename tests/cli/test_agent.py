@@ -4,15 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker.cli import output
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli
 from tests.lifecycle import grids
-
-Connection = psycopg.Connection[Any]
 
 
 def job(job_id: int, **keys: Any) -> dict[str, Any]:

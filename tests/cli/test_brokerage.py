@@ -10,9 +10,9 @@ import pytest
 
 from broker import world
 from broker.synthetic import grid
+from tests.calls import Connection
 from tests.commands import Cli, run_in_shell
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 

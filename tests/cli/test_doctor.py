@@ -8,7 +8,6 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -17,11 +16,9 @@ from psycopg.conninfo import make_conninfo
 
 from broker.server import embedded
 from broker.upgrade import upgrade
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli, commands
 from tests.throwaway import programs
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture(scope="module")

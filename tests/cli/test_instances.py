@@ -1,9 +1,7 @@
 """`broker instances`: what is shown, scheduled, loaded and explained."""
 
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -11,10 +9,8 @@ from broker import world
 from broker.cli.instances import schedule
 from broker.errors import BadRequest
 from broker.synthetic import catalogue
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture

@@ -1,19 +1,14 @@
 """Plain lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`."""
 
-from typing import Any
-
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from broker import world
 from broker.cli import lists
 from broker.synthetic import grid
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.lifecycle import grids
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.mark.parametrize("name", lists.LISTS)

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.lifecycle import grids
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture
@@ -72,13 +69,13 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
     printed = cli("job", job, "--setup", "s").out
     for words in ("task id", "QA", "Reprocessing default", "activate", "2026-03-03 12:00:00", "resources seen lately"):
         assert words in printed, words
-    assert "this is for jobs that are pending" not in printed
-    assert "this is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
+    assert "the timeout is for jobs that are pending" not in printed
+    assert "the timeout is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
     cli("cancel", job, "--setup", "s", "--reason", "no more")
     ended = cli("job", job, "--setup", "s").out
     assert "no more" in ended
     assert "Timeouts" not in ended
-    assert "it has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
+    assert "the job has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
 
 
 def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:

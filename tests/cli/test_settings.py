@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
-
-Connection = psycopg.Connection[Any]
 
 
 def values(printed: Printed) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli, run_in_shell
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
-Connection = psycopg.Connection[Any]
 WORLD = {
     "setup": "w",
     "cpu_buckets": [100, 1000],

@@ -10,9 +10,8 @@ from broker import world
 from broker.errors import BadRequest, NoSuchThing
 from broker.operate import brokerage
 from broker.synthetic import grid
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 Connect = Callable[..., Connection]
 

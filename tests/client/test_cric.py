@@ -8,9 +8,8 @@ import pytest
 
 from broker import errors, world
 from broker.world import cric
+from tests.calls import Connection
 from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS
-
-Connection = psycopg.Connection[Any]
 
 
 def held(db: Connection) -> dict[str, Any]:

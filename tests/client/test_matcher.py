@@ -3,7 +3,6 @@
 import asyncio
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,10 +11,8 @@ from broker import database, errors, world
 from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
 from broker.client.submitter import Submitter
 from tests import pooler
-from tests.calls import Calls, requirements, resource
+from tests.calls import Calls, Connection, requirements, resource
 from tests.cutter import Cutter
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture

@@ -6,15 +6,12 @@ import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import errors
 from broker.client import submitter
 from broker.client.submitter import AsyncSubmitter, Submitter, chunks
-from tests.calls import Calls, requirements
-
-Connection = psycopg.Connection[Any]
+from tests.calls import Calls, Connection, requirements
 
 
 def test_one_job(dsn: str, db: Connection) -> None:

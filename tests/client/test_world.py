@@ -10,9 +10,8 @@ import pytest
 
 from broker import errors, world
 from broker.synthetic import lhcb
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connection, requirements
 
-Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 
 WORLD: dict[str, Any] = {

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import errors, world
+from tests.calls import Connection
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 HELD: Row = {

@@ -11,9 +11,8 @@ import pytest
 
 from broker import errors, world
 from broker.synthetic.grid import grid
+from tests.calls import Connection
 from tests.oracle import job_documented as model
-
-Connection = psycopg.Connection[Any]
 
 NOW = "2026-04-01T12:00:00+00:00"
 

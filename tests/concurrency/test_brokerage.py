@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,10 +11,8 @@ import pytest
 from broker import world
 from broker.operate import batch
 from broker.synthetic import grid
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.concurrency.racing import run_together
-
-Connection = psycopg.Connection[Any]
 
 BROKER = "call brokerage.broker_jobs('grid', p_seed => 1, p_tasks_a_commit => 5)"
 # Tasks by how often they were decided, and with jobs left by those who decided them first.

@@ -1,13 +1,8 @@
 """`broker demo brokerage`, small."""
 
-from typing import Any
-
-import psycopg
-
 from broker.synthetic import grid
+from tests.calls import Connection
 from tests.commands import Cli
-
-Connection = psycopg.Connection[Any]
 
 
 def test_it_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> None:

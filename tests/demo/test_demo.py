@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
 from broker.database import Target
 from broker.synthetic.agents import Agents, Plan
 from broker.synthetic.demo import matching as demo
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
-
-Connection = psycopg.Connection[Any]
 
 
 def plan(dsn: str, setup: str, seconds: float = 1.0) -> Plan:

@@ -1,13 +1,12 @@
 """monitor.health as somebody sees it."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import psycopg
 import pytest
 from psycopg import sql
 
-Connection = psycopg.Connection[Any]
+from tests.calls import Connection
 
 
 class Finding(NamedTuple):

@@ -10,11 +10,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.monitor.conftest import look
 from tests.monitor.test_health_settings import burn
 
-Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 
 

@@ -4,7 +4,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,11 +11,9 @@ from psycopg import sql
 
 from broker.server import embedded
 from broker.upgrade import upgrade
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.monitor.conftest import Health, look
 from tests.throwaway import programs
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.mark.parametrize(

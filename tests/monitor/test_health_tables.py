@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.monitor.conftest import Health, look
-
-Connection = psycopg.Connection[Any]
 
 
 def test_dead_rows_and_what_they_leave(db: Connection) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tests.oracle import job_documented as model
 from tests.oracle import job_panda2026 as model_panda2026
@@ -34,7 +34,7 @@ from tests.oracle.job_documented import (
     total,
     unit_bytes,
 )
-from tests.oracle.job_panda2026 import SHUT, Panda, bound_of, work_of
+from tests.oracle.job_panda2026 import SHUT, Panda, bound_of, replicas_of, usable_space, work_of
 
 UNTAGGED = ""
 QUEUED = ("defined", "assigned", "activated", "starting")
@@ -65,6 +65,7 @@ class Lengths(NamedTuple):
 class Analysis(Panda):
     """One task in a world; queues read and write where their scopes of analysis say."""
 
+    incomplete_if: ClassVar[str] = "allowIncompleteInDS"
     pseudo_user: bool = False  # the pseudo user _total counts among the users of a queue
     _lengths: dict[str, Lengths] = field(default_factory=dict)
 
@@ -74,6 +75,9 @@ class Analysis(Panda):
 
     def number(self, key: str, default: Any) -> Fraction:
         return exact(self.of("anal_jobbroker", key, default))
+
+    def completeness(self, key: str, default: Any) -> Fraction:
+        return self.number(key, default)
 
     # The task
 
@@ -385,7 +389,7 @@ def doc_anal_locality(case: Analysis, queue: Queue) -> str | None:
     """anal-locality: each dataset complete at some endpoint, or with files where it is complete nowhere."""
     for _, dataset in case.real_input():
         lfns = [file["lfn"] for file in dataset.get("files") or []]
-        replicas = {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
+        replicas = replicas_of(dataset)
         counting = {name for name, replica in replicas.items() if is_complete(replica, len(lfns))}
         counting = counting or {name for name, replica in replicas.items() if held(replica, lfns)}
         if not counting & set(queue.inputs):
@@ -470,21 +474,12 @@ def doc_stabilizer(case: Analysis, queue: Queue) -> str | None:
 
 
 DOC_PERSISTENT: list[tuple[str, Check]] = [
-    ("include-exclude", doc_include_exclude),
-    ("queue-status", doc_queue_status),
-    ("anal-locality", doc_anal_locality),
-    ("disk-io", model.disk_io),
-    ("core-count", model.core_count),
-    ("max-core-count", model.max_core_count),
-    ("avoid-vp", doc_avoid_vp),
-    ("software", doc_software),
-    ("memory", model.memory),
-    ("scratch-disk", doc_scratch_disk),
-    ("storage-space", model.storage_space),
-    ("storage-blacklist", doc_storage_blacklist),
-    ("walltime", model.walltime),
-    ("no-pilot", no_pilot),
-]
+    ("include-exclude", doc_include_exclude), ("queue-status", doc_queue_status), ("anal-locality", doc_anal_locality),
+    ("disk-io", model.disk_io), ("core-count", model.core_count), ("max-core-count", model.max_core_count),
+    ("avoid-vp", doc_avoid_vp), ("software", doc_software), ("memory", model.memory),
+    ("scratch-disk", doc_scratch_disk), ("storage-space", model.storage_space),
+    ("storage-blacklist", doc_storage_blacklist), ("walltime", model.walltime), ("no-pilot", no_pilot),
+]  # fmt: skip
 DOC_TEMPORARY: list[tuple[str, Check]] = [
     ("failed-jobs", doc_failed_jobs),
     ("cap-rt", doc_cap_rt),
@@ -597,44 +592,27 @@ def broker_doc(case: Analysis, *, free_places: bool) -> Row:
         for queue in alive
     }
     order = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
-    return ranked(case, listed, failed, order, MOST_CANDIDATES) | explained(again)
+    return ranked(case, listed, failed, order, MOST_CANDIDATES, again=again)
+
+
+Order = list[tuple[str, Fraction]]
 
 
 def whole(status: str, rule: str) -> Row:
     """The answer for a task that asks no queue."""
-    return {
-        "status": status,
-        "candidates": [],
-        "rejected": [],
-        "not_candidates": [],
-        "explanation": {"rule": rule},
-        "retry_at": None,
-    }
-
-
-def explained(again: bool) -> Row:
-    """What the answer says of a task that is decided once more, without locality."""
-    return {"explanation": {"rule": "anal-loops"} if again else None}
+    return model.answer_of([], {}, set(), "", rule) | {"status": status, "retry_at": None}
 
 
 def ranked(
-    case: Analysis, listed: list[Queue], failed: Failures, order: list[tuple[str, Fraction]], most: int | None
+    case: Analysis, listed: list[Queue], failed: Failures, order: Order, most: int | None, *, again: bool
 ) -> Row:
-    """The answer: the best of those that are left, in this order."""
+    """The answer: the best of those that are left, in this order; `again`: decided once more, without locality."""
     best = order[:most]
     failed = failed | {name: ("top-10", "-low_weight") for name, _ in order[len(best) :]}
     left_out = {queue.unified for queue in case.queues} - {queue.unified for queue in listed}
-    return {
-        "status": "candidates" if best else "pending",
-        "candidates": [
-            {"queue": name, "rank": rank, "weight": float(weight)} for rank, (name, weight) in enumerate(best, start=1)
-        ],
-        "rejected": [
-            {"queue": name, "rule": rule, "criteria": tag or None} for name, (rule, tag) in sorted(failed.items())
-        ],
-        "not_candidates": [{"queue": name, "rule": "anal-initial"} for name in sorted(left_out)],
-        "retry_at": None if best else datetime.fromisoformat(case.world["now"]) + timedelta(minutes=20),
-    }
+    retry_at = None if best else datetime.fromisoformat(case.world["now"]) + timedelta(minutes=20)
+    why = "anal-loops" if again else None
+    return model.answer_of(best, failed, left_out, "anal-initial", why) | {"retry_at": retry_at}
 
 
 # --- panda2026 --------------------------------------------------------------------------------------------------------
@@ -701,52 +679,6 @@ def panda_initial(case: Analysis) -> list[Queue]:
 # Input
 
 
-def regarded_complete(case: Analysis, replica: Row, files: int) -> bool:
-    """Complete, or nearly so: MAX_MISSING_INPUT_FILES, MIN_INPUT_COMPLETENESS."""
-    if is_complete(replica, files):
-        return True
-    expected = replica["total"] if replica.get("total") is not None else files
-    lfns = replica.get("lfns")
-    found = replica["found"] if replica.get("found") is not None else len(lfns) if lfns is not None else expected
-    few = expected - found <= case.number("MAX_MISSING_INPUT_FILES", 10)
-    enough = found * 100 >= expected * case.number("MIN_INPUT_COMPLETENESS", 90)
-    return bool(found > 0 and expected > 0 and (few or enough))
-
-
-def replicas_of(dataset: Row) -> dict[str, Row]:
-    return {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
-
-
-def sources(case: Analysis, dataset: Row) -> list[Row]:
-    """Storages where it is regarded complete."""
-    files = len(dataset.get("files") or [])
-    return [
-        case.storage(name) for name, replica in replicas_of(dataset).items() if regarded_complete(case, replica, files)
-    ]
-
-
-def whole_input(case: Analysis) -> list[Row]:
-    """Datasets that must be regarded complete somewhere."""
-    if case.split("allowIncompleteInDS"):
-        return []
-    return [dataset for _, dataset in case.real_input() if not dataset.get("distributed")]
-
-
-def incomplete_input(case: Analysis) -> bool:
-    """Some dataset is regarded complete at no storage that can be read."""
-    return any(
-        all(one.get("read_lan") in SHUT and one.get("read_wan") in SHUT for one in sources(case, dataset))
-        for dataset in whole_input(case)
-    )
-
-
-def readable_from_afar(case: Analysis) -> bool:
-    """Each dataset has a source over WAN."""
-    return all(
-        any(one.get("read_wan") not in SHUT for one in sources(case, dataset)) for _, dataset in case.real_input()
-    )
-
-
 def copies(case: Analysis, dataset: Row, queue: Queue) -> set[str]:
     """Where at the queue are copies that count, on disk or tape.
 
@@ -755,7 +687,7 @@ def copies(case: Analysis, dataset: Row, queue: Queue) -> set[str]:
     files = [file["lfn"] for file in dataset.get("files") or []]
     replicas = replicas_of(dataset)
     on_tape = {name for name in replicas if case.storage(name).get("is_tape")}
-    complete = {name for name, replica in replicas.items() if regarded_complete(case, replica, len(files))}
+    complete = {name for name, replica in replicas.items() if case.regarded_complete(replica, len(files))}
     parts_count = dataset.get("distributed") or complete <= on_tape
     counting = {name for name in replicas if name in complete or (parts_count and held(replicas[name], files))}
     virtual = {name for name in counting if replicas[name].get("vp")}
@@ -874,11 +806,6 @@ def panda_scratch_disk(case: Analysis, queue: Queue) -> str | None:
     shared = case.task.get("core_count") in (None, 0, 1) and not case.event_service
     part = queue.maxwdir / queue.unified_cores if shared else queue.maxwdir
     return "-disk" if queue.maxwdir and need > part else None
-
-
-def usable_space(storage: Row) -> Fraction:
-    gained = exact(storage.get("space_free")) + exact(storage.get("space_expired"))
-    return gained - exact(storage.get("space_min_free")) - exact(storage.get("space_unavailable"))
 
 
 def panda_storage_space(case: Analysis, queue: Queue, *, local: bool) -> str | None:
@@ -1072,20 +999,13 @@ def data_weight(case: Analysis, queue: Queue, located: Located | None) -> Fracti
     return 1 + (Fraction(disk, 10) if disk else Fraction(tape, 1000))
 
 
-def least_weight(case: Analysis) -> Fraction:
-    """MIN_WEIGHT of label and share, else of the label."""
-    label, share = case.task.get("label"), case.task["gshare"]
-    return exact(case.config(f"MIN_WEIGHT_{label}_{share}", case.config(f"MIN_WEIGHT_{label}", 0)))
-
-
 def weighed(case: Analysis, run: Pass) -> tuple[Pass, dict[str, Fraction]]:
     """weight, weight-data, and min-weight, of which a pre-assigned queue is spared."""
     weights = {
         queue.name: panda_free_places_weight(case, queue, run.alive) * data_weight(case, queue, run.located)
         for queue in run.good
     }
-    least = least_weight(case)
-    low = [queue for queue in run.good if weights[queue.name] < least and not is_pre_assigned(case, queue)]
+    low = [queue for queue in run.good if weights[queue.name] < case.least_weight and not is_pre_assigned(case, queue)]
     run.drop(low, "min-weight", "-below_min_weight")
     return run, weights
 
@@ -1097,20 +1017,20 @@ def broker_panda(case: Analysis) -> Row:
     for rule, throttled in (("quota", panda_quota), ("share-throttle", panda_share_throttle)):
         if throttled(case):
             return whole("throttled", rule)
-    if incomplete_input(case):
+    if case.input_problem():
         return whole("failed", "input-completeness")
     listed = panda_initial(case)
     located = locate(case, listed)
     run, weights = weighed(case, run_chain(case, listed, located))
     again = not run.alive or (not run.good and may_ignore_locality(case))
-    again = again and bool(listed) and readable_from_afar(case)
+    again = again and bool(listed) and case.readable_from_afar(dataset for _, dataset in case.real_input())
     if again:
         run, weights = weighed(case, run_chain(case, listed, None))
     used = case.task.get("sites_used") or []
     order = sorted(run.good, key=lambda queue: (queue.unified not in used, -weights[queue.name], queue.name))
     most = None if case.distributed else MOST_CANDIDATES
     best = [(queue.name, weights[queue.name]) for queue in order]
-    return ranked(case, listed, {**run.marked, **run.failed}, best, most) | explained(again)
+    return ranked(case, listed, {**run.marked, **run.failed}, best, most, again=again)
 
 
 def broker_analysis(world: Row, task_id: int, profile: str) -> Row:

@@ -20,33 +20,16 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 NO_CLOSENESS = Fraction("7.7")
 
 QUEUE_DEFAULTS: Row = {
-    "corecount": 1,
-    "corepower": 10,
-    "releases": ["ANY"],
-    "status": "online",
-    "jobseed": "all",
-    "role": "satellite",
+    "corecount": 1, "corepower": 10, "releases": ["ANY"], "status": "online", "jobseed": "all", "role": "satellite",
     "type": "unified",
-}
+}  # fmt: skip
 
 TASK_DEFAULTS: Row = {
-    "label": "managed",
-    "gshare": "Reprocessing default",
-    "core_count": 1,
-    "ram_count": 2000,
-    "ram_unit": "MBPerCore",
-    "base_ram_count": 0,
-    "cpu_time": 1,
-    "cpu_time_unit": "HS06sPerEvent",
-    "cpu_efficiency": 90,
-    "base_walltime": 0,
-    "current_priority": 500,
-    "task_priority": 500,
-    "out_disk_count": 0,
-    "out_disk_unit": "kB",
-    "processing_type": "reprocessing",
-    "resource_type": "SCORE",
-}
+    "label": "managed", "gshare": "Reprocessing default", "core_count": 1, "ram_count": 2000, "ram_unit": "MBPerCore",
+    "base_ram_count": 0, "cpu_time": 1, "cpu_time_unit": "HS06sPerEvent", "cpu_efficiency": 90, "base_walltime": 0,
+    "current_priority": 500, "task_priority": 500, "out_disk_count": 0, "out_disk_unit": "kB",
+    "processing_type": "reprocessing", "resource_type": "SCORE",
+}  # fmt: skip
 
 RESOURCE_TYPES: list[Row] = [
     {"name": "SCORE", "mincore": 1, "maxcore": 1, "maxrampercore": 2000},
@@ -374,11 +357,16 @@ def is_pseudo(name: str, dataset: Row) -> bool:
     return str(dataset.get("type") or "").startswith("pseudo") or name in ("pseudo_dataset", "seq_number")
 
 
-def is_complete(replica: Row, files: int) -> bool:
-    """Found = total. Without numbers: complete, if it names no files of its own."""
+def found_and_total(replica: Row, files: int) -> tuple[int, int]:
+    """Files of a replica. Without numbers: those it names, or all."""
     lfns = replica.get("lfns")
     expected = replica["total"] if replica.get("total") is not None else files
     found = replica["found"] if replica.get("found") is not None else len(lfns) if lfns is not None else expected
+    return found, expected
+
+
+def is_complete(replica: Row, files: int) -> bool:
+    found, expected = found_and_total(replica, files)
     return bool(found == expected)
 
 
@@ -509,14 +497,9 @@ def process_group(processing_type: str | None) -> str:
 
 
 COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
-    ">=": lambda a, b: a >= b,
-    "<=": lambda a, b: a <= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-    "=": lambda a, b: a == b,
-}
+    ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+    ">": lambda a, b: a > b, "<": lambda a, b: a < b, "=": lambda a, b: a == b,
+}  # fmt: skip
 
 
 def _policy_applies(case: Case, item: str) -> bool:
@@ -956,48 +939,24 @@ def express_network_threshold(case: Case, queue: Queue) -> str | None:
 Rule = Callable[[Case, Queue], str | None]
 
 FILTERS: list[tuple[str, Rule]] = [
-    ("queue-status", queue_status),
-    ("link-blocked", link_blocked),
-    ("link-queue-cap", link_queue_cap),
-    ("nucleus-queue-cap", nucleus_queue_cap),
-    ("high-prio-opportunistic", high_prio_opportunistic),
-    ("inactive-queue", inactive_queue),
-    ("zero-share", zero_share),
-    ("io-cutoff", io_cutoff),
-    ("disk-io", disk_io),
-    ("core-count", core_count),
-    ("max-core-count", max_core_count),
-    ("software", software),
-    ("memory", memory),
-    ("direct-io-only", direct_io_only),
-    ("scratch-disk", scratch_disk),
-    ("storage-space", storage_space),
-    ("storage-blacklist", storage_blacklist),
-    ("walltime-scout", walltime_scout),
-    ("walltime", walltime),
-    ("wn-connectivity", wn_connectivity),
-    ("event-service", event_service),
-    ("transferring-limit", transferring_limit),
-    ("t1-weight", t1_weight),
-    ("full-chain-job", full_chain_job),
-    ("no-pilot", no_pilot),
+    ("queue-status", queue_status), ("link-blocked", link_blocked), ("link-queue-cap", link_queue_cap),
+    ("nucleus-queue-cap", nucleus_queue_cap), ("high-prio-opportunistic", high_prio_opportunistic),
+    ("inactive-queue", inactive_queue), ("zero-share", zero_share), ("io-cutoff", io_cutoff), ("disk-io", disk_io),
+    ("core-count", core_count), ("max-core-count", max_core_count), ("software", software), ("memory", memory),
+    ("direct-io-only", direct_io_only), ("scratch-disk", scratch_disk), ("storage-space", storage_space),
+    ("storage-blacklist", storage_blacklist), ("walltime-scout", walltime_scout), ("walltime", walltime),
+    ("wn-connectivity", wn_connectivity), ("event-service", event_service), ("transferring-limit", transferring_limit),
+    ("t1-weight", t1_weight), ("full-chain-job", full_chain_job), ("no-pilot", no_pilot),
     ("express-network-threshold", express_network_threshold),
-]
+]  # fmt: skip
 
 
 # --- Weights ----------------------------------------------------------------------------------------------------------
 
 
 THROUGHPUT_STEPS = [
-    (200, "2.0"),
-    (100, "1.9"),
-    (75, "1.8"),
-    (50, "1.7"),
-    (20, "1.5"),
-    (10, "1.3"),
-    (2, "1.2"),
-    (1, "1.1"),
-]
+    (200, "2.0"), (100, "1.9"), (75, "1.8"), (50, "1.7"), (20, "1.5"), (10, "1.3"), (2, "1.2"), (1, "1.1"),
+]  # fmt: skip
 
 
 def network_weight(case: Case, queue: Queue) -> Fraction:
@@ -1091,34 +1050,40 @@ def first_failure(case: Case, queue: Queue) -> tuple[str, str] | None:
     return None
 
 
+def answer_of(
+    best: list[tuple[str, Fraction]], failed: dict[str, tuple[str, str]], left_out: set[str], rule: str, why: str | None
+) -> Row:
+    """The answer of `broker evaluate`; `rule` made the list of candidates, `why` explains the whole."""
+    return {
+        "status": "candidates" if best else "pending",
+        "candidates": [
+            {"queue": name, "rank": rank, "weight": float(w)} for rank, (name, w) in enumerate(best, start=1)
+        ],
+        "rejected": [
+            {"queue": name, "rule": one, "criteria": tag or None} for name, (one, tag) in sorted(failed.items())
+        ],
+        "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
+        "explanation": {"rule": why} if why else None,
+    }
+
+
 def broker_job(world: Row, task_id: int) -> Row:
     """The answer of `broker evaluate` for algorithm production_job, profile doc; reasons have no text."""
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = Case(world, {**TASK_DEFAULTS, **task}, all_queues(world))
     rule, listed = initial_list(case)
     left_out = {queue.unified for queue in case.queues} - {queue.unified for queue in listed}
-
-    rejected: list[Row] = []
-    passed: list[tuple[Fraction, str]] = []
+    failed: dict[str, tuple[str, str]] = {}
+    passed: list[tuple[str, Fraction]] = []
     for queue in listed:
         failure = first_failure(case, queue)
         if failure is None:
-            passed.append((weight_of(case, queue), queue.name))
+            passed.append((queue.name, weight_of(case, queue)))
         else:
-            rejected.append({"queue": queue.name, "rule": failure[0], "criteria": failure[1]})
-    passed.sort(key=lambda one: (-one[0], one[1]))
-    for _, name in passed[MOST_CANDIDATES:]:
-        rejected.append({"queue": name, "rule": "top-10", "criteria": "-low_weight"})
-    best = passed[:MOST_CANDIDATES]
-    return {
-        "status": "candidates" if best else "pending",
-        "candidates": [
-            {"queue": name, "rank": rank, "weight": float(weight)} for rank, (weight, name) in enumerate(best, start=1)
-        ],
-        "rejected": sorted(rejected, key=lambda row: str(row["queue"])),
-        "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
-        "explanation": None,
-    }
+            failed[queue.name] = failure
+    passed.sort(key=lambda one: (-one[1], one[0]))
+    failed |= {name: ("top-10", "-low_weight") for name, _ in passed[MOST_CANDIDATES:]}
+    return answer_of(passed[:MOST_CANDIDATES], failed, left_out, rule, None)
 
 
 def differences(expected: Row, answer: Row, *, relative: float = 1e-9) -> list[str]:

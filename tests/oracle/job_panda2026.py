@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import trunc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tests.oracle import job_documented as model
 from tests.oracle.job_documented import (
@@ -26,6 +26,7 @@ from tests.oracle.job_documented import (
     attribute,
     average_disk_io,
     exact,
+    found_and_total,
     fully_matches,
     held,
     is_complete,
@@ -45,6 +46,15 @@ SHUT = ("OFF", "TEST")
 # --- The world --------------------------------------------------------------------------------------------------------
 
 
+def replicas_of(dataset: Row) -> dict[str, Row]:
+    return {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
+
+
+def usable_space(storage: Row) -> Fraction:
+    gained = exact(storage.get("space_free")) + exact(storage.get("space_expired"))
+    return gained - exact(storage.get("space_min_free")) - exact(storage.get("space_unavailable"))
+
+
 class Missing(NamedTuple):
     """What of the task's input is not at a queue."""
 
@@ -56,6 +66,7 @@ class Missing(NamedTuple):
 class Panda(Case):
     """One task in a world, as PanDA's code sees it."""
 
+    incomplete_if: ClassVar[str] = "inputPreStaging"  # the split rule that lets input be incomplete
     only_site: bool = False  # the task's own site is one queue (sitePreAssigned)
 
     def setting(self, key: str, default: Any, *, zero_is_default: bool = False) -> Fraction:
@@ -116,8 +127,9 @@ class Panda(Case):
 
     def _there(self, queue: Queue, dataset: Row, *, is_primary: bool, tape: bool) -> set[str]:
         lfns = [file["lfn"] for file in dataset.get("files") or []]
-        replicas = {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
-        replicas = {name: one for name, one in replicas.items() if name in queue.inputs and not one.get("vp")}
+        replicas = {
+            name: one for name, one in replicas_of(dataset).items() if name in queue.inputs and not one.get("vp")
+        }
         complete = {name for name, replica in replicas.items() if self.merging or is_complete(replica, len(lfns))}
         counting = {name for name in replicas if tape or not self.storage(name).get("is_tape")}
         if complete & counting:
@@ -138,21 +150,42 @@ class Panda(Case):
     def sources(self, dataset: Row) -> list[Row]:
         """The storages that have a dataset, as far as the task regards it complete there; tape counts."""
         files = len(dataset.get("files") or [])
-        return [
-            self.storage(name)
-            for name, replica in (dataset.get("replicas") or {}).items()
-            if self._regarded_complete(replica or {}, files)
-        ]
+        replicas = replicas_of(dataset)
+        return [self.storage(name) for name, one in replicas.items() if self.regarded_complete(one, files)]
 
-    def _regarded_complete(self, replica: Row, files: int) -> bool:
-        if is_complete(replica, files):
-            return True
-        whole = replica["total"] if replica.get("total") is not None else files
-        lfns = replica.get("lfns")
-        found = replica["found"] if replica.get("found") is not None else len(lfns) if lfns is not None else whole
-        few = whole - found <= self.setting("MAX_MISSING_INPUT_FILES", 10)
-        enough = found * 100 >= whole * self.setting("MIN_INPUT_COMPLETENESS", 90)
-        return bool(found > 0 and whole > 0 and (few or enough))
+    def completeness(self, key: str, default: Any) -> Fraction:
+        return self.setting(key, default)
+
+    def regarded_complete(self, replica: Row, files: int) -> bool:
+        """Complete, or nearly so: MAX_MISSING_INPUT_FILES, MIN_INPUT_COMPLETENESS."""
+        found, whole = found_and_total(replica, files)
+        few = whole - found <= self.completeness("MAX_MISSING_INPUT_FILES", 10)
+        enough = found * 100 >= whole * self.completeness("MIN_INPUT_COMPLETENESS", 90)
+        return bool(found == whole or (found > 0 and whole > 0 and (few or enough)))
+
+    def needed_input(self) -> list[Row]:
+        """Datasets that must be regarded complete somewhere."""
+        if self.split(self.incomplete_if):
+            return []
+        return [dataset for _, dataset in self.real_input() if not dataset.get("distributed")]
+
+    def input_problem(self) -> bool:
+        """input-completeness: some dataset is complete at no storage that can be read over LAN or WAN."""
+        return any(
+            all(one.get("read_lan") in SHUT and one.get("read_wan") in SHUT for one in self.sources(dataset))
+            for dataset in self.needed_input()
+        )
+
+    def readable_from_afar(self, datasets: Iterable[Row]) -> bool:
+        """Each dataset is complete at a storage that can be read over WAN."""
+        return all(any(one.get("read_wan") not in SHUT for one in self.sources(dataset)) for dataset in datasets)
+
+    @property
+    def least_weight(self) -> Fraction:
+        """MIN_WEIGHT of label and share, else of the label."""
+        label = self.task.get("label")
+        of_label = self.config(f"MIN_WEIGHT_{label}", 0)
+        return exact(self.config(f"MIN_WEIGHT_{label}_{self.task.get('gshare')}", of_label))
 
     # The nucleus
 
@@ -336,12 +369,8 @@ class Wanted(NamedTuple):
 
 COMPARISONS = r"(==|!=|>=|<=|=|>|<)"
 GPU_KEYS = {
-    "vram": "vram",
-    "cuda": "version",
-    "driver": "driver_version",
-    "uarch": "microarchitecture",
-    "model": "model",
-}
+    "vram": "vram", "cuda": "version", "driver": "driver_version", "uarch": "microarchitecture", "model": "model",
+}  # fmt: skip
 
 
 def read_architecture(text: Any) -> Wanted:
@@ -563,11 +592,7 @@ def storage_space(case: Panda, queue: Queue) -> str | None:
     """storage-space: usable space of the default output storage."""
     if not queue.outputs:
         return None
-    space = {
-        key: exact(case.storage(queue.outputs[0]).get(f"space_{key}"))
-        for key in ("free", "expired", "min_free", "unavailable")
-    }
-    usable = space["free"] + space["expired"] - space["min_free"] - space["unavailable"]
+    usable = usable_space(case.storage(queue.outputs[0]))
     return "-disk" if usable < case.setting("STORAGE_MIN_FREE_SIZE", 200, zero_is_default=True) else None
 
 
@@ -586,22 +611,9 @@ def storage_blacklist(case: Panda, queue: Queue) -> str | None:
         ("-write_lan_blacklist", True, usable(queue.outputs, "write_lan")),
         ("-write_wan_blacklist", satellite or not case.is_here(queue), usable(queue.inputs, "write_wan")),
         ("-read_wan_blacklist", satellite, usable(queue.outputs, "read_wan")),
-        ("-source_blacklist", satellite, has_wan_source(case)),
+        ("-source_blacklist", satellite, case.readable_from_afar(case.needed_input())),
     ]
     return next((criteria for criteria, needed, good in checks if needed and not good), None)
-
-
-def has_wan_source(case: Panda) -> bool:
-    """Each dataset that must be there (input-completeness) can be read over WAN somewhere."""
-    return all(
-        any(storage.get("read_wan") not in SHUT for storage in case.sources(dataset)) for dataset in needed_input(case)
-    )
-
-
-def needed_input(case: Panda) -> list[Row]:
-    if case.split("inputPreStaging"):
-        return []
-    return [dataset for _, dataset in case.real_input() if not dataset.get("distributed")]
 
 
 # walltime
@@ -757,36 +769,23 @@ class Filter(NamedTuple):
 
 
 FILTERS = [
-    Filter("queue-status", queue_status),
-    Filter("link-blocked", link_blocked),
+    Filter("queue-status", queue_status), Filter("link-blocked", link_blocked),
     Filter("link-queue-cap", link_queue_cap, temporary=True),
     Filter("nucleus-queue-cap", nucleus_queue_cap, temporary=True),
     Filter("nucleus-unwritable", nucleus_unwritable, temporary=True),
     Filter("high-prio-opportunistic", high_prio_opportunistic),
-    Filter("inactive-queue", inactive_queue, temporary=True),
-    Filter("zero-share", zero_share),
-    Filter("jumbo-queue", jumbo_queue),
-    Filter("disk-io", disk_io, temporary=True),
-    Filter("core-count", core_count),
-    Filter("max-core-count", max_core_count),
-    Filter("software", software),
-    Filter("memory", memory),
-    Filter("direct-io-only", direct_io_only),
-    Filter("scratch-disk", scratch_disk),
+    Filter("inactive-queue", inactive_queue, temporary=True), Filter("zero-share", zero_share),
+    Filter("jumbo-queue", jumbo_queue), Filter("disk-io", disk_io, temporary=True), Filter("core-count", core_count),
+    Filter("max-core-count", max_core_count), Filter("software", software), Filter("memory", memory),
+    Filter("direct-io-only", direct_io_only), Filter("scratch-disk", scratch_disk),
     Filter("storage-space", storage_space, temporary=True),
-    Filter("storage-blacklist", storage_blacklist, temporary=True),
-    Filter("walltime", too_long),
-    Filter("walltime-scout", walltime_scout),
-    Filter("walltime", too_short),
-    Filter("wn-connectivity", wn_connectivity),
-    Filter("event-service", event_service),
-    Filter("transferring-limit", transferring_limit, temporary=True),
-    Filter("work-shortage", work_shortage),
-    Filter("t1-weight", t1_weight),
-    Filter("max-io-intensity", max_io_intensity),
-    Filter("full-chain-job", model.full_chain_job),
+    Filter("storage-blacklist", storage_blacklist, temporary=True), Filter("walltime", too_long),
+    Filter("walltime-scout", walltime_scout), Filter("walltime", too_short), Filter("wn-connectivity", wn_connectivity),
+    Filter("event-service", event_service), Filter("transferring-limit", transferring_limit, temporary=True),
+    Filter("work-shortage", work_shortage), Filter("t1-weight", t1_weight),
+    Filter("max-io-intensity", max_io_intensity), Filter("full-chain-job", model.full_chain_job),
     Filter("no-pilot", no_pilot, temporary=True),
-]
+]  # fmt: skip
 
 
 # --- Weights ----------------------------------------------------------------------------------------------------------
@@ -939,10 +938,7 @@ def cap_rt(case: Panda, queue: Queue) -> str | None:
 
 def min_weight(case: Panda, queue: Queue) -> str | None:
     """min-weight: MIN_WEIGHT of label and share, else of the label; bootstrapped queues are exempt."""
-    task = case.task
-    of_label = case.config(f"MIN_WEIGHT_{task.get('label')}", 0)
-    least = case.setting(f"MIN_WEIGHT_{task.get('label')}_{task.get('gshare')}", of_label)
-    low = not bootstraps(case, queue) and weight_of(case, queue) < least
+    low = not bootstraps(case, queue) and weight_of(case, queue) < case.least_weight
     return "-below_min_weight" if low else None
 
 
@@ -984,14 +980,6 @@ def cut_off(case: Panda, queues: list[Queue]) -> Failures:
     return failed
 
 
-def input_problem(case: Panda) -> bool:
-    """input-completeness: some dataset is complete at no storage that can be read over LAN or WAN."""
-    return any(
-        all(storage.get("read_lan") in SHUT and storage.get("read_wan") in SHUT for storage in case.sources(dataset))
-        for dataset in needed_input(case)
-    )
-
-
 def survivors(case: Panda, listed: list[Queue]) -> tuple[list[Queue], Failures]:
     """Who comes through all rules."""
     failed: Failures = {}
@@ -1019,29 +1007,12 @@ def broker_job(world: Row, task_id: int) -> Row:
     """The answer of `broker evaluate` for algorithm production_job, profile panda2026; reasons have no text."""
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = Panda(world, {**TASK_DEFAULTS, **task}, all_queues(world))
-    if input_problem(case):
-        return {
-            "status": "failed",
-            "candidates": [],
-            "rejected": [],
-            "not_candidates": [],
-            "explanation": {"rule": "input-completeness"},
-        }
+    if case.input_problem():
+        return model.answer_of([], {}, set(), "", "input-completeness") | {"status": "failed"}
     rule, listed = initial_list(case)
     left_out = {queue.unified for queue in case.queues} - {queue.unified for queue in listed}
     passed, failed = survivors(case, listed)
-    weighed = [(weight_of(case, queue), queue.name) for queue in passed]
-    ranked = sorted(weighed, key=lambda one: (one[0] != 0, -one[0], one[1]))
-    failed |= {name: ("top-10", "-low_weight") for _, name in ranked[model.MOST_CANDIDATES :]}
-    best = ranked[: model.MOST_CANDIDATES]
-    return {
-        "status": "candidates" if best else "pending",
-        "candidates": [
-            {"queue": name, "rank": rank, "weight": float(weight)} for rank, (weight, name) in enumerate(best, start=1)
-        ],
-        "rejected": [
-            {"queue": name, "rule": failure[0], "criteria": failure[1]} for name, failure in sorted(failed.items())
-        ],
-        "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
-        "explanation": None,
-    }
+    weighed = [(queue.name, weight_of(case, queue)) for queue in passed]
+    ranked = sorted(weighed, key=lambda one: (one[1] != 0, -one[1], one[0]))
+    failed |= {name: ("top-10", "-low_weight") for name, _ in ranked[model.MOST_CANDIDATES :]}
+    return model.answer_of(ranked[: model.MOST_CANDIDATES], failed, left_out, rule, None)

@@ -1,8 +1,8 @@
 """Random worlds for production task brokerage: one task (and perhaps its parent), a few nuclei and satellites.
 
-Made as in `worlds.py`: harmless first, then *themes* spoil them. Attributes of the task and of the configuration are
-drawn once a world, those of nuclei for every nucleus, mostly left as they are. `random_task_world(number)` makes the
-world of a number; `task_worlds()` is the strategy.
+Made as in `job_worlds.py`: harmless first, then *themes* spoil them. Attributes of the task and of the configuration
+are drawn once a world, those of nuclei for every nucleus, mostly left as they are. `random_task_world(number)` makes
+the world of a number; `task_worlds()` is the strategy.
 """
 
 import copy
@@ -23,59 +23,30 @@ REPLICAS = ["full", "full", "half", "one", "last", "sized", "none", "vp"]
 
 THEMES: dict[str, Theme] = {
     "state": {"nucleus.state": ["ACTIVE", "INACTIVE", "TEST", "INACTIVE"]},
-    "backlog": {
-        "links.queued": [0, 999, 1000, 1001, 2000, 2001, None],
-        "links.second": [0, 1, 999, 1000, 1001],
-        "nucleus.backlogged": [True, False],
-        "split.t1Weight": [AS_IS, AS_IS, AS_IS, AS_IS, -1, 0, 1],
-        "config.NQUEUED_NUC_CAP": [AS_IS, AS_IS, 0, 1000, 2001],
-    },
-    "storage": {
-        "queue.outputs": [[], [], ["OWN"], ["SECOND", "OWN"]],
-        "task.output": [
-            [{"name": "o1", "token": "DATADISK"}],
+    "backlog": {"links.queued": [0, 999, 1000, 1001, 2000, 2001, None], "links.second": [0, 1, 999, 1000, 1001],
+        "nucleus.backlogged": [True, False], "split.t1Weight": [AS_IS, AS_IS, AS_IS, AS_IS, -1, 0, 1],
+        "config.NQUEUED_NUC_CAP": [AS_IS, AS_IS, 0, 1000, 2001]},
+    "storage": {"queue.outputs": [[], [], ["OWN"], ["SECOND", "OWN"]],
+        "task.output": [[{"name": "o1", "token": "DATADISK"}],
             [{"name": "o1", "token": "ATLASDATADISK"}, {"name": "o1.log", "token": "DATADISK"}],
-            [{"name": "o1", "token": "DISK1"}],
-            [{"name": "o1", "token": "DISK[12]"}],
-            [{"name": "o1", "token": "ATLASSCRATCHDISK"}],
-            [{"name": "o1", "token": "ATLASDATATAPE"}, {"name": "o2"}],
-            [{"name": "o1", "token": "ddd:ELSEWHERE"}],
-            [{"name": "o1"}],
-            [],
-        ],
-    },
-    "wan": {
-        "own.read_wan": ["OFF", "TEST", "ON", "PROBING"],
-        "own.write_wan": ["OFF", "TEST", "ON", "PROBING"],
-        "second.read_wan": ["OFF"],
-        "second.write_wan": ["TEST"],
-        "task.output": [[{"name": "o1", "token": "DATADISK"}, {"name": "o2", "token": "SCRATCHDISK"}], AS_IS, AS_IS],
-    },
-    "space": {
-        "own.space_free": [LIMIT - 1, LIMIT, LIMIT, LIMIT + 1, LIMIT + 0.5, 0, None, 50 * 1024],
-        "own.space_expired": [1, 0.25, 10, 50 * 1024, None],
-        "own.space_min_free": [1, 10, 1024, None],
-        "own.space_unavailable": [1, None, 2048],
-        "own.space_total": [None, 0, 300000],
-        "second.space_free": [LIMIT - 1, LIMIT, LIMIT + 10],
-        "second.space_total": [None, 150000, 400000],
+            [{"name": "o1", "token": "DISK1"}], [{"name": "o1", "token": "DISK[12]"}],
+            [{"name": "o1", "token": "ATLASSCRATCHDISK"}], [{"name": "o1", "token": "ATLASDATATAPE"}, {"name": "o2"}],
+            [{"name": "o1", "token": "ddd:ELSEWHERE"}], [{"name": "o1"}], []]},
+    "wan": {"own.read_wan": ["OFF", "TEST", "ON", "PROBING"], "own.write_wan": ["OFF", "TEST", "ON", "PROBING"],
+        "second.read_wan": ["OFF"], "second.write_wan": ["TEST"],
+        "task.output": [[{"name": "o1", "token": "DATADISK"}, {"name": "o2", "token": "SCRATCHDISK"}], AS_IS, AS_IS]},
+    "space": {"own.space_free": [LIMIT - 1, LIMIT, LIMIT, LIMIT + 1, LIMIT + 0.5, 0, None, 50 * 1024],
+        "own.space_expired": [1, 0.25, 10, 50 * 1024, None], "own.space_min_free": [1, 10, 1024, None],
+        "own.space_unavailable": [1, None, 2048], "own.space_total": [None, 0, 300000],
+        "second.space_free": [LIMIT - 1, LIMIT, LIMIT + 10], "second.space_total": [None, 150000, 400000],
         "work.all": [GB_OF_WORK - 1, GB_OF_WORK, GB_OF_WORK + 1, 10 * GB_OF_WORK, 1024 * GB_OF_WORK, 0],
         "task.output": [[{"name": "o1", "token": "DATADISK"}, {"name": "o2", "token": "SCRATCHDISK"}], AS_IS, AS_IS],
         "config.DISK_THRESHOLD": [AS_IS, AS_IS, AS_IS, 0, 50],
         "config.DISK_THRESHOLD_Share A": [AS_IS, AS_IS, AS_IS, 100, 0.5, 150],
-        "config.DISK_THRESHOLD_Share B": [AS_IS, 500],
-        "config.FREE_DISK_CUTOFF": [AS_IS, 1, 100, 150],
-    },
-    "locality": {
-        "disk.0": REPLICAS,
-        "disk.1": REPLICAS,
-        "second.0": REPLICAS,
-        "tape.0": REPLICAS,
-        "tape.1": REPLICAS,
-        "split.inputPreStaging": [AS_IS, AS_IS, AS_IS, 1],
-        "task.io_intensity": [199, 200, 201, 500, 500, None],
-        "task.task_priority": [AS_IS, AS_IS, AS_IS, 799, 800],
-        "task.current_priority": [AS_IS, AS_IS, AS_IS, 799, 800],
+        "config.DISK_THRESHOLD_Share B": [AS_IS, 500], "config.FREE_DISK_CUTOFF": [AS_IS, 1, 100, 150]},
+    "locality": {"disk.0": REPLICAS, "disk.1": REPLICAS, "second.0": REPLICAS, "tape.0": REPLICAS, "tape.1": REPLICAS,
+        "split.inputPreStaging": [AS_IS, AS_IS, AS_IS, 1], "task.io_intensity": [199, 200, 201, 500, 500, None],
+        "task.task_priority": [AS_IS, AS_IS, AS_IS, 799, 800], "task.current_priority": [AS_IS, AS_IS, AS_IS, 799, 800],
         "params.task_broker_on_master": [AS_IS, AS_IS, True, False],
         "config.INPUT_SIZE_THRESHOLD": [AS_IS, 0, 2, 10, 1000, 1000, 1000],
         "config.INPUT_SIZE_FRACTION": [AS_IS, 0, 20, 50, 50, 100],
@@ -84,61 +55,35 @@ THEMES: dict[str, Theme] = {
         "config.MIN_IO_INTENSITY_WITH_LOCAL_DATA": [AS_IS, AS_IS, AS_IS, 500, 499],
         "config.MIN_INPUT_SIZE_WITH_LOCAL_DATA": [AS_IS, AS_IS, 4, 3, 0],
         "config.MAX_TASK_PRIO_WITH_LOCAL_DATA": [AS_IS, AS_IS, AS_IS, 500, 501],
-        "task.frozen": [
-            AS_IS,
-            AS_IS,
-            AS_IS,
-            *[AS_IS] * 3,
-            *({"hours_ago": hours} for hours in (24, 167, 168, 169, 400)),
-        ],
-        "config.DATA_LOCATION_CHECK_PERIOD": [AS_IS, AS_IS, 0, 1],
-    },
-    "scan": {
-        "source.kind": ["none", "none", "half", "full"],
-        "source.read_wan": [AS_IS, "OFF", "TEST"],
-        "disk.0": ["full", "half", "none", "none"],
-        "disk.1": ["full", "half", "none", "none"],
-        "own.read_wan": ["OFF", "TEST", "OFF"],
-        "params.task_broker_on_master": [AS_IS, AS_IS, True],
+        "task.frozen": [AS_IS, AS_IS, AS_IS, *[AS_IS] * 3,
+            *({"hours_ago": hours} for hours in (24, 167, 168, 169, 400))],
+        "config.DATA_LOCATION_CHECK_PERIOD": [AS_IS, AS_IS, 0, 1]},
+    "scan": {"source.kind": ["none", "none", "half", "full"], "source.read_wan": [AS_IS, "OFF", "TEST"],
+        "disk.0": ["full", "half", "none", "none"], "disk.1": ["full", "half", "none", "none"],
+        "own.read_wan": ["OFF", "TEST", "OFF"], "params.task_broker_on_master": [AS_IS, AS_IS, True],
         "names.0": [AS_IS, AS_IS, "ddo.000001.Atlas", "mc16.1.x.y.log.t1"],
-        "names.1": [AS_IS, "ddo.000001.Oracle", "mc:mc16.1.x.y.log.t2", "mc16.log.x.y.HITS.t3", "log.log"],
-    },
-    "full chain": {
-        "split.fullChain": [1, 2, 3, 3, "only", "require", "capable", AS_IS],
-        "queue.catchall": MODES,
-        "queue.params": [{"bareNucleus": "only"}, {"bareNucleus": "allow"}],
-        "nucleus.bare_nucleus": ["only", "allow"],
-        "parent.fullChain": [AS_IS, 1, 2, 3, None],
-        "parent.nucleus": ["N1", "N1", "N2", "S9", "NOWHERE", None],
+        "names.1": [AS_IS, "ddo.000001.Oracle", "mc:mc16.1.x.y.log.t2", "mc16.log.x.y.HITS.t3", "log.log"]},
+    "full chain": {"split.fullChain": [1, 2, 3, 3, "only", "require", "capable", AS_IS], "queue.catchall": MODES,
+        "queue.params": [{"bareNucleus": "only"}, {"bareNucleus": "allow"}], "nucleus.bare_nucleus": ["only", "allow"],
+        "parent.fullChain": [AS_IS, 1, 2, 3, None], "parent.nucleus": ["N1", "N1", "N2", "S9", "NOWHERE", None],
         "task.parent": [AS_IS, PARENT, PARENT, PARENT, TASK, 12345],
-        "secondary.nucleus": ["N1", "N2", "N3", "S9", "NOWHERE"],
-    },
+        "secondary.nucleus": ["N1", "N2", "N3", "S9", "NOWHERE"]},
     "weight": {
         "work.prio": [{"500": 49}, {"500": 50}, {"500": 51}, {"499": 1000}, {"501": 100, "500": 20}, {"900": 0.5}, {}],
-        "work.other": [{"500": 100000}, {"900": 1}],
-        "own.space_total": [None, 0, 210000, 500000],
-        "own.space_expired": [1000],
-        "task.current_priority": [AS_IS, AS_IS, 499, 501, 900],
-        "task.gshare": [AS_IS, AS_IS, OTHER_SHARE],
-        "task.io_intensity": [AS_IS, 200, 201],
-        "disk.0": REPLICAS,
-        "tape.0": ["full", "full", "half", "none"],
-    },
+        "work.other": [{"500": 100000}, {"900": 1}], "own.space_total": [None, 0, 210000, 500000],
+        "own.space_expired": [1000], "task.current_priority": [AS_IS, AS_IS, 499, 501, 900],
+        "task.gshare": [AS_IS, AS_IS, OTHER_SHARE], "task.io_intensity": [AS_IS, 200, 201], "disk.0": REPLICAS,
+        "tape.0": ["full", "full", "half", "none"]},
     "preset": {"task.nucleus": ["N1", "N2", "S9", "S8", "NOWHERE", "UNKNOWN", None], "split.fullChain": [AS_IS, 3]},
-}
+}  # fmt: skip
 ONCE = ("task", "split", "params", "config", "source", "names", "parent")
 
 INPUTS: list[list[tuple[str, list[Any]]]] = [
-    [],
-    [("input", [GIB])],
-    [("input", [GIB, GIB, GIB, GIB])],
-    [("input", [GIB, GIB, GIB, GIB])],
-    [("input", [0, None])],
-    [("input", [2 * GIB, 2 * GIB]), ("input", [GIB, 3 * GIB])],
-    [("input", [5 * GIB, 5 * GIB]), ("input", [1])],
-    [("pseudo_input", [0, 0])],
+    [], [("input", [GIB])], [("input", [GIB, GIB, GIB, GIB])], [("input", [GIB, GIB, GIB, GIB])],
+    [("input", [0, None])], [("input", [2 * GIB, 2 * GIB]), ("input", [GIB, 3 * GIB])],
+    [("input", [5 * GIB, 5 * GIB]), ("input", [1])], [("pseudo_input", [0, 0])],
     [("pseudo_input", [0]), ("input", [2 * GIB, 2 * GIB])],
-]
+]  # fmt: skip
 
 
 @st.composite
@@ -199,14 +144,9 @@ class _World:
 
     def _task(self) -> Row:
         return {
-            "id": TASK,
-            "status": "assigning",
-            "gshare": SHARE,
-            "input": self.names,
-            "output": [{"name": "o1", "token": "DATADISK"}],
-            "split": {},
-            "params": {},
-        }
+            "id": TASK, "status": "assigning", "gshare": SHARE, "input": self.names,
+            "output": [{"name": "o1", "token": "DATADISK"}], "split": {}, "params": {},
+        }  # fmt: skip
 
     def _site(self, name: str, number: int, role: str, changes: dict[str, Any]) -> None:
         """A site with one queue or two, three storages, a link, work."""

@@ -27,8 +27,8 @@ from tests.oracle.job_documented import (
     is_pseudo,
     total,
 )
+from tests.oracle.job_panda2026 import SHUT, replicas_of, usable_space
 
-SHUT = ("OFF", "TEST")
 MODES = ("only", "allow")
 DAY = 86400
 HS06_A_CORE = 10
@@ -209,8 +209,7 @@ def is_log_or_release(name: str) -> bool:
 def copies(dataset: Row, storages: list[str]) -> Iterator[tuple[str, int, Fraction]]:
     """Storage, files and bytes of each copy at these storages."""
     files = {file["lfn"]: exact(file.get("size")) for file in dataset.get("files") or []}
-    for name, given in (dataset.get("replicas") or {}).items():
-        replica = given or {}
+    for name, replica in replicas_of(dataset).items():
         if name not in storages or replica.get("vp"):
             continue
         if is_complete(replica, len(files)):
@@ -389,11 +388,8 @@ class Panda(Doc):
         """task-input-scan: every dataset is complete where it can be read over WAN."""
         for dataset in self.case.datasets(skips_logs=True):
             files = len(dataset.get("files") or [])
-            complete = [
-                name
-                for name, replica in (dataset.get("replicas") or {}).items()
-                if files and not (replica or {}).get("vp") and is_complete(replica or {}, files)
-            ]
+            real = {name: one for name, one in replicas_of(dataset).items() if files and not one.get("vp")}
+            complete = [name for name, replica in real.items() if is_complete(replica, files)]
             if all(self.case.storage(name).get("read_wan") in SHUT for name in complete):
                 return "task-input-scan"
         return None
@@ -439,9 +435,7 @@ class Panda(Doc):
 
     def _left(self, nucleus: Nucleus, storage: Row) -> Fraction:
         """GB that the work assigned already will leave."""
-        usable = exact(storage.get("space_free")) + exact(storage.get("space_expired"))
-        usable -= exact(storage.get("space_min_free")) + exact(storage.get("space_unavailable"))
-        return usable - int(self.case.all_work(nucleus.name) / (HS06_A_CORE * DAY) * GB_A_CORE_DAY)
+        return usable_space(storage) - int(self.case.all_work(nucleus.name) / (HS06_A_CORE * DAY) * GB_A_CORE_DAY)
 
     def space(self, case: Case, nucleus: Nucleus) -> str | None:
         short = any(self._left(nucleus, storage) < threshold(case) for storage in self._rows(nucleus))

@@ -95,14 +95,11 @@ def doc(job: Job, world: World) -> Applied:
         (status == "sent" and over(heard, 0.5), "sent", "fail"),
         (status == "running" and over(job.created, 21 * 24), "running", "fail"),
         (status in ("running", "starting") and over(heard, heartbeat), "heartbeat", "fail"),
-        (
-            status == "transferring" and job.sub_status is not None and over(heard, own),
-            "heartbeat-transferring",
-            "fail",
-        ),
+        (status == "transferring" and job.sub_status is not None and over(heard, own), "heartbeat-transferring",
+         "fail"),
         (status == "holding" and over(heard, holding), "holding", "fail"),
         (status == "transferring" and over(heard, transfer_limit(queue, prio)), "transferring", "fail"),
-    ]
+    ]  # fmt: skip
     return first(rules)
 
 
@@ -137,37 +134,25 @@ def panda2026(job: Job, world: World) -> Applied:
     patience = config.get("ANALY_TIMEOUT", 12) if patience is None else patience
     rules: list[tuple[bool, str, str]] = [
         (status == "pending" and over(job.created, 1), "pending", "cancel"),
-        (
-            status == "defined" and job.label in ("managed", "test") and job.task is not None and over(heard, defined),
-            "defined",
-            "rebroker",
-        ),
+        (status == "defined" and job.label in ("managed", "test") and job.task is not None and over(heard, defined),
+         "defined", "rebroker"),
         (status == "defined" and job.task is None and over(job.created, defined), "defined", "cancel"),
         (status in EARLY and managed and over(heard, 12), "assigned", "rebroker"),
         (status in EARLY and over(job.created, 168), "assigned", "cancel"),
         (status == "throttled" and over(job.created, 168), "throttled", "cancel"),
-        (
-            status == "activated" and reassign and managed and job.relocation_flag != 2 and over(heard, 48),
-            "activated",
-            "rebroker",
-        ),
+        (status == "activated" and reassign and managed and job.relocation_flag != 2 and over(heard, 48), "activated",
+         "rebroker"),
         (status == "activated" and reassign and over(job.created, 168), "activated", "cancel"),
         (status == "starting" and reassign and managed and over(job.state_changed, 48), "starting", "rebroker"),
         (status == "activated" and reassign and high and over(heard, 4), "inactive-highprio", "rebroker"),
         (status == "starting" and reassign and high and over(job.state_changed, 4), "inactive-highprio", "rebroker"),
         (status == "sent" and over(heard, 0.5), "sent", "fail"),
         (status in ACTIVE and over(job.created, 21 * 24), "running", "fail"),
-        (
-            status in ("running", "starting") and not user and not paused and over(heard, production),
-            "heartbeat",
-            "fail",
-        ),
+        (status in ("running", "starting") and not user and not paused and over(heard, production), "heartbeat",
+         "fail"),
         (status in ("running", "starting") and user and over(heard, analysis), "heartbeat", "fail"),
-        (
-            status == "transferring" and user and job.sub_status is not None and over(heard, analysis),
-            "heartbeat-transferring",
-            "fail",
-        ),
+        (status == "transferring" and user and job.sub_status is not None and over(heard, analysis),
+         "heartbeat-transferring", "fail"),
         (status == "holding" and prio > 800 and over(heard, 3), "holding", "fail"),
         (status == "holding" and user and job.state_changed != heard and over(heard, 3), "holding", "fail"),
         (status == "holding" and over(heard, holding), "holding", "fail"),
@@ -180,7 +165,7 @@ def panda2026(job: Job, world: World) -> Applied:
             "rebroker",
         ),
         (status in ACTIVE and job.label in ("test", "panda", "user") and over(heard, 168), "analysis-old", "cancel"),
-    ]
+    ]  # fmt: skip
     return first(rules)
 
 

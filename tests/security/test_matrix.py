@@ -208,7 +208,7 @@ select c.oid::regclass::text, c.relkind::text,
 
 
 def functions(db: psycopg.Connection[Any]) -> list[tuple[str, str, str]]:
-    """Name, signature, and a call with nulls, of every function and procedure of the rooms."""
+    """Name, signature, and a call with nulls, of every function and procedure of our schemas."""
     return [
         (name, signature, f"{'call' if kind == 'p' else 'select'} {name}({', '.join(nulls)})")
         for name, signature, kind, nulls in db.execute(_FUNCTIONS, [SCHEMAS]).fetchall()
@@ -307,9 +307,9 @@ def test_nobody_makes_anything_in_the_rooms(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
     connection = connect(role[1])
-    for room in SCHEMAS:
-        assert refused(connection, f"create table {room}.mine ()")
-        assert refused(connection, f"create function {room}.mine() returns int return 1")
+    for schema in SCHEMAS:
+        assert refused(connection, f"create table {schema}.mine ()")
+        assert refused(connection, f"create function {schema}.mine() returns int return 1")
     assert refused(connection, "drop function taskqueue.match_job")
     assert refused(connection, "create or replace function resource.caller() returns text return 'postgres'")
     assert db.execute("select pg_has_role(%s, 'broker_owner', 'member')", [role[1]]).fetchone() == (False,)
@@ -322,13 +322,14 @@ def test_everything_belongs_to_the_owner_who_does_not_log_in(db: psycopg.Connect
     others = """
         select p.oid::regprocedure::text, p.proowner::regrole::text
           from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-         where n.nspname = any (%(rooms)s) and p.proowner <> 'broker_owner'::regrole
+         where n.nspname = any (%(schemas)s) and p.proowner <> 'broker_owner'::regrole
         union all
         select c.oid::regclass::text, c.relowner::regrole::text
           from pg_class c join pg_namespace n on n.oid = c.relnamespace
-         where n.nspname = any (%(rooms)s) and c.relowner <> 'broker_owner'::regrole and c.relname !~ '^alembic_version'
+         where n.nspname = any (%(schemas)s) and c.relowner <> 'broker_owner'::regrole
+           and c.relname !~ '^alembic_version'
         """
-    assert db.execute(others, {"rooms": SCHEMAS}).fetchall() == []
+    assert db.execute(others, {"schemas": SCHEMAS}).fetchall() == []
 
 
 def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Connection[Any]) -> None:
@@ -338,20 +339,21 @@ def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Conn
         [SCHEMAS],
     ).fetchall()
     assert len(rows) > 20
-    for name, room, settings in rows:
-        assert f"search_path={room}, pg_temp" in (settings or "").split(";"), name
+    for name, schema, settings in rows:
+        assert f"search_path={schema}, pg_temp" in (settings or "").split(";"), name
 
 
 def test_public_has_nothing(db: psycopg.Connection[Any]) -> None:
     grants = """
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
                aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-         where n.nspname = any (%(rooms)s) and a.grantee = 0
+         where n.nspname = any (%(schemas)s) and a.grantee = 0
         union all
         select c.oid::regclass::text
           from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) a
-         where n.nspname = any (%(rooms)s) and a.grantee = 0
+         where n.nspname = any (%(schemas)s) and a.grantee = 0
         union all
-        select n.nspname from pg_namespace n, aclexplode(n.nspacl) a where n.nspname = any (%(rooms)s) and a.grantee = 0
+        select n.nspname from pg_namespace n, aclexplode(n.nspacl) a
+         where n.nspname = any (%(schemas)s) and a.grantee = 0
         """
-    assert db.execute(grants, {"rooms": SCHEMAS}).fetchall() == []
+    assert db.execute(grants, {"schemas": SCHEMAS}).fetchall() == []

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -16,9 +15,8 @@ from broker.errors import BadRequest
 from broker.synthetic import simulation as simulate
 from broker.synthetic.simulation import Run, Scenario, Trouble
 from broker.synthetic.simulation.engine import BEGIN, Job
+from tests.calls import Connection
 from tests.commands import Cli, commands
-
-Connection = psycopg.Connection[Any]
 
 SMALL = Scenario(
     name="small",

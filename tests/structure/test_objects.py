@@ -15,14 +15,14 @@ from broker.upgrade import upgrade
 from broker.upgrade.source import SCHEMAS, package_folder, parse_files, read_folder
 from tests.throwaway import programs
 
-# Everything of the rooms that can carry a comment and has none; partitions say what their table says.
+# Everything of our schemas that can carry a comment and has none; partitions say what their table says.
 _UNEXPLAINED = """
-with room as (select oid, nspname from pg_namespace where nspname = any (%(rooms)s)),
+with ours as (select oid, nspname from pg_namespace where nspname = any (%(schemas)s)),
 relation as (
-  select c.oid, c.relkind, c.reltype from pg_class c join room r on r.oid = c.relnamespace
+  select c.oid, c.relkind, c.reltype from pg_class c join ours r on r.oid = c.relnamespace
    where c.relkind in ('r', 'p', 'v', 'm', 'c') and not c.relispartition
 )
-select 'schema ' || r.nspname from room r where obj_description(r.oid, 'pg_namespace') is null
+select 'schema ' || r.nspname from ours r where obj_description(r.oid, 'pg_namespace') is null
 union all
 select 'relation ' || c.oid::regclass from relation c
  where c.relkind <> 'c' and obj_description(c.oid, 'pg_class') is null
@@ -32,21 +32,21 @@ select format('column %%s.%%s', c.oid::regclass, a.attname)
   from relation c join pg_attribute a on a.attrelid = c.oid
  where a.attnum > 0 and not a.attisdropped and col_description(c.oid, a.attnum) is null
 union all
-select 'function ' || p.oid::regprocedure from pg_proc p join room r on r.oid = p.pronamespace
+select 'function ' || p.oid::regprocedure from pg_proc p join ours r on r.oid = p.pronamespace
  where obj_description(p.oid, 'pg_proc') is null
 union all
-select 'type ' || t.oid::regtype from pg_type t join room r on r.oid = t.typnamespace
+select 'type ' || t.oid::regtype from pg_type t join ours r on r.oid = t.typnamespace
  where t.typtype in ('d', 'e', 'r') and obj_description(t.oid, 'pg_type') is null
 union all
 select format('trigger %%s on %%s', t.tgname, t.tgrelid::regclass)
-  from pg_trigger t join pg_class c on c.oid = t.tgrelid join room r on r.oid = c.relnamespace
+  from pg_trigger t join pg_class c on c.oid = t.tgrelid join ours r on r.oid = c.relnamespace
  where not t.tgisinternal and t.tgparentid = 0 and obj_description(t.oid, 'pg_trigger') is null
 """
 
 
 def test_everything_has_a_comment(db: psycopg.Connection[Any]) -> None:
     """Every schema, table, view, column, function, type and trigger of ours (partitions excepted)."""
-    assert [row[0] for row in db.execute(_UNEXPLAINED, {"rooms": list(SCHEMAS)}).fetchall()] == []
+    assert [row[0] for row in db.execute(_UNEXPLAINED, {"schemas": list(SCHEMAS)}).fetchall()] == []
 
 
 def test_comments_say_more_than_the_name(db: psycopg.Connection[Any]) -> None:
@@ -64,15 +64,15 @@ def test_every_object_has_one_file(db: psycopg.Connection[Any]) -> None:
     installed = Counter(
         db.execute(
             "select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
-            " where n.nspname = any (%(rooms)s)"
+            " where n.nspname = any (%(schemas)s)"
             " union all"
             " select n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-            "  where n.nspname = any (%(rooms)s) and c.relkind in ('v', 'm')"
+            "  where n.nspname = any (%(schemas)s) and c.relkind in ('v', 'm')"
             " union all"
             " select n.nspname, t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid"
             "   join pg_namespace n on n.oid = c.relnamespace"
-            " where n.nspname = any (%(rooms)s) and not t.tgisinternal and t.tgparentid = 0",
-            {"rooms": list(SCHEMAS)},
+            " where n.nspname = any (%(schemas)s) and not t.tgisinternal and t.tgparentid = 0",
+            {"schemas": list(SCHEMAS)},
         ).fetchall()
     )
     assert files == installed

@@ -5,11 +5,10 @@ Each run has a setup of its own, which stays to be looked at; setups of runs mor
 
 import secrets
 from contextlib import suppress
-from typing import Any
 
 import psycopg
 
-Connection = psycopg.Connection[Any]
+from broker.database import Connection
 
 
 def new_name(connection: Connection) -> str:

@@ -3,15 +3,12 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import psycopg
 from psycopg import sql
 
 from broker import world
+from broker.database import Connection
 from broker.operate.reading import Row, run_summary, task_explanation
-
-Connection = psycopg.Connection[Any]
 
 _BROKERS = {
     "production_task": ("Production tasks to nuclei", ("brokerage", "broker_tasks"), None),

@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
-import psycopg
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.database import Connection
 from broker.operate.reading import Row, rows_of
 from broker.synthetic import catalogue
-
-Connection = psycopg.Connection[Any]
 
 _TASK = 1
 _WAVES = 10

@@ -18,14 +18,13 @@ import psycopg
 from broker import world
 from broker.client.call import jsonb
 from broker.client.matcher import Match
-from broker.database import Target, connect
+from broker.database import Connection, Target, connect
 from broker.errors import BrokerError, ConnectError
 from broker.synthetic import lhcb
 from broker.synthetic.agents import Agents, Batch, Plan
 from broker.synthetic.demo import new_name
 from broker.synthetic.pilots import Resource
 
-Connection = psycopg.Connection[Any]
 LABEL = f"queues: figures of {lhcb.SOURCE}; agents: synthetic"
 
 

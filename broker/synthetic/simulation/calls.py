@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-import psycopg
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from broker import world
 from broker.client.call import jsonb
+from broker.database import Connection
 from broker.synthetic.simulation.supply import Row
-
-Connection = psycopg.Connection[Any]
 
 MOST = 1_000  # jobs a match
 _MANY = 5_000  # reports a call

@@ -3,7 +3,7 @@
 create or replace function brokerage.keep_decisions(p_days int default 3) returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
 declare
-  v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting s);
+  v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting_in_force s);
   v_expired regclass;
   v_changed bigint;
 begin
@@ -17,13 +17,12 @@ begin
   end loop;
   v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days);
   delete from brokerage.verdict_default d where d.decided_at < now() - v_kept;
-  delete from brokerage.run r
-   -- with what they decided
-   where r.started_at < resource.clock(r.setup)
-         - coalesce((select s.counts_kept from brokerage.setting s where s.setup = r.setup), interval '30 days');
+  delete from brokerage.run r  -- with what it decided
+   using brokerage.setting_in_force s
+   where s.setup = r.setup and r.started_at < resource.clock(r.setup) - s.counts_kept;
   delete from brokerage.live_counter c
-   where c.counted_at < resource.clock(c.setup) - coalesce((select s.assignments_count from brokerage.setting s
-                                                             where s.setup = c.setup), interval '15 minutes');
+   using brokerage.setting_in_force s
+   where s.setup = c.setup and c.counted_at < resource.clock(c.setup) - s.assignments_count;
   return v_changed;
 end $$;
 

@@ -1,6 +1,6 @@
--- Jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told
--- at its next report. Brokered jobs, and those that were only inserted. A private submitter reaches its own, which
--- are known while a TaskQueue or a lease has them.
+-- STATES.md, Transitions: a waiting job ends at once. A leased job is marked for kill, and its agent learns that at the
+-- next report. The call takes brokered jobs and jobs that were only inserted. A private submitter reaches its own jobs
+-- while a TaskQueue or a lease has them.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -10,7 +10,7 @@ declare
 begin
   if p_reason is null or p_reason = '' then
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
-      using errcode = 'PB001', hint = 'Say why, the agent is told.';
+      using errcode = 'PB001', hint = 'Give a reason; the agent reads it.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
     loop  -- until nobody moved it between one look and the other
@@ -38,6 +38,6 @@ begin
 end $$;
 
 comment on function lifecycle.cancel_jobs is
-  'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent is told at its '
-  'next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
+  'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent learns that at '
+  'its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
   'PB004 (no such job; of a private submitter, that none of its waits or is leased).';

@@ -48,29 +48,25 @@ def test_quota(rolled_back: Db) -> None:
 
 def test_share_throttle(rolled_back: Db) -> None:
     share = {"t_gshare": "User Analysis", "t_user_usage_threshold_a": 1000}
-    check(
-        rolled_back,
-        "rule_share_throttle",
-        [
-            case(None, **share, t_task_class=-1, t_share_usage=0.9),
-            case("class C, the share uses 0.91 of its target, over 0.9", **share, t_task_class=-1, t_share_usage=0.91),
-            case(None, **share, t_task_class=0, t_share_usage=0.95),
-            case("class B", **share, t_task_class=0, t_share_usage=0.96),
-            case(None, **share, t_task_class=2, t_share_usage=100),
-            case(None, **share, t_task_class=None, t_share_usage=100),
-            case(None, **share, t_task_class=-1, t_share_usage=None),
-            case(None, t_gshare="Express Analysis", t_task_class=-1, t_share_usage=100),
-            case(None, t_gshare=None, t_task_class=-1, t_share_usage=100),
-            case(None, **share, t_task_class=1, t_rem_slots_a=200, t_share_usage=1.25),
-            case("800 slots in hi-sites", **share, t_task_class=1, t_rem_slots_a=200, t_share_usage=1.26),
-            case(None, **share, t_task_class=1, t_rem_slots_a=-1000, t_share_usage=1),
-            case("over 1", **share, t_task_class=1, t_rem_slots_a=-1000, t_share_usage=1.01),
-            case(None, **share, t_task_class=1, t_rem_slots_a=1000, t_share_usage=100),
-            case(None, **share, t_task_class=1, t_rem_slots_a=1001, t_share_usage=100),
-            case(None, **share, t_task_class=1, t_share_usage=2),
-            case("was not evaluated", **share, t_task_class=1, t_share_usage=2.01),
-        ],
-    )
+    check(rolled_back, "rule_share_throttle", [
+        case(None, **share, t_task_class=-1, t_share_usage=0.9),
+        case("class C, the share uses 0.91 of its target, over 0.9", **share, t_task_class=-1, t_share_usage=0.91),
+        case(None, **share, t_task_class=0, t_share_usage=0.95),
+        case("class B", **share, t_task_class=0, t_share_usage=0.96),
+        case(None, **share, t_task_class=2, t_share_usage=100),
+        case(None, **share, t_task_class=None, t_share_usage=100),
+        case(None, **share, t_task_class=-1, t_share_usage=None),
+        case(None, t_gshare="Express Analysis", t_task_class=-1, t_share_usage=100),
+        case(None, t_gshare=None, t_task_class=-1, t_share_usage=100),
+        case(None, **share, t_task_class=1, t_rem_slots_a=200, t_share_usage=1.25),
+        case("800 slots in hi-sites", **share, t_task_class=1, t_rem_slots_a=200, t_share_usage=1.26),
+        case(None, **share, t_task_class=1, t_rem_slots_a=-1000, t_share_usage=1),
+        case("over 1", **share, t_task_class=1, t_rem_slots_a=-1000, t_share_usage=1.01),
+        case(None, **share, t_task_class=1, t_rem_slots_a=1000, t_share_usage=100),
+        case(None, **share, t_task_class=1, t_rem_slots_a=1001, t_share_usage=100),
+        case(None, **share, t_task_class=1, t_share_usage=2),
+        case("was not evaluated", **share, t_task_class=1, t_share_usage=2.01),
+    ])  # fmt: skip
 
 
 def test_candidate_analysis(rolled_back: Db) -> None:
@@ -113,14 +109,10 @@ def test_include_exclude(rolled_back: Db) -> None:
 def test_anal_locality(rolled_back: Db) -> None:
     missing = {"p_input_problem": "dataset d is not there", "t_io_intensity_cutoff_user": 10}
     always = [
-        case(None),
-        case("dataset d is not there", **missing),
-        case(None, **missing, t_second_pass=True),
-        case("d", **missing, t_task_priority=1999),
-        case("d", **missing, t_io_intensity=11),
-        case("d", **missing, t_io_intensity=None),
-        case("d", p_input_problem="d", t_io_intensity=10),
-    ]
+        case(None), case("dataset d is not there", **missing), case(None, **missing, t_second_pass=True),
+        case("d", **missing, t_task_priority=1999), case("d", **missing, t_io_intensity=11),
+        case("d", **missing, t_io_intensity=None), case("d", p_input_problem="d", t_io_intensity=10),
+    ]  # fmt: skip
     high = case(None, **missing, t_task_priority=2000)
     low = case(None, **missing, t_io_intensity=10)
     check(rolled_back, "rule_anal_locality", [*always, high, low], {"may_be_suppressed": True})
@@ -130,21 +122,17 @@ def test_anal_locality(rolled_back: Db) -> None:
 def test_avoid_vp(rolled_back: Db) -> None:
     vp = {"q_has_vp_input": True, "t_overload_min_queue": 20, "t_overload_ratio_offset": 1.2}
     share = {"t_share_queued": 100, "t_share_running": 100}
-    check(
-        rolled_back,
-        "rule_avoid_vp",
-        [
-            case(None, t_avoid_vp=True),
-            case("the task avoids", **vp, t_avoid_vp=True),
-            case(None, **vp, **share, p_defined=20),
-            case("overloaded: 21 queued and 0 running", **vp, **share, p_defined=20, p_starting=1),
-            case(None, **vp, **share, p_activated=60, p_running=50),
-            case("61 queued and 50 running", **vp, **share, p_activated=60, p_assigned=1, p_running=50),
-            case(None, **share, p_defined=2000),
-            case("1000 queued and 1 running", **vp, p_defined=1000, p_running=1, t_share_queued=0, t_share_running=1),
-            case(None, **vp),
-        ],
-    )
+    check(rolled_back, "rule_avoid_vp", [
+        case(None, t_avoid_vp=True),
+        case("the task avoids", **vp, t_avoid_vp=True),
+        case(None, **vp, **share, p_defined=20),
+        case("overloaded: 21 queued and 0 running", **vp, **share, p_defined=20, p_starting=1),
+        case(None, **vp, **share, p_activated=60, p_running=50),
+        case("61 queued and 50 running", **vp, **share, p_activated=60, p_assigned=1, p_running=50),
+        case(None, **share, p_defined=2000),
+        case("1000 queued and 1 running", **vp, p_defined=1000, p_running=1, t_share_queued=0, t_share_running=1),
+        case(None, **vp),
+    ])  # fmt: skip
 
 
 def test_scratch_disk(rolled_back: Db) -> None:
@@ -154,23 +142,19 @@ def test_scratch_disk(rolled_back: Db) -> None:
         "t_out_disk_bytes": 2**20,
         "t_work_disk_bytes": 2**20,
     }
-    check(
-        rolled_back,
-        "rule_scratch_disk_analysis",
-        [
-            case(None, **need),
-            case(None, **need, q_maxwdir=202),
-            case("needs 201 MiB of scratch a core, maxwdir is 201 for 1 cores", **need, q_maxwdir=201),
-            case(None, **need, q_maxwdir=1609, q_unified_corecount=8),
-            case("for 8 cores", **need, q_maxwdir=1608, q_unified_corecount=8),
-            case(None, **need, q_maxwdir=102, q_reads_always_directly=True),
-            case("needs 101 MiB", **need, q_maxwdir=101, q_reads_always_directly=True),
-            case("needs 201 MiB", **need, q_maxwdir=102, q_reads_always_directly=True, t_is_merging=True),
-            case("needs 201 MiB", **need, q_maxwdir=201, t_out_disk_per_event=True, t_job_events=1),
-            case(None, q_maxwdir=1),
-            case(None, **need, q_maxwdir=0),
-        ],
-    )
+    check(rolled_back, "rule_scratch_disk_analysis", [
+        case(None, **need),
+        case(None, **need, q_maxwdir=202),
+        case("needs 201 MiB of scratch a core, maxwdir is 201 for 1 cores", **need, q_maxwdir=201),
+        case(None, **need, q_maxwdir=1609, q_unified_corecount=8),
+        case("for 8 cores", **need, q_maxwdir=1608, q_unified_corecount=8),
+        case(None, **need, q_maxwdir=102, q_reads_always_directly=True),
+        case("needs 101 MiB", **need, q_maxwdir=101, q_reads_always_directly=True),
+        case("needs 201 MiB", **need, q_maxwdir=102, q_reads_always_directly=True, t_is_merging=True),
+        case("needs 201 MiB", **need, q_maxwdir=201, t_out_disk_per_event=True, t_job_events=1),
+        case(None, q_maxwdir=1),
+        case(None, **need, q_maxwdir=0),
+    ])  # fmt: skip
 
 
 def test_storage_blacklist(rolled_back: Db) -> None:
@@ -193,16 +177,11 @@ def test_failed_jobs(rolled_back: Db) -> None:
         case(None),
     ]
     equal = [
-        case(
-            "3 jobs of the task failed and 2 were closed, 2 finished: less than 5 may",
-            **least,
-            p_failed=3,
-            p_closed=2,
-            p_finished=2,
-        ),
+        case("3 jobs of the task failed and 2 were closed, 2 finished: less than 5 may", **least, p_failed=3,
+            p_closed=2, p_finished=2),
         case("20 jobs", **least, p_failed=20, p_closed=0, p_finished=10),
         case("0 jobs", t_min_bad_jobs_to_skip_pq=0, p_failed=0, p_closed=0, p_finished=0),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_failed_jobs", [*cases, *equal])
     spared = [each._replace(expected=None) for each in equal]
     check(rolled_back, "rule_failed_jobs", [*cases, *spared], {"inclusive": True})
@@ -222,29 +201,22 @@ def test_failed_jobs(rolled_back: Db) -> None:
 
 
 def test_cap_rt(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_cap_rt_analysis",
-        [
-            case(None, p_defined=10, p_activated=10, p_assigned=10, p_starting=10),
-            case("41 jobs of the share are queued, twice the running 0 (20 at least) is 40", p_activated=41),
-            case(None, p_activated=42, p_running=21),
-            case("43", p_activated=43, p_running=21),
-            case(None, p_activated=60, p_running=1, p_numslots=30),
-            case("61", p_activated=61, p_running=1, p_numslots=30),
-            case(None),
-        ],
-    )
+    check(rolled_back, "rule_cap_rt_analysis", [
+        case(None, p_defined=10, p_activated=10, p_assigned=10, p_starting=10),
+        case("41 jobs of the share are queued, twice the running 0 (20 at least) is 40", p_activated=41),
+        case(None, p_activated=42, p_running=21),
+        case("43", p_activated=43, p_running=21),
+        case(None, p_activated=60, p_running=1, p_numslots=30),
+        case("61", p_activated=61, p_running=1, p_numslots=30),
+        case(None),
+    ])  # fmt: skip
 
 
 LIMITS: dict[str, Any] = {
-    "t_base_queue_length_per_pq": 100,
-    "t_base_expected_wait_hour_on_pq": 8,
-    "t_base_default_queue_length_per_pq_user": 5,
-    "t_base_queue_ratio_on_pq": 0.05,
-    "t_static_max_queue_running_ratio": 2,
-    "t_max_expected_wait_hour": 12,
-}
+    "t_base_queue_length_per_pq": 100, "t_base_expected_wait_hour_on_pq": 8,
+    "t_base_default_queue_length_per_pq_user": 5, "t_base_queue_ratio_on_pq": 0.05,
+    "t_static_max_queue_running_ratio": 2, "t_max_expected_wait_hour": 12,
+}  # fmt: skip
 LONG: dict[str, Any] = {**LIMITS, "p_activated": 100, "p_to_running_rate": 0, "p_users": 20, "p_users_running": 0}
 
 
@@ -289,14 +261,10 @@ def test_anal_loops(rolled_back: Db) -> None:
 
 
 def test_weight(rolled_back: Db) -> None:
-    check_numbers(
-        rolled_back,
-        "weight_analysis",
-        [
-            case(1.0),
-            case(11 / 11, p_running=10, p_defined=1, p_assigned=2, p_activated=3, p_starting=4),
-            case(6.0, p_numslots=5),
-            case(21 / 2, p_running=19, q_workers=30, p_defined=1),
-            case(1.0, p_running=None, p_defined=None, p_starting=None),
-        ],
-    )
+    check_numbers(rolled_back, "weight_analysis", [
+        case(1.0),
+        case(11 / 11, p_running=10, p_defined=1, p_assigned=2, p_activated=3, p_starting=4),
+        case(6.0, p_numslots=5),
+        case(21 / 2, p_running=19, q_workers=30, p_defined=1),
+        case(1.0, p_running=None, p_defined=None, p_starting=None),
+    ])  # fmt: skip

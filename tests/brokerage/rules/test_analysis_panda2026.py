@@ -13,86 +13,64 @@ GIB = 2**30
 
 def test_share_throttle(rolled_back: Db) -> None:
     share = {"t_gshare": "User Analysis", "t_user_usage_threshold_a": 1000}
-    check(
-        rolled_back,
-        "rule_share_throttle_panda2026",
-        [
-            case(None, **share, t_task_class=-1, t_share_usage=0.9),
-            case("class C", **share, t_task_class=-1, t_share_usage=0.91),
-            case(None, **share, t_task_class=-1, t_share_usage=0.91, t_share_usage_above=0.9),
-            case("class B", **share, t_task_class=0, t_share_usage=0.96, t_share_usage_above=2),
-            case(None, **share, t_task_class=0, t_share_usage=0.95),
-            case(None, **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2),
-            case("times 0.5 over 100", **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2.01),
-            case(None, **share, t_task_class=1, t_share_usage=2),
-            case("times 0.5", **share, t_task_class=1, t_share_usage=2.01),
-            case(None, **share, t_task_class=1, t_rem_slots_a=1000, t_share_usage=100),
-            case("times 1 over", **share, t_task_class=1, t_rem_slots_a=0, t_share_usage=1.01),
-            case(None, **share, t_task_class=2, t_share_usage=100),
-            case(None, **share, t_task_class=-1),
-            case(None, **share, t_task_class=-1, t_share_usage_above=2),
-            case(None, t_gshare="Express Analysis", t_task_class=-1, t_share_usage=100),
-            case(
-                "times 0.5",
-                t_gshare="User Analysis",
-                t_user_usage_threshold_a=0,
-                t_rem_slots_a=0,
-                t_task_class=1,
-                t_share_usage=3,
-            ),
-        ],
-    )
+    check(rolled_back, "rule_share_throttle_panda2026", [
+        case(None, **share, t_task_class=-1, t_share_usage=0.9),
+        case("class C", **share, t_task_class=-1, t_share_usage=0.91),
+        case(None, **share, t_task_class=-1, t_share_usage=0.91, t_share_usage_above=0.9),
+        case("class B", **share, t_task_class=0, t_share_usage=0.96, t_share_usage_above=2),
+        case(None, **share, t_task_class=0, t_share_usage=0.95),
+        case(None, **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2),
+        case("times 0.5 over 100", **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2.01),
+        case(None, **share, t_task_class=1, t_share_usage=2),
+        case("times 0.5", **share, t_task_class=1, t_share_usage=2.01),
+        case(None, **share, t_task_class=1, t_rem_slots_a=1000, t_share_usage=100),
+        case("times 1 over", **share, t_task_class=1, t_rem_slots_a=0, t_share_usage=1.01),
+        case(None, **share, t_task_class=2, t_share_usage=100),
+        case(None, **share, t_task_class=-1),
+        case(None, **share, t_task_class=-1, t_share_usage_above=2),
+        case(None, t_gshare="Express Analysis", t_task_class=-1, t_share_usage=100),
+        case("times 0.5", t_gshare="User Analysis", t_user_usage_threshold_a=0, t_rem_slots_a=0, t_task_class=1,
+            t_share_usage=3),
+    ])  # fmt: skip
 
 
 def test_queue_status(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_queue_status_analysis_panda2026",
-        [
-            case(None),
-            case(None, q_status="standby"),
-            case(None, q_status=None),
-            case("offline", q_status="offline", t_included_sites=["SATA"], p_is_preassigned=True),
-            case("status is test", q_status="test"),
-            case("status is brokeroff", q_status="brokeroff"),
-            case(None, q_status="test", t_included_sites=["OTHER"], t_limited_sites=True),
-            case("status is test", q_status="test", t_included_sites=["OTHER"]),
-            case(None, q_status="brokeroff", p_is_preassigned=True),
-        ],
-    )
+    check(rolled_back, "rule_queue_status_analysis_panda2026", [
+        case(None),
+        case(None, q_status="standby"),
+        case(None, q_status=None),
+        case("offline", q_status="offline", t_included_sites=["SATA"], p_is_preassigned=True),
+        case("status is test", q_status="test"),
+        case("status is brokeroff", q_status="brokeroff"),
+        case(None, q_status="test", t_included_sites=["OTHER"], t_limited_sites=True),
+        case("status is test", q_status="test", t_included_sites=["OTHER"]),
+        case(None, q_status="brokeroff", p_is_preassigned=True),
+    ])  # fmt: skip
 
 
 def test_avoid_vp(rolled_back: Db) -> None:
     vp = {"q_has_vp_input": True, "p_input_copies": 1}
-    check(
-        rolled_back,
-        "rule_avoid_vp_panda2026",
-        [
-            case(None, **vp),
-            case("the task avoids", **vp, t_avoid_vp=True),
-            case("merge", **vp, t_is_merging=True),
-            case("distributed", **vp, t_is_distributed=True),
-            case("no queue has all", **vp, t_second_pass=True),
-            case("no queue has all", q_has_vp_input=True, p_input_copies=None),
-            case(None, t_avoid_vp=True, t_is_merging=True, t_second_pass=True),
-        ],
-    )
+    check(rolled_back, "rule_avoid_vp_panda2026", [
+        case(None, **vp),
+        case("the task avoids", **vp, t_avoid_vp=True),
+        case("merge", **vp, t_is_merging=True),
+        case("distributed", **vp, t_is_distributed=True),
+        case("no queue has all", **vp, t_second_pass=True),
+        case("no queue has all", q_has_vp_input=True, p_input_copies=None),
+        case(None, t_avoid_vp=True, t_is_merging=True, t_second_pass=True),
+    ])  # fmt: skip
 
 
 def test_queues_of_gpus(rolled_back: Db) -> None:
     gpu = {"q_attributes": {"gpu": True}}
-    check(
-        rolled_back,
-        "rule_gpu_queue",
-        [
-            case(None, q_attributes={}),
-            case(None),
-            case(None, **gpu, t_has_platform=True),
-            case("names no platform", **gpu),
-            case("no such GPU", **gpu, t_has_platform=True, p_software="no such GPU"),
-            case(None, **gpu, t_hpo_workflow=True),
-        ],
-    )
+    check(rolled_back, "rule_gpu_queue", [
+        case(None, q_attributes={}),
+        case(None),
+        case(None, **gpu, t_has_platform=True),
+        case("names no platform", **gpu),
+        case("no such GPU", **gpu, t_has_platform=True, p_software="no such GPU"),
+        case(None, **gpu, t_hpo_workflow=True),
+    ])  # fmt: skip
 
 
 def test_closed_jobs(rolled_back: Db) -> None:
@@ -114,59 +92,47 @@ def test_scratch_disk(rolled_back: Db) -> None:
         "t_work_disk_bytes": 2**20,
     }
     direct = {"q_reads_always_directly": True}
-    check(
-        rolled_back,
-        "rule_scratch_disk_analysis_panda2026",
-        [
-            case(None, **need, q_maxwdir=501),
-            case("needs 501 MiB of scratch, maxwdir is 500 for 1 jobs", **need, q_maxwdir=500),
-            case(None, **need, **direct, q_maxwdir=401),
-            case("needs 401", **need, **direct, q_maxwdir=400),
-            case(None, **need, q_maxwdir=200, t_is_merging=True),
-            case("needs 200", **need, q_maxwdir=199, t_is_merging=True),
-            case(None, **need, q_maxwdir=1024, t_n_gb_per_job=1),
-            case("needs 1024", **need, q_maxwdir=1023, t_n_gb_per_job=1),
-            case(None, **need, **direct, q_maxwdir=1325, t_n_gb_per_job=1),
-            case("needs 1325", **need, **direct, q_maxwdir=1324, t_n_gb_per_job=1),
-            case(None, **need, **direct, q_maxwdir=401, t_n_gb_per_job=1, t_use_local_io=True),
-            case(None, **need, q_maxwdir=501 * 8, q_unified_corecount=8),
-            case("for 8 jobs", **need, q_maxwdir=501 * 8 - 1, q_unified_corecount=8),
-            case(None, **need),
-            case(None, **need, q_maxwdir=501, t_n_gb_per_job=0),
-        ],
-    )
+    check(rolled_back, "rule_scratch_disk_analysis_panda2026", [
+        case(None, **need, q_maxwdir=501),
+        case("needs 501 MiB of scratch, maxwdir is 500 for 1 jobs", **need, q_maxwdir=500),
+        case(None, **need, **direct, q_maxwdir=401),
+        case("needs 401", **need, **direct, q_maxwdir=400),
+        case(None, **need, q_maxwdir=200, t_is_merging=True),
+        case("needs 200", **need, q_maxwdir=199, t_is_merging=True),
+        case(None, **need, q_maxwdir=1024, t_n_gb_per_job=1),
+        case("needs 1024", **need, q_maxwdir=1023, t_n_gb_per_job=1),
+        case(None, **need, **direct, q_maxwdir=1325, t_n_gb_per_job=1),
+        case("needs 1325", **need, **direct, q_maxwdir=1324, t_n_gb_per_job=1),
+        case(None, **need, **direct, q_maxwdir=401, t_n_gb_per_job=1, t_use_local_io=True),
+        case(None, **need, q_maxwdir=501 * 8, q_unified_corecount=8),
+        case("for 8 jobs", **need, q_maxwdir=501 * 8 - 1, q_unified_corecount=8),
+        case(None, **need),
+        case(None, **need, q_maxwdir=501, t_n_gb_per_job=0),
+    ])  # fmt: skip
 
 
 def test_storage_space(rolled_back: Db) -> None:
     limits = {"t_storage_min_free_size_output": 200, "t_storage_min_free_size": 300}
-    check(
-        rolled_back,
-        "rule_storage_space_analysis_panda2026",
-        [
-            case(None, **limits, q_space_usable=200, q_input_space_usable=0),
-            case("199 GB can be used in its output storage", **limits, q_space_usable=199),
-            case(None, **limits, q_space_usable=200, q_input_space_usable=300, t_second_pass=True),
-            case("299 GB can be used in its input", **limits, q_input_space_usable=299, t_second_pass=True),
-            case(None, **limits, t_second_pass=True),
-            case("no output storage", **limits, q_has_output_storage=False),
-        ],
-    )
+    check(rolled_back, "rule_storage_space_analysis_panda2026", [
+        case(None, **limits, q_space_usable=200, q_input_space_usable=0),
+        case("199 GB can be used in its output storage", **limits, q_space_usable=199),
+        case(None, **limits, q_space_usable=200, q_input_space_usable=300, t_second_pass=True),
+        case("299 GB can be used in its input", **limits, q_input_space_usable=299, t_second_pass=True),
+        case(None, **limits, t_second_pass=True),
+        case("no output storage", **limits, q_has_output_storage=False),
+    ])  # fmt: skip
 
 
 def test_storage_blacklist(rolled_back: Db) -> None:
     wan = {"q_inputs_writable_wan": 1, "q_outputs_readable_wan": 1, "t_second_pass": True}
-    check(
-        rolled_back,
-        "rule_storage_blacklist_analysis_panda2026",
-        [
-            case(None, q_inputs_writable_wan=0, q_outputs_readable_wan=0),
-            case("no input storage can be read", q_inputs_readable=0),
-            case("no output storage can be written", q_outputs_writable=None),
-            case(None, **wan),
-            case("no input storage can be written over WAN", **wan | {"q_inputs_writable_wan": 0}),
-            case("no output storage can be read over WAN", **wan | {"q_outputs_readable_wan": None}),
-        ],
-    )
+    check(rolled_back, "rule_storage_blacklist_analysis_panda2026", [
+        case(None, q_inputs_writable_wan=0, q_outputs_readable_wan=0),
+        case("no input storage can be read", q_inputs_readable=0),
+        case("no output storage can be written", q_outputs_writable=None),
+        case(None, **wan),
+        case("no input storage can be written over WAN", **wan | {"q_inputs_writable_wan": 0}),
+        case("no output storage can be read over WAN", **wan | {"q_outputs_readable_wan": None}),
+    ])  # fmt: skip
 
 
 def test_local_quota(rolled_back: Db) -> None:
@@ -181,40 +147,32 @@ def test_local_quota(rolled_back: Db) -> None:
 
 def test_walltime(rolled_back: Db) -> None:
     work = {"t_job_events": 900, "t_cpu_time": 10}  # 9000 HS06 s: 1000 s at 90 percent of 10 HS06
-    check(
-        rolled_back,
-        "rule_walltime_analysis_panda2026",
-        [
-            case(None, **work, q_maxtime=1000, q_mintime=1000),
-            case("-shortwalltime", **work, q_maxtime=999),
-            case("-longwalltime", **work, q_mintime=1001),
-            case(None, **work, q_maxtime=999, t_is_merging=True),
-            case(None, t_job_events=0, q_mintime=1001),
-            case(None, t_job_events=900, t_cpu_time=None, q_mintime=1001),
-            case("-shortwalltime", **work, q_maxtime=999, q_mintime=1, t_dynamic_num_events=1),
-            case("-shortwalltime", **work, q_maxtime=999, q_mintime=1001, t_is_scout=True),
-            case(None, **work, q_maxtime=1000, q_mintime=1001, t_is_scout=True),  # walltime-scout goes first
-            case("-longwalltime", **work, q_maxtime=96000, q_mintime=1001, t_is_scout=True),
-        ],
-    )
+    check(rolled_back, "rule_walltime_analysis_panda2026", [
+        case(None, **work, q_maxtime=1000, q_mintime=1000),
+        case("-shortwalltime", **work, q_maxtime=999),
+        case("-longwalltime", **work, q_mintime=1001),
+        case(None, **work, q_maxtime=999, t_is_merging=True),
+        case(None, t_job_events=0, q_mintime=1001),
+        case(None, t_job_events=900, t_cpu_time=None, q_mintime=1001),
+        case("-shortwalltime", **work, q_maxtime=999, q_mintime=1, t_dynamic_num_events=1),
+        case("-shortwalltime", **work, q_maxtime=999, q_mintime=1001, t_is_scout=True),
+        case(None, **work, q_maxtime=1000, q_mintime=1001, t_is_scout=True),  # walltime-scout goes first
+        case("-longwalltime", **work, q_maxtime=96000, q_mintime=1001, t_is_scout=True),
+    ])  # fmt: skip
 
 
 def test_walltime_scout(rolled_back: Db) -> None:
     day = {"q_maxtime": 95999}  # 864000 HS06 s take 96000 s at 90 percent of 10 HS06
-    check(
-        rolled_back,
-        "rule_walltime_scout_analysis_panda2026",
-        [
-            case(None, **day),
-            case(None, **day, t_is_merging=True),
-            case("-scout_walltime", **day, t_is_scout=True),
-            case("-min_walltime", **day, t_walltime_is_undefined=True),
-            case(None, q_maxtime=96000, t_is_scout=True),
-            case(None, **day, t_is_scout=True, t_is_merging=True, p_preassigned_alone=True),
-            case("-scout_walltime", **day, t_is_scout=True, t_is_merging=True),
-            case("walltime: maxtime", **day, t_is_scout=True, t_walltime_is_undefined=True, p_preassigned_alone=True),
-        ],
-    )
+    check(rolled_back, "rule_walltime_scout_analysis_panda2026", [
+        case(None, **day),
+        case(None, **day, t_is_merging=True),
+        case("-scout_walltime", **day, t_is_scout=True),
+        case("-min_walltime", **day, t_walltime_is_undefined=True),
+        case(None, q_maxtime=96000, t_is_scout=True),
+        case(None, **day, t_is_scout=True, t_is_merging=True, p_preassigned_alone=True),
+        case("-scout_walltime", **day, t_is_scout=True, t_is_merging=True),
+        case("walltime: maxtime", **day, t_is_scout=True, t_walltime_is_undefined=True, p_preassigned_alone=True),
+    ])  # fmt: skip
 
 
 def test_no_pilot(rolled_back: Db) -> None:
@@ -231,11 +189,8 @@ def test_pre_assigned_tasks_are_spared(rolled_back: Db) -> None:
     spared = {"spares_preassigned": True}
     for rule, fact in (("rule_zero_share", "p_zero_share"), ("rule_software", "p_software")):
         software = {
-            "t_has_software": True,
-            "q_releases_any": False,
-            "q_releases_auto": True,
-            "q_publishes_software": True,
-        }
+            "t_has_software": True, "q_releases_any": False, "q_releases_auto": True, "q_publishes_software": True,
+        }  # fmt: skip
         cases = [case("refused", **software, **{fact: "refused"}), case(None, **software)]
         there = case(None, **software, **{fact: "refused"}, p_is_preassigned=True)
         check(rolled_back, rule, [*cases, there], spared)
@@ -290,23 +245,19 @@ def test_hospital_and_overload(rolled_back: Db) -> None:
 def test_anal_loops(rolled_back: Db) -> None:
     cutoff = {"t_io_intensity_cutoff_user": 10}
     frozen = {"t_frozen": "2026-03-01T10:00:00Z"}
-    check(
-        rolled_back,
-        "rule_anal_loops_panda2026",
-        [
-            case("persistent", t_task_priority=1999),
-            case(None, t_wan_problem="dataset d can be read over WAN nowhere", t_task_priority=2000),
-            case("any", t_task_priority=2000),
-            case("any", t_io_intensity=10, **cutoff),
-            case("persistent", t_io_intensity=11, **cutoff),
-            case("persistent", t_io_intensity=0, **cutoff),
-            case("persistent", t_io_intensity=0, t_io_intensity_cutoff_user=0),
-            case("persistent", **frozen, t_data_check_timeout_user=2),
-            case("any", **frozen, t_data_check_timeout_user=1.9),
-            case("persistent", **frozen),
-            case("persistent", t_data_check_timeout_user=1),
-        ],
-    )
+    check(rolled_back, "rule_anal_loops_panda2026", [
+        case("persistent", t_task_priority=1999),
+        case(None, t_wan_problem="dataset d can be read over WAN nowhere", t_task_priority=2000),
+        case("any", t_task_priority=2000),
+        case("any", t_io_intensity=10, **cutoff),
+        case("persistent", t_io_intensity=11, **cutoff),
+        case("persistent", t_io_intensity=0, **cutoff),
+        case("persistent", t_io_intensity=0, t_io_intensity_cutoff_user=0),
+        case("persistent", **frozen, t_data_check_timeout_user=2),
+        case("any", **frozen, t_data_check_timeout_user=1.9),
+        case("persistent", **frozen),
+        case("persistent", t_data_check_timeout_user=1),
+    ])  # fmt: skip
 
 
 def test_weights(rolled_back: Db) -> None:
@@ -332,14 +283,9 @@ def _factor(db: Db, function: str, terms: list[float | None], sums: list[float],
 def _terms(places: float, site: int, jobs: float, task: int | None, merging: int = 0) -> list[float | None]:
     """Terms of a queue: free places of the user there, its class, jobs and class of the task."""
     return [
-        *(places if site == c else 0 for c in (1, 0, -1)),
-        *(int(site == c) for c in (1, 0, -1)),
-        places,
-        site,
-        jobs,
-        task,
-        merging,
-    ]
+        *(places if site == c else 0 for c in (1, 0, -1)), *(int(site == c) for c in (1, 0, -1)), places, site, jobs,
+        task, merging,
+    ]  # fmt: skip
 
 
 def test_new_weight_of_panda2026(rolled_back: Db) -> None:

@@ -8,22 +8,18 @@ from tests.brokerage.rules.facts import case, check
 
 
 def test_all_queues_of_production_without_test_in_their_name(rolled_back: psycopg.Connection[Any]) -> None:
-    check(
-        rolled_back,
-        "candidate_all",
-        [
-            case(None),
-            case(None, q_type="production"),
-            case("type is analysis", q_type="analysis"),
-            case("type is analysis", q_type="analysis", q_is_production=True),
-            case("type is not set", q_type=None),
-            case("test", q_queue="SITE_TEST"),
-            case("test", q_queue="site_test_pq"),
-            case("test", q_queue="CoNTeSTed/SCORE"),
-            case(None, q_queue="SITE_TES_T"),
-            case(None, t_preassigned=["OTHER"], q_type="analysis", q_queue="TEST"),
-        ],
-    )
+    check(rolled_back, "candidate_all", [
+        case(None),
+        case(None, q_type="production"),
+        case("type is analysis", q_type="analysis"),
+        case("type is analysis", q_type="analysis", q_is_production=True),
+        case("type is not set", q_type=None),
+        case("test", q_queue="SITE_TEST"),
+        case("test", q_queue="site_test_pq"),
+        case("test", q_queue="CoNTeSTed/SCORE"),
+        case(None, q_queue="SITE_TES_T"),
+        case(None, t_preassigned=["OTHER"], q_type="analysis", q_queue="TEST"),
+    ])  # fmt: skip
 
 
 def test_preassigned_queues_and_no_others(rolled_back: psycopg.Connection[Any]) -> None:

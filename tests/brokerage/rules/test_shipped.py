@@ -7,14 +7,9 @@ import psycopg
 Db = psycopg.Connection[Any]
 
 RESULTS = {
-    "task rule": "text",
-    "candidate": "text",
-    "row rule": "text",
-    "set rule": "text",
-    "weight": "double precision",
-    "choice": "double precision",
-    "distribution": "double precision",
-}
+    "task rule": "text", "candidate": "text", "row rule": "text", "set rule": "text", "weight": "double precision",
+    "choice": "double precision", "distribution": "double precision",
+}  # fmt: skip
 FROM = (
     " from jsonb_populate_record(null::brokerage.task_facts, '{}') t,"
     " jsonb_populate_record(null::brokerage.queue_facts, '{}') q,"

@@ -11,14 +11,10 @@ Db = psycopg.Connection[Any]
 
 def test_queue_status(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case("status is test, not online", q_status="test"),
-        case("status is offline", q_status="offline"),
-        case("status is not set", q_status=None),
-        case("status is not set", q_status=None, p_is_preassigned=None),
-        case(None, q_status="offline", p_is_preassigned=True),
-        case(None, q_status=None, p_is_preassigned=True),
-    ]
+        case(None), case("status is test, not online", q_status="test"), case("status is offline", q_status="offline"),
+        case("status is not set", q_status=None), case("status is not set", q_status=None, p_is_preassigned=None),
+        case(None, q_status="offline", p_is_preassigned=True), case(None, q_status=None, p_is_preassigned=True),
+    ]  # fmt: skip
     check(rolled_back, "rule_queue_status", [*cases, case("standby", q_status="standby")])
     check(rolled_back, "rule_queue_status", [*cases, case(None, q_status="standby")], {"standby": True})
 
@@ -70,28 +66,21 @@ def test_link_queue_cap(rolled_back: Db) -> None:
 
 def test_express_is_urgent_anywhere_or_1000(rolled_back: Db) -> None:
     many = {"p_queued": 0, "p_queued_express": 1000}
+    check(rolled_back, "rule_link_queue_cap", [
+        case("1000", t_processing_type="very-urgent-pile", **many),
+        case(None, t_processing_type="URGENT", **many),
+        case(None, t_processing_type=None, t_current_priority=None, **many),
+        case(None, t_current_priority=999, **many),
+        case("1000", t_current_priority=1000, **many),
+    ])  # fmt: skip
     check(
         rolled_back,
         "rule_link_queue_cap",
-        [
-            case("1000", t_processing_type="very-urgent-pile", **many),
-            case(None, t_processing_type="URGENT", **many),
-            case(None, t_processing_type=None, t_current_priority=None, **many),
-            case(None, t_current_priority=999, **many),
-            case("1000", t_current_priority=1000, **many),
-        ],
-    )
-    check(
-        rolled_back,
-        "rule_link_queue_cap",
-        [
-            case(None, t_processing_type="very-urgent-pile", **many),
-            case("1000", t_processing_type="urgent", **many),
-            case(None, t_processing_type=None, t_current_priority=1000, **many),
-            case("1000", t_processing_type=None, t_current_priority=1001, **many),
-        ],
+        [case(None, t_processing_type="very-urgent-pile", **many), case("1000", t_processing_type="urgent", **many),
+         case(None, t_processing_type=None, t_current_priority=1000, **many),
+         case("1000", t_processing_type=None, t_current_priority=1001, **many)],
         {"urgent_alone": True},
-    )
+    )  # fmt: skip
 
 
 def test_nucleus_queue_cap(rolled_back: Db) -> None:
@@ -115,22 +104,18 @@ def test_nucleus_queue_cap(rolled_back: Db) -> None:
 
 
 def test_high_prio_opportunistic(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_high_prio_opportunistic",
-        [
-            case(None, t_current_priority=799),
-            case("priority 800: only queues of NUC", t_current_priority=800),
-            case("801", t_current_priority=801),
-            case("500, scouts", t_is_scout=True),
-            case(None, t_current_priority=None, t_is_scout=None),
-            case(None, t_current_priority=800, p_is_near=True),
-            case(None, t_is_scout=True, p_is_near=True),
-            case("800", t_current_priority=800, p_is_near=None),
-            case("800", t_current_priority=800, p_is_preassigned=True),
-            case(None, t_current_priority=500, q_pledgedcpu=-1),
-        ],
-    )
+    check(rolled_back, "rule_high_prio_opportunistic", [
+        case(None, t_current_priority=799),
+        case("priority 800: only queues of NUC", t_current_priority=800),
+        case("801", t_current_priority=801),
+        case("500, scouts", t_is_scout=True),
+        case(None, t_current_priority=None, t_is_scout=None),
+        case(None, t_current_priority=800, p_is_near=True),
+        case(None, t_is_scout=True, p_is_near=True),
+        case("800", t_current_priority=800, p_is_near=None),
+        case("800", t_current_priority=800, p_is_preassigned=True),
+        case(None, t_current_priority=500, q_pledgedcpu=-1),
+    ])  # fmt: skip
 
 
 def test_inactive_queue(rolled_back: Db) -> None:
@@ -166,128 +151,91 @@ def test_zero_share(rolled_back: Db) -> None:
 
 
 def test_storage_space(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_storage_space",
-        [
-            case(None, q_space_free=200.5),
-            case("200 GB are free in its output storage, not over 200", q_space_free=200),
-            case("199.9", q_space_free=199.9),
-            case("0 GB", q_space_free=None),
-            case(None, q_space_free=None, q_has_output_storage=False),
-            case(None, q_space_free=0, q_has_output_storage=None),
-            case(None, q_space_free=201, q_space_usable=0),
-        ],
-    )
+    check(rolled_back, "rule_storage_space", [
+        case(None, q_space_free=200.5),
+        case("200 GB are free in its output storage, not over 200", q_space_free=200),
+        case("199.9", q_space_free=199.9),
+        case("0 GB", q_space_free=None),
+        case(None, q_space_free=None, q_has_output_storage=False),
+        case(None, q_space_free=0, q_has_output_storage=None),
+        case(None, q_space_free=201, q_space_usable=0),
+    ])  # fmt: skip
 
 
 def test_storage_blacklist(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_storage_blacklist",
-        [
-            case(None),
-            case("-read_lan_blacklist: none of its 2", q_input_storages=2, q_inputs_readable=0),
-            case(None, q_input_storages=2, q_inputs_readable=1),
-            case(None, q_input_storages=0, q_inputs_readable=0),
-            case(None, q_input_storages=None, q_inputs_readable=None),
-            case("-write_lan_blacklist: none of its 3", q_output_storages=3, q_outputs_writable=0),
-            case(None, q_output_storages=3, q_outputs_writable=1),
-            case(None, q_output_storages=0, q_outputs_writable=0),
-            case("-read_lan", q_inputs_readable=0, q_outputs_writable=0),
-            case(None, q_datadisk_read_lan=False, q_datadisk_write_wan=False),
-        ],
-    )
+    check(rolled_back, "rule_storage_blacklist", [
+        case(None),
+        case("-read_lan_blacklist: none of its 2", q_input_storages=2, q_inputs_readable=0),
+        case(None, q_input_storages=2, q_inputs_readable=1),
+        case(None, q_input_storages=0, q_inputs_readable=0),
+        case(None, q_input_storages=None, q_inputs_readable=None),
+        case("-write_lan_blacklist: none of its 3", q_output_storages=3, q_outputs_writable=0),
+        case(None, q_output_storages=3, q_outputs_writable=1),
+        case(None, q_output_storages=0, q_outputs_writable=0),
+        case("-read_lan", q_inputs_readable=0, q_outputs_writable=0),
+        case(None, q_datadisk_read_lan=False, q_datadisk_write_wan=False),
+    ])  # fmt: skip
 
 
 def test_transferring_limit(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_transferring_limit",
-        [
-            case(None, q_transferring_all=2000),
-            case("2001 jobs are transferring, the limit is 2000", q_transferring_all=2001),
-            case("2001", q_transferring_all=2001, q_transferringlimit=None),
-            case("2001", q_transferring_all=2001, q_transferringlimit=0),
-            case(None, q_transferring_all=10, q_transferringlimit=10),
-            case("11", q_transferring_all=11, q_transferringlimit=10),
-            case(None, q_transferring_all=12, q_transferringlimit=10, q_running_all=6),
-            case(
-                "13 jobs are transferring, the limit is 12",
-                q_transferring_all=13,
-                q_transferringlimit=10,
-                q_running_all=6,
-            ),
-            case("11", q_transferring_all=11, q_transferringlimit=10, q_running_all=None),
-            case(None, q_transferring_all=None),
-            case("2001", q_transferring_all=2001, p_is_own=True, p_is_near=True, q_transferring_to_unwritable=2000),
-        ],
-    )
+    check(rolled_back, "rule_transferring_limit", [
+        case(None, q_transferring_all=2000),
+        case("2001 jobs are transferring, the limit is 2000", q_transferring_all=2001),
+        case("2001", q_transferring_all=2001, q_transferringlimit=None),
+        case("2001", q_transferring_all=2001, q_transferringlimit=0),
+        case(None, q_transferring_all=10, q_transferringlimit=10),
+        case("11", q_transferring_all=11, q_transferringlimit=10),
+        case(None, q_transferring_all=12, q_transferringlimit=10, q_running_all=6),
+        case("13 jobs are transferring, the limit is 12", q_transferring_all=13, q_transferringlimit=10,
+            q_running_all=6),
+        case("11", q_transferring_all=11, q_transferringlimit=10, q_running_all=None),
+        case(None, q_transferring_all=None),
+        case("2001", q_transferring_all=2001, p_is_own=True, p_is_near=True, q_transferring_to_unwritable=2000),
+    ])  # fmt: skip
 
 
 def test_no_pilot(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_no_pilot",
-        [
-            case(None, q_pilots=1),
-            case("no pilot in the last 3 h", q_pilots=0),
-            case("no pilot", q_pilots=None),
-            case("no pilot", q_pilots=0, p_is_preassigned=True, q_has_slots=True, t_label="test"),
-        ],
-    )
+    check(rolled_back, "rule_no_pilot", [
+        case(None, q_pilots=1),
+        case("no pilot in the last 3 h", q_pilots=0),
+        case("no pilot", q_pilots=None),
+        case("no pilot", q_pilots=0, p_is_preassigned=True, q_has_slots=True, t_label="test"),
+    ])  # fmt: skip
 
 
 def test_cap(rolled_back: Db) -> None:
-    check(
-        rolled_back,
-        "rule_cap",
-        [
-            case(None),
-            case(None, p_running=3, p_activated=4, p_starting=2),
-            case("activated + starting = 7, more than twice the running 3", p_running=3, p_activated=4, p_starting=3),
-            case(None, p_running=3, p_defined=1, p_activated=2, p_starting=1, p_assigned=2, p_input_is_local=False),
-            case(
-                "defined + activated + assigned + starting = 7",
-                p_running=3,
-                p_defined=2,
-                p_activated=2,
-                p_starting=1,
-                p_assigned=2,
-                p_input_is_local=False,
-            ),
-            case(None, p_running=3, p_defined=2, p_activated=2, p_starting=1, p_assigned=2, p_input_is_local=True),
-            case("= 1,", p_activated=1),
-            case("= 1,", p_defined=1),
-            case("= 1,", p_assigned=1, p_input_is_local=False),
-            case(None, p_assigned=1),
-            case(None, p_running=None, p_activated=None, p_starting=None, p_assigned=None, p_defined=None),
-            case("= 1,", p_activated=1, t_processing_type="urgent", q_child_type="SCORE"),
-        ],
-    )
+    check(rolled_back, "rule_cap", [
+        case(None),
+        case(None, p_running=3, p_activated=4, p_starting=2),
+        case("activated + starting = 7, more than twice the running 3", p_running=3, p_activated=4, p_starting=3),
+        case(None, p_running=3, p_defined=1, p_activated=2, p_starting=1, p_assigned=2, p_input_is_local=False),
+        case("defined + activated + assigned + starting = 7", p_running=3, p_defined=2, p_activated=2, p_starting=1,
+            p_assigned=2, p_input_is_local=False),
+        case(None, p_running=3, p_defined=2, p_activated=2, p_starting=1, p_assigned=2, p_input_is_local=True),
+        case("= 1,", p_activated=1),
+        case("= 1,", p_defined=1),
+        case("= 1,", p_assigned=1, p_input_is_local=False),
+        case(None, p_assigned=1),
+        case(None, p_running=None, p_activated=None, p_starting=None, p_assigned=None, p_defined=None),
+        case("= 1,", p_activated=1, t_processing_type="urgent", q_child_type="SCORE"),
+    ])  # fmt: skip
 
 
 def test_running_workers(rolled_back: Db) -> None:
     """R, seen through the cap: 2 R waiting jobs pass, one more does not."""
     facts: list[tuple[int, dict[str, Any]]] = [
-        (5, {"p_running": 5}),
-        (20, {"p_running": 5, "q_workers": 30}),
-        (20, {"p_running": 5, "q_workers": 20}),
-        (19, {"p_running": 5, "q_workers": 19}),
-        (5, {"p_running": 5, "q_workers": 4}),
-        (5, {"p_running": 5, "q_workers": None}),
-        (20, {"p_running": 19, "q_workers": 50}),
-        (20, {"p_running": 20, "q_workers": 50}),
-        (21, {"p_running": 21, "q_workers": 50}),
-        (7, {"p_running": 5, "p_numslots": 7}),
-        (5, {"p_running": 5, "p_numslots": 4}),
+        (5, {"p_running": 5}), (20, {"p_running": 5, "q_workers": 30}), (20, {"p_running": 5, "q_workers": 20}),
+        (19, {"p_running": 5, "q_workers": 19}), (5, {"p_running": 5, "q_workers": 4}),
+        (5, {"p_running": 5, "q_workers": None}), (20, {"p_running": 19, "q_workers": 50}),
+        (20, {"p_running": 20, "q_workers": 50}), (21, {"p_running": 21, "q_workers": 50}),
+        (7, {"p_running": 5, "p_numslots": 7}), (5, {"p_running": 5, "p_numslots": 4}),
         (6, {"p_running": 5, "p_numslots": 55, "q_corecount": 8}),
         (7, {"p_running": 5, "p_numslots": 56, "q_corecount": 8}),
         (9, {"p_running": 5, "p_numslots": 9, "q_corecount": 0}),
         (9, {"p_running": 5, "p_numslots": 9, "q_corecount": None}),
         (5, {"p_running": 5, "p_numslots": -1, "p_starting": 8}),
         (30, {"p_running": 5, "p_numslots": 30, "q_workers": 40}),
-    ]
+    ]  # fmt: skip
     cases = []
     for running, known in facts:
         waiting = 2 * running - known.get("p_starting", 0)
@@ -299,22 +247,18 @@ def test_running_workers(rolled_back: Db) -> None:
 
 def test_link_of_express_tasks(rolled_back: Db) -> None:
     express = {"t_processing_type": "urgent"}
-    check(
-        rolled_back,
-        "rule_express_network_threshold",
-        [
-            case(None, p_mbps=0),
-            case(None, p_mbps=21, p_queued_express=30, **express),  # 0.5 * (1.9 + 1.5)
-            case("network weight is 1.69", p_mbps=21, p_queued_express=31, **express),
-            case(None, p_mbps=21, p_queued_express=29, **express),
-            case(None, p_mbps=21, p_queued=300, **express),
-            case("network weight", p_mbps=20, **express),  # 0.5 * (2 + 1.3)
-            case("network weight", p_mbps=20, t_current_priority=1000),
-            case(None, p_mbps=20, t_current_priority=999),
-            case(None, p_mbps=20, t_nw_threshold=1.65, **express),
-            case(None, p_mbps=20, t_nw_threshold=3.3, t_nw_weight_multiplier=0.5, **express),
-            case("needs 1.700", p_mbps=20, t_nw_threshold=0.85, t_nw_weight_multiplier=2.0000001, **express),
-            case(None, p_mbps=0, p_is_own=True, **express),
-            case(None, p_mbps=0, t_nw_threshold=None, **express),
-        ],
-    )
+    check(rolled_back, "rule_express_network_threshold", [
+        case(None, p_mbps=0),
+        case(None, p_mbps=21, p_queued_express=30, **express),  # 0.5 * (1.9 + 1.5)
+        case("network weight is 1.69", p_mbps=21, p_queued_express=31, **express),
+        case(None, p_mbps=21, p_queued_express=29, **express),
+        case(None, p_mbps=21, p_queued=300, **express),
+        case("network weight", p_mbps=20, **express),  # 0.5 * (2 + 1.3)
+        case("network weight", p_mbps=20, t_current_priority=1000),
+        case(None, p_mbps=20, t_current_priority=999),
+        case(None, p_mbps=20, t_nw_threshold=1.65, **express),
+        case(None, p_mbps=20, t_nw_threshold=3.3, t_nw_weight_multiplier=0.5, **express),
+        case("needs 1.700", p_mbps=20, t_nw_threshold=0.85, t_nw_weight_multiplier=2.0000001, **express),
+        case(None, p_mbps=0, p_is_own=True, **express),
+        case(None, p_mbps=0, t_nw_threshold=None, **express),
+    ])  # fmt: skip

@@ -15,38 +15,16 @@ GB = 1024**3
 GB_OF_WORK = 4 * 10 * 86400  # HS06 s that will make one GB of output
 LIMIT = 100 * 1024  # GB: 100 TB
 NUCLEUS: dict[str, Any] = {
-    "t_full_chain": None,
-    "t_t1_weight": None,
-    "t_is_preset": False,
-    "t_io_intensity": 500,
-    "t_located_files": 1000,
-    "t_located_bytes": 100 * GB,
-    "t_nqueued_nuc_cap": 2000,
-    "t_disk_threshold": 100,
-    "t_input_size_threshold": 1,
-    "t_input_size_fraction": 10,
-    "t_input_num_threshold": 100,
-    "t_input_num_fraction": 10,
-    "t_min_io_intensity_with_local_data": 200,
-    "t_min_input_size_with_local_data": 10000,
-    "t_max_task_prio_with_local_data": 800,
-    "t_data_location_check_period": 7,
-    "t_free_disk_cutoff": 1000,
-    "q_queue": "NUC",
-    "q_is_nucleus": True,
-    "q_status": "ACTIVE",
-    "q_bare_nucleus": None,
-    "q_queued_into": 0,
-    "q_remaining_work": 0,
-    "p_remaining_work": 0,
-    "p_located_files": 1000,
-    "p_located_bytes": 100 * GB,
-    "p_located_disk_files": 1000,
-    "p_located_disk_bytes": 100 * GB,
-    "p_space": 2 * LIMIT,
-    "p_weighed_space": 2 * LIMIT,
+    "t_full_chain": None, "t_t1_weight": None, "t_is_preset": False, "t_io_intensity": 500, "t_located_files": 1000,
+    "t_located_bytes": 100 * GB, "t_nqueued_nuc_cap": 2000, "t_disk_threshold": 100, "t_input_size_threshold": 1,
+    "t_input_size_fraction": 10, "t_input_num_threshold": 100, "t_input_num_fraction": 10,
+    "t_min_io_intensity_with_local_data": 200, "t_min_input_size_with_local_data": 10000,
+    "t_max_task_prio_with_local_data": 800, "t_data_location_check_period": 7, "t_free_disk_cutoff": 1000,
+    "q_queue": "NUC", "q_is_nucleus": True, "q_status": "ACTIVE", "q_bare_nucleus": None, "q_queued_into": 0,
+    "q_remaining_work": 0, "p_remaining_work": 0, "p_located_files": 1000, "p_located_bytes": 100 * GB,
+    "p_located_disk_files": 1000, "p_located_disk_bytes": 100 * GB, "p_space": 2 * LIMIT, "p_weighed_space": 2 * LIMIT,
     "p_space_total": 4 * LIMIT,
-}
+}  # fmt: skip
 PRESET = {"t_is_preset": True, "p_is_preassigned": True}
 
 
@@ -119,11 +97,7 @@ def test_has_storage(rolled_back: Db) -> None:
 
 def test_wan(rolled_back: Db) -> None:
     problem = "-source_blacklist: read_wan of DISK is OFF"
-    cases = [
-        case(None),
-        case(problem, p_wan_problem=problem),
-        case(None, p_wan_problem=problem, **PRESET),
-    ]
+    cases = [case(None), case(problem, p_wan_problem=problem), case(None, p_wan_problem=problem, **PRESET)]
     check(rolled_back, "rule_nucleus_wan", cases)
 
 
@@ -212,16 +186,12 @@ def test_locality_that_holds_though_no_nucleus_passes(rolled_back: Db, rule: str
     nothing = {"p_located_files": 0, "p_located_bytes": 0, "t_task_priority": 500, "t_current_priority": 500}
     small = {"t_located_bytes": 10000 * GB}
     cases: list[tuple[str, dict[str, Any]]] = [
-        ("", {"t_io_intensity": 200, **small}),
-        ("!", {"t_io_intensity": 200.1, **small}),
-        ("", {"t_io_intensity": None, **small}),
-        ("", {"t_io_intensity": 0, **small}),
-        ("!", {"t_io_intensity": 200, "t_located_bytes": 10000 * GB + 1}),
-        ("!", {"t_task_priority": 799}),
-        ("", {"t_task_priority": 800}),
-        ("!", {"t_task_priority": None, "t_current_priority": 800}),
+        ("", {"t_io_intensity": 200, **small}), ("!", {"t_io_intensity": 200.1, **small}),
+        ("", {"t_io_intensity": None, **small}), ("", {"t_io_intensity": 0, **small}),
+        ("!", {"t_io_intensity": 200, "t_located_bytes": 10000 * GB + 1}), ("!", {"t_task_priority": 799}),
+        ("", {"t_task_priority": 800}), ("!", {"t_task_priority": None, "t_current_priority": 800}),
         ("!", {"t_current_priority": 800}),
-    ]
+    ]  # fmt: skip
     answers = call(rolled_back, rule, [case(None, **(nothing | facts)) for _, facts in cases])
     assert [answer[:1].replace("0", "") for answer in answers] == [mark for mark, _ in cases]
     swapped = {"t_task_priority": "t_current_priority", "t_current_priority": "t_task_priority"}
@@ -314,14 +284,10 @@ def test_weight_of_remaining_work(rolled_back: Db) -> None:
 def test_weight_of_data(rolled_back: Db) -> None:
     half = {"p_located_bytes": 50 * GB}
     cases = [
-        case(0.5, t_io_intensity=200.1, **half),
-        case(1, t_io_intensity=200, **half),
-        case(0.5, t_io_intensity=None, **half),
-        case(1, t_io_intensity=0, **half),
-        case(0, p_located_bytes=0),
-        case(1, p_located_bytes=0, t_located_bytes=0),
-        case(None, **PRESET),
-    ]
+        case(0.5, t_io_intensity=200.1, **half), case(1, t_io_intensity=200, **half),
+        case(0.5, t_io_intensity=None, **half), case(1, t_io_intensity=0, **half), case(0, p_located_bytes=0),
+        case(1, p_located_bytes=0, t_located_bytes=0), case(None, **PRESET),
+    ]  # fmt: skip
     old, young = (
         case(number, t_frozen=f"2026-02-22T{at}Z", **half) for number, at in ((1, "11:59:59"), (0.5, "12:00"))
     )
@@ -344,13 +310,9 @@ def test_weight_of_tape(rolled_back: Db) -> None:
 
 def test_weight_of_space(rolled_back: Db) -> None:
     cases = [
-        case(0.5),
-        case(0, p_weighed_space=0),
-        case(1, p_space_total=None),
-        case(1, p_space_total=0),
-        case(0.5, q_remaining_work=1000 * GB_OF_WORK),
-        case(None, **PRESET),
-    ]
+        case(0.5), case(0, p_weighed_space=0), case(1, p_space_total=None), case(1, p_space_total=0),
+        case(0.5, q_remaining_work=1000 * GB_OF_WORK), case(None, **PRESET),
+    ]  # fmt: skip
     check_numbers(rolled_back, "weight_nucleus_space", cases)
 
 
@@ -372,18 +334,15 @@ def test_weight_of_space_of_panda2026(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_nucleus_space_panda2026", cases)
 
 
-@pytest.mark.parametrize(
-    ("weights", "first_of_zeros", "expected"),
-    [
-        ([3.0, 1.0], False, [0.75, 0.25]),
-        ([3.0, 0.0], True, [1, 0]),
-        ([0.0, 0.0], False, [0.5, 0.5]),
-        ([0.0, 0.0], True, [1, 0]),
-        ([None], False, [1]),
-        ([None], True, [1]),
-        ([1e-300, 3e-300], False, [0.25, 0.75]),
-    ],
-)
+@pytest.mark.parametrize(("weights", "first_of_zeros", "expected"), [
+    ([3.0, 1.0], False, [0.75, 0.25]),
+    ([3.0, 0.0], True, [1, 0]),
+    ([0.0, 0.0], False, [0.5, 0.5]),
+    ([0.0, 0.0], True, [1, 0]),
+    ([None], False, [1]),
+    ([None], True, [1]),
+    ([1e-300, 3e-300], False, [0.25, 0.75]),
+])  # fmt: skip
 def test_probabilities(rolled_back: Db, weights: list[Any], first_of_zeros: bool, expected: list[float]) -> None:
     row = rolled_back.execute("select brokerage.probabilities(%s::float8[], %s)", (weights, first_of_zeros)).fetchone()
     assert row is not None
