@@ -3,8 +3,7 @@
 -- and the retry time of each task is noted. Tasks that were refused or could not be evaluated wait like tasks that
 -- found nothing.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
     perform brokerage.assign_task(p_run, c.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
@@ -51,5 +50,5 @@ begin
          assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
-comment on function brokerage.assign_jobs(brokerage.run, bigint[]) is
+comment on function brokerage.assign_jobs is
   'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';

@@ -1,8 +1,7 @@
 -- Tasks continue in the state in which the task broker took them: JEDI's assigning becomes ready. The work that they
 -- bring counts for the next ones (brokerage.work_at_nucleus).
 create or replace function brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   insert into brokerage.nucleus_assignment as a (setup, task_id, run_id, nucleus, probability, gshare, priority,
                                                  work, assigned_at)
@@ -18,4 +17,4 @@ begin
    where t.setup = n.setup and t.task_id = n.task_id;
 end $$;
 
-comment on function brokerage.assign_nuclei(brokerage.nucleus_assignment[]) is 'Sends tasks to their nuclei.';
+comment on function brokerage.assign_nuclei is 'Sends tasks to their nuclei.';

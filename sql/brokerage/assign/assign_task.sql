@@ -3,8 +3,7 @@ create or replace function brokerage.assign_task(
   p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights float8[], p_queued bigint[], p_capacities bigint[],
   p_chunks int[]
 ) returns bigint[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_jobs bigint := coalesce(
     (select i.jobs from workload.input_digest i where i.setup = p_run.setup and i.task_id = p_task_id), 0)
@@ -22,6 +21,6 @@ begin
   return v_given;
 end $$;
 
-comment on function brokerage.assign_task(brokerage.run, bigint, text[], float8[], bigint[], bigint[], int[]) is
+comment on function brokerage.assign_task is
   'Assigns the remaining jobs of a task to its candidates (queues, weights, jobs queued, limits, jobs per choice) and '
   'returns how many jobs each gets.';

@@ -4,8 +4,7 @@
 create or replace function brokerage.distribute(
   p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint
 ) returns bigint[]
-language plpgsql volatile
-as $$
+language plpgsql volatile as $$
 declare
   v_given bigint[] := array_fill(0::bigint, array[cardinality(p_weights)]);
   v_weights float8[] := p_weights;
@@ -54,7 +53,7 @@ begin
   return v_given;
 end $$;
 
-comment on function brokerage.distribute(bigint, float8[], bigint[], bigint[], int[], bigint) is
+comment on function brokerage.distribute is
   'How many of a task''s jobs each of its candidates gets, from the weights, the jobs queued there, the limits on '
   'queued jobs (null = no limit) and the jobs per choice. A seed makes the result repeatable. Jobs that no queue may '
   'take are left over.';

@@ -1,7 +1,6 @@
 -- task-weights.md, task-choice: the first candidate whose cumulated probability reaches the draw.
 create or replace function brokerage.draw_nucleus(p_probabilities float8[], p_seed bigint) returns int
-language plpgsql volatile
-as $$
+language plpgsql volatile as $$
 declare
   v_draw float8 := case when p_seed is null then random() else resource.draw(1, p_seed) end;
   v_place int;
@@ -15,5 +14,5 @@ begin
   return v_place;
 end $$;
 
-comment on function brokerage.draw_nucleus(float8[], bigint) is
+comment on function brokerage.draw_nucleus is
   'Draws one of several candidates by their probabilities and returns its place. A seed makes the draw repeatable.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.nucleus_for(
   p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities float8[]
 ) returns brokerage.nucleus_assignment
-language plpgsql volatile
-as $$
+language plpgsql volatile as $$
 declare
   v_place int := brokerage.draw_nucleus(
     p_probabilities, case when p_run.seed is not null then hashint8extended(p_task.task_id, p_run.seed) end);
@@ -13,6 +12,6 @@ begin
           greatest(coalesce(p_task.work, 0), 0), p_run.started_at)::brokerage.nucleus_assignment;
 end $$;
 
-comment on function brokerage.nucleus_for(brokerage.run, brokerage.task_facts, text[], float8[]) is
+comment on function brokerage.nucleus_for is
   'Draws one of the nuclei of a task by their probabilities. The result is the assignment, with the work that the '
   'task brings.';

@@ -1,8 +1,7 @@
 -- task-weights.md, task-choice: proportional to the weight. Without weights (a preset nucleus, or all weights 0) all
 -- are equal; panda2026 takes the first if all are 0.
 create or replace function brokerage.probabilities(p_weights float8[], p_first_of_zeros boolean) returns float8[]
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select array(select case when s.total > 0 then greatest(coalesce(u.weight, 0), 0) / s.total
                            when p_first_of_zeros then (u.number = 1)::int
                            else 1.0 / cardinality(p_weights) end
@@ -11,5 +10,4 @@ as $$
                 order by u.number)
 $$;
 
-comment on function brokerage.probabilities(float8[], boolean) is
-  'Probability of each nucleus of a task, from the weights, best first.';
+comment on function brokerage.probabilities is 'Probability of each nucleus of a task, from the weights, best first.';

@@ -2,10 +2,9 @@
 create or replace function brokerage.queued_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select p.defined + p.activated + brokerage.waiting_assigned(t, q, p) + p.starting
 $$;
 
-comment on function brokerage.queued_jobs(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.queued_jobs is
   'Jobs of the share that wait at a queue, as they count when jobs are distributed.';

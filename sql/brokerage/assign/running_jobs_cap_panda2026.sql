@@ -2,8 +2,7 @@
 create or replace function brokerage.running_jobs_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
     then greatest(t.nqueuelimitsite,
@@ -12,6 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.running_jobs_cap_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.running_jobs_cap_panda2026 is
   'How many jobs may wait at a queue when jobs are distributed in panda2026; null = no limit.';

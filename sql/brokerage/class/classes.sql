@@ -1,9 +1,7 @@
 -- Classes by the jobs of this database, each with its reason.
 create or replace function brokerage.classes(p_setup text, p_profile text default null)
 returns table (kind text, name text, class text, reason text, figures jsonb)
-language plpgsql stable
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);
 begin
@@ -29,7 +27,7 @@ begin
     order by 1, 2;
 end $$;
 
-comment on function brokerage.classes(text, text) is
+comment on function brokerage.classes is
   'Classes of user analysis by the jobs of this database: of queues (hi, mid, lo), of users (A, B, C by their '
   'remaining slots) and of tasks (S, A, B, C), each with the reason and the figures behind it. brokerage.classify '
   'would store the same now. But users are computed from the classes of queues in force, and tasks from the stored '

@@ -2,9 +2,7 @@
 -- classes of tasks for 15 (classes.md, How long classes count). It waits for nobody: a row that another session
 -- holds keeps its value until the next call.
 create or replace procedure brokerage.classify(p_setup text, p_profile text default null)
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);
   v_base_profile text;
@@ -69,7 +67,7 @@ begin
    where t.setup = p_setup and t.task_id = c.task_id;
 end $$;
 
-comment on procedure brokerage.classify(text, text) is
+comment on procedure brokerage.classify is
   'Computes the classes of user analysis from the jobs of this database and stores them with the time: of queues (hi, '
   'mid, lo), remaining slots of users, of tasks (S, A, B, C), in this order, each from the one before. Call it every '
   '10 minutes. A queue, user or task without jobs here keeps its loaded value. The base profile is that of p_profile, '

@@ -1,11 +1,10 @@
 -- classes.md, How long classes count: an older figure counts as missing.
 create or replace function brokerage.is_current(p_at timestamptz, p_now timestamptz, p_age_limit interval)
 returns boolean
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select coalesce(p_at >= p_now - p_age_limit, true)
 $$;
 
-comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
+comment on function brokerage.is_current is
   'Whether a figure stored at p_at still counts at p_now, where it counts for p_age_limit; without a time it always '
   'counts.';

@@ -6,8 +6,7 @@
 create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint,
                mean_long_wait float8, has_started boolean, hi_limit float8, lo_limit float8, reason text)
-language sql stable
-as $$
+language sql stable as $$
   with job as not materialized (
     select j.queue, j.created, j.activated, j.started, j.ended, j.status
       from workload.job j
@@ -96,7 +95,7 @@ as $$
             end) c(class)
 $$;
 
-comment on function brokerage.site_classes(text, text) is
+comment on function brokerage.site_classes is
   'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, '
   'and why (base profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, '
   'jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, '

@@ -2,8 +2,7 @@
 -- Many degrees: the expansion of Cornish and Fisher around the normal quantile. Few: Newton's method on the
 -- incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_z constant float8 := 1.6448536269514722;
   v_a constant float8 := p_freedom / 2;
@@ -48,6 +47,6 @@ begin
   return sqrt(p_freedom) * exp(-v_log / 2) * sqrt(1 - exp(v_log));
 end $$;
 
-comment on function brokerage.student_t_bound(float8) is
+comment on function brokerage.student_t_bound is
   'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 '
   'percent.';

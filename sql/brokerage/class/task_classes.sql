@@ -3,8 +3,7 @@
 -- task has no class if its user has no figures, or old ones.
 create or replace function brokerage.task_classes(p_setup text)
 returns table (task_id bigint, task_class int, reason text)
-language sql stable
-as $$
+language sql stable as $$
   with config as materialized (
     select (k.of_class ->> 'PROGRESS_TO_BOOST_A')::float8 as progress_a,
            (k.of_class ->> 'MAX_REM_JOBS_TO_BOOST_A')::float8 as most_a,
@@ -50,6 +49,6 @@ as $$
    where t.is_express or t.by_user is not null
 $$;
 
-comment on function brokerage.task_classes(text) is
+comment on function brokerage.task_classes is
   'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), with the reasons, from the remaining slots of their '
   'users and the progress of the tasks (analy_eval).';

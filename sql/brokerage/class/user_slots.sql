@@ -3,8 +3,7 @@
 -- jobs. Jobs of this database count, and counts kept elsewhere. A user without jobs there has no row.
 create or replace function brokerage.user_slots(p_setup text)
 returns table (user_name text, slots_hi bigint, slots_mid bigint, rem_slots_a float8, rem_slots_b float8)
-language sql stable
-as $$
+language sql stable as $$
   with config as materialized (
     select (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_A}')::float8 as threshold_a,
            (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_B}')::float8 as threshold_b
@@ -50,6 +49,6 @@ as $$
    cross join config c
 $$;
 
-comment on function brokerage.user_slots(text) is
+comment on function brokerage.user_slots is
   'Running slots (cores) of users of analysis at queues of class hi and mid, and what is left to the thresholds of '
   'classes A and B (analy_eval:USER_USAGE_THRESHOLD_A and _B).';

@@ -21,8 +21,7 @@ create or replace function brokerage.compose(
   p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false,
   p_survivors boolean default false, p_hint jsonb default null
 ) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
@@ -258,6 +257,6 @@ begin
                 v_choice.parameters ->> 'best', v_choice.rule);
 end $$;
 
-comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
+comment on function brokerage.compose is
   'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. '
   'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -5,8 +5,7 @@ create or replace function brokerage.compose_chain(
   p_begins text, p_from text, p_level int, p_alive text, p_outside text[], p_persistent text[], p_temporary text[],
   p_all_failures boolean, p_beside text
 ) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select format('(select %8$s%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, '
                 'case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s '
                 'from %6$s offset 0) x',
@@ -20,6 +19,6 @@ as $$
                 p_from, p_beside, p_begins)
 $$;
 
-comment on function brokerage.compose_chain(text, text, int, text, text[], text[], text[], boolean, text) is
+comment on function brokerage.compose_chain is
   'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and all that '
   'fail if they are requested.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.compose_choice_step(
   p_level int, p_said text, p_relation text, p_failed text[], p_best bigint
 ) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select format($q$answer_%1$s as materialized (
                      select o.task_number, o.queue
                        from (select x.task_number, x.queue, row_number() over (partition by x.task_number
@@ -21,5 +20,5 @@ as $$
                 p_level, array_to_string(p_failed, ', '), p_said, p_relation, p_best)
 $$;
 
-comment on function brokerage.compose_choice_step(int, text, text, text[], bigint) is
+comment on function brokerage.compose_choice_step is
   'SQL of a relation that adds lost_<level>: why a choice loses a queue beside the others of its task.';

@@ -2,8 +2,7 @@
 -- (task-locality-disable drops the factors of data).
 create or replace function brokerage.compose_factor(p_rule brokerage.profile_rule, p_number int, p_ignored jsonb)
 returns text
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_group text := p_rule.parameters ->> 'if_holds';
 begin
@@ -17,5 +16,5 @@ begin
   return format('case when %s then 1 else x.factors[%s] end', p_ignored ->> v_group, p_number);
 end $$;
 
-comment on function brokerage.compose_factor(brokerage.profile_rule, int, jsonb) is
+comment on function brokerage.compose_factor is
   'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';

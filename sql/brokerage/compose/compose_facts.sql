@@ -10,8 +10,7 @@ create or replace function brokerage.compose_facts(
   p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
   out task text, out queue text, out pair text, out weighed_pair text, out again text
 )
-language sql stable
-as $$
+language sql stable as $$
   with source as (
     select p.oid, p.proname as name, p.proargnames as columns
       from pg_proc p
@@ -86,6 +85,6 @@ as $$
     from whole w
 $$;
 
-comment on function brokerage.compose_facts(boolean, text, boolean) is
+comment on function brokerage.compose_facts is
   'SQL of all pairs with their facts, and of task, queue and pair (before and behind the weights) as arguments of a '
   'rule.';

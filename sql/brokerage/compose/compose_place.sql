@@ -3,14 +3,13 @@
 create or replace function brokerage.compose_place(
   p_choice brokerage.profile_rule, p_used_first boolean, p_partition text
 ) returns text
-language sql immutable
-as $$
+language sql immutable as $$
   select format('row_number() over (partition by %s order by %s)', p_partition,
                 concat_ws(', ', case when p_used_first then 'x.first desc nulls last' end,
                           case when ((p_choice).parameters ->> 'zero_first')::boolean then 'x.weight <> 0' end,
                           'x.weight desc nulls last', 'x.queue collate "C"'))
 $$;
 
-comment on function brokerage.compose_place(brokerage.profile_rule, boolean, text) is
+comment on function brokerage.compose_place is
   'SQL of the place of a candidate among those of its task, from 1: by x.first if queues that are used stand first, '
   'x.weight and x.queue.';

@@ -1,8 +1,7 @@
 -- Tasks that may be decided once more if no queue is left for them (anal-loops). $1 are task facts. Each has
 -- 'persistent' (only if no temporary rule rejected a queue) or 'any'.
 create or replace function brokerage.compose_second_pass(p_profile text, p_algorithm text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
 begin
@@ -16,6 +15,6 @@ begin
                           brokerage.rule_call(v_rule, 't')) end;
 end $$;
 
-comment on function brokerage.compose_second_pass(text, text) is
+comment on function brokerage.compose_second_pass is
   'SQL of the rule of kind second pass: task_id and the answer for each task that may be decided once more; null = a '
   'profile without such a rule. Errors: PB001, PB002 (a rule that does not fit).';

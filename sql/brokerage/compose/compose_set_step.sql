@@ -6,8 +6,7 @@
 create or replace function brokerage.compose_set_step(
   p_levels int[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean
 ) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   with rule as (
     select l.level, l.number,
            format('case when a.task_number is not null or starts_with(x.said_%1$s, ''!'') '
@@ -33,7 +32,7 @@ as $$
     from text t
 $$;
 
-comment on function brokerage.compose_set_step(int[], text[], text, text[], boolean) is
+comment on function brokerage.compose_set_step is
   'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its '
   'task, ignored_<first level>: whether they are ignored for it, and failures_<first level>: why they would lose it, '
   'if that is requested.';

@@ -2,8 +2,7 @@
 -- anywhere, and a queue that the task names is taken.
 create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text)
 returns text
-language sql immutable
-as $$
+language sql immutable as $$
   select concat_ws(
     ' or ', 'false',
     case when ((p_choice).parameters ->> 'spares_distributed')::boolean
@@ -14,6 +13,6 @@ as $$
                      p_pair) end)
 $$;
 
-comment on function brokerage.compose_spared(brokerage.profile_rule, text, text) is
+comment on function brokerage.compose_spared is
   'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. '
   'Its parameters: spares_distributed, spares_preassigned (boolean).';

@@ -1,8 +1,7 @@
 -- The rules of a profile that look at the task alone, before any queue: the first that fails throttles or fails the
 -- task. $1 are task facts.
 create or replace function brokerage.compose_task_rules(p_profile text, p_algorithm text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
   v_calls text[] := '{}'::text[];
@@ -28,6 +27,6 @@ begin
     array_to_string(v_calls || 'null::text'::text, ', '));
 end $$;
 
-comment on function brokerage.compose_task_rules(text, text) is
+comment on function brokerage.compose_task_rules is
   'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are '
   'throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';

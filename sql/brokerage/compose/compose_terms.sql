@@ -8,8 +8,7 @@
 create or replace function brokerage.compose_terms(
   p_rule brokerage.profile_rule, p_number int, p_relation text, p_lost text
 ) returns text[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_parts text[] := parse_ident(p_rule.function);
 begin
@@ -38,6 +37,6 @@ begin
            p_rule.parameters)];
 end $$;
 
-comment on function brokerage.compose_terms(brokerage.profile_rule, int, text, text) is
+comment on function brokerage.compose_terms is
   'SQL of relations that add the sums of a weight''s terms over all candidates of a task (added_<number>), '
   'and of its factor over the last. Errors: PB001 (a function that is not there).';

@@ -4,8 +4,7 @@
 -- weight, factors, queued, capacity, chunk, place, best, best_rule). The assignments of earlier turns are added to
 -- the facts.
 create or replace function brokerage.compose_turn(p_profile text, p_algorithm text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
   v_factors text[] := '{}'::text[];
@@ -59,6 +58,6 @@ begin
              'null::float8'), array_to_string(v_factors, ', '));
 end $$;
 
-comment on function brokerage.compose_turn(text, text) is
+comment on function brokerage.compose_turn is
   'SQL that evaluates the survivors of one task again, after other tasks of the batch got jobs assigned. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -2,8 +2,7 @@
 -- to the live counter, work of tasks to the remaining work at the nucleus. Written out, so that rules are planned
 -- into the query. p_weighed: with the weight that it now has.
 create or replace function brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) returns text
-language sql stable
-as $$
+language sql stable as $$
   select 'u.task, ' || string_agg(format('row(%s)::brokerage.%I', f.attributes, f.type), ', ' order by f.type desc)
     from (select a.type, string_agg(case when a.type = 'pair_facts' and a.name = 'weight' and p_weighed then 'x.weight'
                                          when a.type = 'pair_facts' and a.name = 'remaining_work'
@@ -21,5 +20,5 @@ as $$
            group by a.type) f
 $$;
 
-comment on function brokerage.compose_turn_facts(text, boolean) is
+comment on function brokerage.compose_turn_facts is
   'SQL of task, queue and pair of a survivor as a rule takes them in its turn.';

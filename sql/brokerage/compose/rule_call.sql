@@ -2,8 +2,7 @@
 -- becomes SQL. A rule runs as the owner of the installation, so only functions of members of that role and of
 -- superusers are taken: they could act as the owner anyway.
 create or replace function brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_parts text[] := parse_ident(p_rule.function);
   v_facts int := case when p_rule.kind in ('task rule', 'second pass') then 1 else 3 end;
@@ -52,6 +51,6 @@ begin
                 case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
 end $$;
 
-comment on function brokerage.rule_call(brokerage.profile_rule, text) is
+comment on function brokerage.rule_call is
   'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. '
   'Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';

@@ -1,7 +1,6 @@
 -- The text that brokerage.assigned_before reads, after one more turn.
 create or replace function brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given float8[]) returns text
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_assigned float8[] := p_assigned::float8[];
 begin
@@ -13,5 +12,5 @@ begin
   return v_assigned::text;
 end $$;
 
-comment on function brokerage.with_assigned(text, bigint[], float8[]) is
+comment on function brokerage.with_assigned is
   'What queues or nuclei were assigned in a batch, by their numbers, with the assignments of one more task.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.with_assignments(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns brokerage.queue_facts[]
-language sql stable
-as $$
+language sql stable as $$
   with queue as materialized (
     select f.ordinality as number, f.queue, f.unified_name from unnest(p_queues) with ordinality f
   ), assigned as materialized (
@@ -19,5 +18,5 @@ as $$
     left join assigned a on a.unified_name = q.unified_name
 $$;
 
-comment on function brokerage.with_assignments(brokerage.run, bigint[], brokerage.queue_facts[]) is
+comment on function brokerage.with_assignments is
   'Facts of queues, with the jobs that a run assigned for the listed tasks added to their live counters.';

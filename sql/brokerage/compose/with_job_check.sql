@@ -3,8 +3,7 @@
 create or replace function brokerage.with_job_check(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]
 ) returns brokerage.task_facts[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_hint jsonb := (select r.parameters from brokerage.rule_in_force r
                     where r.profile = p_profile and r.algorithm = p_algorithm
@@ -39,6 +38,6 @@ begin
      order by n);
 end $$;
 
-comment on function brokerage.with_job_check(text, text, text, brokerage.task_facts[]) is
+comment on function brokerage.with_job_check is
   'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). '
   'Errors: PB001, PB002 (a rule that does not fit).';

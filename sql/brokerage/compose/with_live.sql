@@ -1,11 +1,9 @@
 -- A queue with the jobs that this batch assigned to it since its facts were made.
 create or replace function brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) returns brokerage.queue_facts
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 begin
   q.live_jobs := q.live_jobs + p_jobs;
   return q;
 end $$;
 
-comment on function brokerage.with_live(brokerage.queue_facts, bigint) is
-  'Facts of a queue with jobs added to its live counter.';
+comment on function brokerage.with_live is 'Facts of a queue with jobs added to its live counter.';

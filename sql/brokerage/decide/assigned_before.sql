@@ -2,8 +2,7 @@
 -- work of tasks. They are handed from turn to turn in a setting of the transaction, as all turns are one query.
 -- Volatile, so that each turn reads them again.
 create or replace function brokerage.assigned_before(p_turn bigint) returns float8[]
-language plpgsql volatile
-as $$
+language plpgsql volatile as $$
 declare
   v_said text := current_setting('brokerage.assigned');
 begin
@@ -14,6 +13,6 @@ begin
   return split_part(v_said, ' ', 2)::float8[];
 end $$;
 
-comment on function brokerage.assigned_before(bigint) is
+comment on function brokerage.assigned_before is
   'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null = none. Fails in another '
   'turn.';

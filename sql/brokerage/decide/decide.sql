@@ -3,8 +3,7 @@
 -- that no task's figures cause (locks, disk, a missing rule) end the call.
 create or replace function brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[])
 returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_half int := cardinality(p_task_ids) / 2;
 begin
@@ -29,6 +28,6 @@ begin
                                 else p_queues end);
 end $$;
 
-comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is
+comment on function brokerage.decide is
   'Decides tasks in a run and stores the decisions (brokerage.task_decision, brokerage.decision); a task whose '
   'figures raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';

@@ -4,8 +4,7 @@
 create or replace function brokerage.decide_together(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_base_profile text := brokerage.base_profile(p_run.profile);
   v_tasks brokerage.task_facts[];
@@ -95,6 +94,6 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.decide_together(brokerage.run, bigint[], brokerage.queue_facts[]) is
+comment on function brokerage.decide_together is
   'Decides tasks in a run by one query and stores the decisions. Errors: PB001, PB002 (a rule that does not fit), and '
   'errors that the figures of a task raise.';

@@ -1,8 +1,7 @@
 -- Decisions of tasks that were decided once more carry this note: without it their candidates would look wrong to a
 -- reader who asks where the input is.
 create or replace function brokerage.second_pass(p_profile text, p_algorithm text, out rule text, out reason text)
-language sql stable
-as $$
+language sql stable as $$
   select r.rule, 'no queue has the input and passes the other rules: decided once more, without locality'
     from brokerage.rule_in_force r
    where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
@@ -10,5 +9,5 @@ as $$
    limit 1
 $$;
 
-comment on function brokerage.second_pass(text, text) is
+comment on function brokerage.second_pass is
   'The rule that has tasks decided once more, and the note for them; null = a profile without such a rule.';

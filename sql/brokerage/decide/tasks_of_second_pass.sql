@@ -2,8 +2,7 @@
 -- reasons are those of the last pass.
 create or replace function brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[])
 returns brokerage.task_facts[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_query text := brokerage.compose_second_pass(p_run.profile, p_run.algorithm);
   v_again bigint[];
@@ -39,6 +38,6 @@ begin
     select brokerage.in_second_pass(f) from unnest(p_tasks) f where f.task_id = any (v_again) order by f.task_id);
 end $$;
 
-comment on function brokerage.tasks_of_second_pass(brokerage.run, brokerage.task_facts[]) is
+comment on function brokerage.tasks_of_second_pass is
   'The tasks, just decided in a run, that are decided once more; removes their stored decisions. Errors: PB001, PB002 '
   '(a rule that does not fit).';

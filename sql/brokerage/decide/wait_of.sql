@@ -1,13 +1,12 @@
 -- The time until a task that found nothing is tried again. With {"wait": "1 hour", "950": "10 minutes", "900": "30
 -- minutes"} it is that of the highest priority that the task reaches, else the general one.
 create or replace function brokerage.wait_of(p_parameters jsonb, p_priority int) returns interval
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select coalesce((select w.value::interval from jsonb_each_text(p_parameters) w(key, value)
                     where w.key ~ '^[0-9]{1,9}$' and w.key::int <= p_priority order by w.key::int desc limit 1),
                   (p_parameters ->> 'wait')::interval, interval '1 hour')
 $$;
 
-comment on function brokerage.wait_of(jsonb, int) is
+comment on function brokerage.wait_of is
   'How long a task of a priority waits before it is brokered again, from the parameters of a pending rule; by default '
   'an hour.';

@@ -1,8 +1,7 @@
 -- The decision of a run about a task, as `broker evaluate` prints it. Queues that never entered the list stand by
 -- their unified names, as in the list itself. Those of the task broker are nuclei, with their probabilities.
 create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
-language sql stable
-as $$
+language sql stable as $$
   select case when t.status = 'error'
               then jsonb_build_object('error', jsonb_build_object('code', t.errcode, 'message', t.reason))
               else jsonb_build_object(
@@ -53,6 +52,6 @@ as $$
    where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
 $$;
 
-comment on function brokerage.answer(text, bigint, bigint) is
+comment on function brokerage.answer is
   'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
   'retry_at; or error. Null = the run decided nothing for it.';

@@ -3,9 +3,7 @@ create or replace function brokerage.explained_first_pass(
   p_setup text, p_task_id bigint, p_profile text, p_algorithm text
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
                  factors jsonb, all_reasons text[])
-language plpgsql stable
-set jit = off set enable_mergejoin = off set work_mem = '64MB'
-as $$
+language plpgsql stable set jit = off set enable_mergejoin = off set work_mem = '64MB' as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);
   v_tasks brokerage.task_facts[] :=
@@ -19,6 +17,6 @@ begin
                                     brokerage.facts_of_candidates(p_setup, p_algorithm)) e;
 end $$;
 
-comment on function brokerage.explained_first_pass(text, bigint, text, text) is
+comment on function brokerage.explained_first_pass is
   'Rows of brokerage.explain about queues in the first pass, whatever is left. Errors: PB001, PB002 (a rule that does '
   'not fit).';

@@ -3,8 +3,7 @@
 create or replace function brokerage.explained_pass(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns brokerage.task_facts[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_query text := brokerage.compose_second_pass(p_profile, p_algorithm);
   v_task_id bigint;
@@ -28,6 +27,6 @@ begin
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $$;
 
-comment on function brokerage.explained_pass(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
+comment on function brokerage.explained_pass is
   'Facts of a task, in the second pass if the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule '
   'that does not fit).';

@@ -3,8 +3,7 @@ create or replace function brokerage.explained_queues(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
                  factors jsonb, all_reasons text[])
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return query execute
     brokerage.compose(p_profile, p_algorithm, false, true)
@@ -35,6 +34,6 @@ begin
     using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), p_profile, p_algorithm;
 end $$;
 
-comment on function brokerage.explained_queues(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
+comment on function brokerage.explained_queues is
   'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. Errors: '
   'PB001, PB002 (a rule that does not fit).';

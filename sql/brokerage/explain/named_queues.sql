@@ -3,9 +3,7 @@
 -- include-exclude), a production task in its site or that of its master dataset (brokerage.preassignment).
 create or replace function brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns table (name text, queues text[])
-language plpgsql stable
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 declare
   v_base_profile text;
 begin
@@ -41,6 +39,6 @@ begin
      order by n.name collate "C";
 end $$;
 
-comment on function brokerage.named_queues(text, bigint, text) is
+comment on function brokerage.named_queues is
   'What a task is pre-assigned to (site, included_site), name by name or pattern, and the queues of that name, '
   'pseudo-queues among them. Errors: PB001, PB002.';

@@ -7,9 +7,7 @@
 create or replace function brokerage.obstacles(
   p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
 ) returns table (rule text, rejects bigint, fails bigint, opens bigint, example text)
-language sql stable
-security definer set search_path = brokerage, pg_temp
-as $$
+language sql stable security definer set search_path = brokerage, pg_temp as $$
   with explained as materialized (
     select e.queue, e.verdict, e.rule, e.all_reasons
       from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e
@@ -44,7 +42,7 @@ as $$
    order by 4 desc, 3 desc, 1
 $$;
 
-comment on function brokerage.obstacles(text, bigint, text, text) is
+comment on function brokerage.obstacles is
   'What keeps a task from queues, a row a rule: for how many queues it is the reason, how many queues fail it, and '
   'how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are '
   'not named. For a task that is decided once more, without locality, rejects and fails are those of that pass; opens '

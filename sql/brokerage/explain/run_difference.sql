@@ -3,9 +3,7 @@
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
                weight_before float8, weight_after float8)
-language plpgsql stable
-security definer set search_path = brokerage, pg_temp set enable_nestloop = off
-as $$
+language plpgsql stable security definer set search_path = brokerage, pg_temp set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
   v_missing text;
@@ -51,6 +49,6 @@ begin
    order by s.task_id;
 end $$;
 
-comment on function brokerage.run_difference(text, bigint, bigint) is
+comment on function brokerage.run_difference is
   'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, and the '
   'best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';

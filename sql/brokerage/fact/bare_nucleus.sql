@@ -1,10 +1,9 @@
 create or replace function brokerage.bare_nucleus(p_said text, p_attributes jsonb) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select coalesce(p_said,
                   case when p_attributes ->> 'bareNucleus' in ('only', 'allow') then p_attributes ->> 'bareNucleus' end)
 $$;
 
-comment on function brokerage.bare_nucleus(text, jsonb) is
+comment on function brokerage.bare_nucleus is
   'Mode of a bare nucleus, only or allow; null = none: the value in the table of nuclei, else in the attributes '
   '(catchall, params) of the queue that stands for it.';

@@ -14,8 +14,7 @@ returns table (task_id bigint, account_running_jobs bigint, account_queued_jobs 
                base_expected_wait_hour_on_pq float8, base_default_queue_length_per_pq_user float8,
                base_queue_ratio_on_pq float8, static_max_queue_running_ratio float8, max_expected_wait_hour float8,
                storage_min_free_size_output float8)
-language sql stable
-as $$
+language sql stable as $$
   with config as materialized (
     select c.all_keys -> 'anal_jobbroker' as keys, c.all_keys -> 'prio_mgr' as caps,
            c.all_keys -> 'analy_eval' as classes
@@ -147,6 +146,6 @@ as $$
                                              and r.direction = 'read_lan') p(names, storage_queues)
 $$;
 
-comment on function brokerage.facts_of_analysis(text, bigint[], text) is
+comment on function brokerage.facts_of_analysis is
   'What only analysis_job reads of tasks, one row each (base profile documented or panda2026); the columns are those '
   'of brokerage.task_facts.';

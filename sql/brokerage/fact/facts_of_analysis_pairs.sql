@@ -13,8 +13,7 @@ create or replace function brokerage.facts_of_analysis_pairs(
                  zero_share text, software text, platform_level_percent float8, input_problem text, input_copies float8,
                  failed bigint, closed bigint, finished bigint, user_queued bigint, user_running bigint, users bigint,
                  users_running bigint, to_running_rate float8)
-language sql stable
-as $$
+language sql stable as $$
   with task as materialized (
     select f.ordinality as number, f.task_id, f.gshare, f.label, f.user_name, f.included_sites, f.sites, f.preassigned,
            i.datasets, i.nothing_there,
@@ -194,6 +193,6 @@ as $$
     left join result r on r.task = t.number and r.queue = f.queue_number
 $$;
 
-comment on function brokerage.facts_of_analysis_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
+comment on function brokerage.facts_of_analysis_pairs is
   'What tasks and queues have with each other, as rules of analysis_job see it: one row for each task and queue, '
   'by their places in the two arrays.';

@@ -1,7 +1,6 @@
 -- The candidates of an algorithm: nuclei for tasks, queues for jobs.
 create or replace function brokerage.facts_of_candidates(p_setup text, p_algorithm text) returns brokerage.queue_facts[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return case when p_algorithm = 'production_task'
               then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
@@ -10,5 +9,5 @@ begin
                           order by f.queue) end;
 end $$;
 
-comment on function brokerage.facts_of_candidates(text, text) is
+comment on function brokerage.facts_of_candidates is
   'The candidates of an algorithm as rules see them, by name: nuclei (production_task) or queues.';

@@ -10,14 +10,11 @@ create or replace function brokerage.facts_of_few_analysis_pairs(
                  zero_share text, software text, platform_level_percent float8, input_problem text, input_copies float8,
                  failed bigint, closed bigint, finished bigint, user_queued bigint, user_running bigint, users bigint,
                  users_running bigint, to_running_rate float8)
-language plpgsql stable
-set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql stable set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query select f.* from brokerage.facts_of_analysis_pairs(p_setup, p_tasks, p_queues, p_base_profile) f;
 end $$;
 
-comment on function brokerage.facts_of_few_analysis_pairs(
-  text, brokerage.task_facts[], brokerage.queue_facts[], text) is
+comment on function brokerage.facts_of_few_analysis_pairs is
   'The same as brokerage.facts_of_analysis_pairs, faster for some hundred pairs: its plan is kept.';

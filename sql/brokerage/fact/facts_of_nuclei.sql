@@ -1,8 +1,7 @@
 -- Nuclei as rules of production_task see them: candidates like queues, of which only the columns set here count
 -- (task-brokerage.md, task-nucleus-list).
 create or replace function brokerage.facts_of_nuclei(p_setup text) returns setof brokerage.queue_facts
-language sql stable
-as $$
+language sql stable as $$
   with nucleus as materialized (
     select s.nucleus from brokerage.nucleus_site s where s.setup = p_setup
     union
@@ -43,6 +42,6 @@ as $$
            'attributes', coalesce(s.attributes, '{}'))) r
 $$;
 
-comment on function brokerage.facts_of_nuclei(text) is
+comment on function brokerage.facts_of_nuclei is
   'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of '
   'resource.nucleus among them; one row each.';

@@ -6,8 +6,7 @@ create or replace function brokerage.facts_of_nucleus_pairs(
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, remaining_work float8,
                  located_files bigint, located_bytes bigint, located_disk_files bigint, located_disk_bytes bigint,
                  space float8, weighed_space float8, space_total float8, output_problem text, wan_problem text)
-language sql stable
-as $$
+language sql stable as $$
   with task as materialized (
     select f.ordinality as number, f.task_id, f.gshare, f.current_priority, f.nucleus, f.is_preset,
            t.task_broker_on_master,
@@ -141,6 +140,6 @@ as $$
     left join remaining_space r on r.outlet = o.number and r.nucleus = n.number
 $$;
 
-comment on function brokerage.facts_of_nucleus_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
+comment on function brokerage.facts_of_nucleus_pairs is
   'What tasks and nuclei have with each other, as rules of production_task see it: one row for each task and nucleus, '
   'by their places in the two arrays.';

@@ -14,8 +14,7 @@ create or replace function brokerage.facts_of_pairs(
                  type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint,
                  reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean,
                  zero_share text, software text, platform_level_percent float8)
-language sql stable
-as $$
+language sql stable as $$
   with numbered as not materialized (
     select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes,
            f.input_pre_staging,
@@ -272,6 +271,6 @@ as $$
     left join available a on a.task = t.number and a.queue = o.unified
 $$;
 
-comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
+comment on function brokerage.facts_of_pairs is
   'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in '
   'the two arrays. p_analysis: software is compared as for analysis; null = by the label of each task.';

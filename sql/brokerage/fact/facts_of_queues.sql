@@ -3,8 +3,7 @@
 -- stand in the order of the type; tests/brokerage/test_facts.py compares the names.
 create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false)
 returns setof brokerage.queue_facts
-language sql stable
-as $$
+language sql stable as $$
   with storage as materialized (
     select s.queue,
            min(s.site) filter (where s.direction = 'write_lan' and s.position = 1) as output_site,
@@ -146,6 +145,6 @@ as $$
    where q.setup = p_setup
 $$;
 
-comment on function brokerage.facts_of_queues(text, boolean) is
+comment on function brokerage.facts_of_queues is
   'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: '
   'with the storages that analysis uses.';

@@ -1,12 +1,10 @@
--- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and
--- its links summed up (conventions.md, Units; conventions.md, Missing values; conventions.md, Kinds of task;
--- conventions.md, Job size). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the
--- names.
+-- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its
+-- links summed up (conventions.md, Units; conventions.md, Missing values; conventions.md, Kinds of task;
+-- conventions.md, Job size). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns setof brokerage.task_facts
-language sql stable
-as $$
+language sql stable as $$
   with config as materialized (
     select resource.configuration(p_setup) as all_keys, resource.clock(p_setup) as now
   ), share as materialized (
@@ -220,6 +218,6 @@ as $$
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is
+comment on function brokerage.facts_of_tasks is
   'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; '
   'one row a task that is there.';

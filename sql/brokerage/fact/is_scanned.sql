@@ -1,9 +1,8 @@
 -- task-brokerage.md, task-input-scan: database releases and logs are no data that a task would follow.
 create or replace function brokerage.is_scanned(p_dataset text) returns boolean
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select p_dataset not like 'ddo%' and split_part(p_dataset, '.', 5) <> 'log'
 $$;
 
-comment on function brokerage.is_scanned(text) is
+comment on function brokerage.is_scanned is
   'Whether the place of an input dataset counts for panda2026: database releases and logs are left out.';

@@ -2,10 +2,9 @@
 -- standing for .*. A name without other characters of expressions, the dot apart, is found by like as well and at
 -- less cost (brokerage.name_patterns).
 create or replace function brokerage.name_expression(p_name text) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case when p_name like '%*%' and p_name ~ '[][\\^$|?+(){}]' then replace(p_name, '*', '.*') end
 $$;
 
-comment on function brokerage.name_expression(text) is
+comment on function brokerage.name_expression is
   'The regular expression that stands for a name of queues with * in PanDA''s code; null where like does.';

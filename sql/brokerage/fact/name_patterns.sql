@@ -3,8 +3,7 @@
 -- character, and an expression with other special characters is replaced by the names that it finds. An expression
 -- that cannot be read finds none; brokerage.task_problem reports it.
 create or replace function brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) returns text[]
-language sql stable
-as $$
+language sql stable as $$
   select coalesce(array_agg(u.pattern order by n.number, u.pattern) filter (where u.pattern is not null),
                   case when count(*) > 0 then '{}'::text[] end)
     from unnest(p_names) with ordinality n(name, number)
@@ -28,6 +27,6 @@ as $$
    where n.name <> ''
 $$;
 
-comment on function brokerage.name_patterns(text, text[], boolean) is
+comment on function brokerage.name_patterns is
   'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be '
   'found anywhere in what is compared.';

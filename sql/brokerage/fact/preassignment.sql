@@ -6,8 +6,7 @@ create or replace function brokerage.preassignment(
   p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
   out by text
 )
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when m.site <> '' then case when not m.ignored then resource.names_of_list(m.site) end
               when coalesce((p_task).site, '') <> '' then resource.names_of_list((p_task).site) end,
          case when m.site <> '' then case when not m.ignored then 'preassigned-merge' end
@@ -19,6 +18,6 @@ as $$
                           false) as ignored) m
 $$;
 
-comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
+comment on function brokerage.preassignment is
   'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null = it '
   'is not pre-assigned.';

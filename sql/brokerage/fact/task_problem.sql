@@ -1,7 +1,6 @@
 -- A task with a text that cannot be read gets this error before any rule runs, and no other task suffers.
 create or replace function brokerage.task_problem(t workload.task, p_base_profile text, p_algorithm text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select coalesce('architecture: ' || brokerage.architecture_problem(t.architecture),
                   case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end,
                   case when p_base_profile <> 'documented' and p_algorithm = 'analysis_job' then
@@ -15,6 +14,6 @@ as $$
                       order by s.field desc, n.number limit 1) end)
 $$;
 
-comment on function brokerage.task_problem(workload.task, text, text) is
+comment on function brokerage.task_problem is
   'The text of a task that an algorithm cannot read in a base profile (documented, panda2026), and why; null = all '
   'can be read.';

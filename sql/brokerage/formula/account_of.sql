@@ -1,9 +1,8 @@
 create or replace function brokerage.account_of(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when t.working_group <> '' then 'group ' || t.working_group
               else 'user ' || coalesce(t.user_name, 'not known') end
 $$;
 
-comment on function brokerage.account_of(brokerage.task_facts) is
+comment on function brokerage.account_of is
   'Whose jobs count for the caps of a task, in words: its working group, else its user.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.compare_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8
 ) returns int
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.cpu_time_is_hs06 is not true then brokerage.compare(
       t.walltime * coalesce(t.job_input_mb, 0), p_limit * brokerage.slot_cores(t, q, p),
@@ -20,7 +19,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.compare_walltime(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
-  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); '
-  'null = the walltime is not known.';
+comment on function brokerage.compare_walltime is
+  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null = the walltime is not '
+  'known.';

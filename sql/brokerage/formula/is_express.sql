@@ -3,8 +3,7 @@
 create or replace function brokerage.is_express(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'urgent_alone')::boolean
     then coalesce(t.processing_type = 'urgent', false) or coalesce(t.current_priority > 1000, false)
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.is_express(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.is_express is
   'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';

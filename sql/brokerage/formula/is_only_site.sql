@@ -3,10 +3,9 @@
 create or replace function brokerage.is_only_site(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select p.preassigned_alone is true and t.preassigned_by is distinct from 'preassigned-merge'
 $$;
 
-comment on function brokerage.is_only_site(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.is_only_site is
   'Whether the task names this queue as its only site: panda2026 leaves out some rules then.';

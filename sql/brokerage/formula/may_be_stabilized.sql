@@ -3,8 +3,7 @@
 create or replace function brokerage.may_be_stabilized(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) >= t.base_queue_length_per_pq
     and brokerage.compare(brokerage.queued_of_share(t, q, p)::float8,
@@ -15,6 +14,5 @@ as $$
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;
 
-comment on function brokerage.may_be_stabilized(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.may_be_stabilized is
   'Whether the jobs of a user at the queue may be limited. Parameters spares_merging, spares_absent (boolean).';

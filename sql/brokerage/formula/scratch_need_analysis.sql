@@ -2,12 +2,10 @@
 create or replace function brokerage.scratch_need_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
          + coalesce(t.out_disk_bytes, 0) * coalesce(t.job_input_mb, 0) + coalesce(t.work_disk_bytes, 0)
 $$;
 
-comment on function brokerage.scratch_need_analysis(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.scratch_need_analysis is
   'Scratch that an analysis job of the task needs at the queue (bytes).';

@@ -2,8 +2,7 @@
 create or replace function brokerage.scratch_need_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.is_merging then floor(2 * coalesce(t.job_input_bytes, 0) / 1048576::float8)
     else greatest(
@@ -17,6 +16,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.scratch_need_analysis_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.scratch_need_analysis_panda2026 is
   'Scratch that an analysis job of the task needs at the queue (MiB), as PanDA''s code computes it.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.user_queue_limit(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns numeric
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select greatest(
     t.base_default_queue_length_per_pq_user::numeric,
     t.base_queue_ratio_on_pq::numeric * p.users_running,
@@ -12,5 +11,4 @@ as $$
     brokerage.queue_length_limit(t, q, p) / greatest(p.users, 1))
 $$;
 
-comment on function brokerage.user_queue_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'max_q_len: jobs that the user of the task may have queued there.';
+comment on function brokerage.user_queue_limit is 'max_q_len: jobs that the user of the task may have queued there.';

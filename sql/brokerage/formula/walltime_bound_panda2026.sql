@@ -2,8 +2,7 @@
 create or replace function brokerage.walltime_bound_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit float8
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.cpu_time_is_hs06
     then trunc((p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p)
@@ -12,6 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.walltime_bound_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+comment on function brokerage.walltime_bound_panda2026 is
   'What a walltime limit of the queue (s) allows a job: HS06 s, or s times cores if the task is not measured in HS06.';

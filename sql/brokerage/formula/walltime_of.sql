@@ -3,8 +3,7 @@
 create or replace function brokerage.walltime_of(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.cpu_time_is_hs06 is not true then t.walltime * coalesce(t.job_input_mb, 0) / brokerage.slot_cores(t, q, p)
     when t.cpu_time * p_events = 0 then coalesce(t.base_walltime, 0)
@@ -15,6 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.walltime_of(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+comment on function brokerage.walltime_of is
   'Walltime of a job with so many events at the queue (s); null = not known. '
   'To show; rules decide by brokerage.compare_walltime.';

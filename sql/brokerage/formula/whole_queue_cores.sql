@@ -2,10 +2,9 @@
 create or replace function brokerage.whole_queue_cores(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select greatest(coalesce(q.unified_corecount, 1), 1)
 $$;
 
-comment on function brokerage.whole_queue_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.whole_queue_cores is
   'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';

@@ -1,13 +1,12 @@
 -- The base profile decides how facts are read: texts of architectures and policies are read differently.
 create or replace function brokerage.base_profile(p_profile text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select l.of_profile
     from brokerage.profile_line l
     join brokerage.shipped_profile s on s.profile = l.of_profile
    where l.profile = p_profile
 $$;
 
-comment on function brokerage.base_profile(text) is
+comment on function brokerage.base_profile is
   'The shipped profile that a profile is based on in the end: documented or panda2026; null = there is no such '
   'profile.';

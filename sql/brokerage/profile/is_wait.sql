@@ -1,11 +1,10 @@
 create or replace function brokerage.is_wait(p_value jsonb) returns boolean
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return jsonb_typeof(p_value) = 'string' and (p_value #>> '{}')::interval > interval '0';
 exception when data_exception then
   return false;
 end $$;
 
-comment on function brokerage.is_wait(jsonb) is
+comment on function brokerage.is_wait is
   'Whether a JSON value is a time to wait: a text that is an interval longer than 0.';

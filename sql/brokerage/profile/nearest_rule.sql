@@ -1,7 +1,6 @@
 -- A rule of another broker was meant for that broker; any other name may be misspelt.
 create or replace function brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select concat_ws(' ', coalesce((
     select format('%s has it: give that as p_algorithm.', string_agg(r.algorithm, ', ' order by r.algorithm))
       from brokerage.rule_in_force r where r.profile = p_profile and r.rule = p_rule having count(*) > 0),
@@ -13,6 +12,6 @@ as $$
                    'A rule of your own needs kind, position and function.')
 $$;
 
-comment on function brokerage.nearest_rule(text, text, text) is
+comment on function brokerage.nearest_rule is
   'A hint for a rule that a profile does not have for an algorithm: the algorithms that have it, else the rule with '
   'the most similar name.';

@@ -1,7 +1,5 @@
 create or replace function brokerage.remove_profile(p_profile text) returns boolean
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
   v_user text;
 begin
@@ -27,6 +25,6 @@ begin
   return found;
 end $$;
 
-comment on function brokerage.remove_profile(text) is
+comment on function brokerage.remove_profile is
   'Removes a profile of your own with its rules; false when there is none. Errors: PB001 (it comes with the program), '
   'PB005 (it is in use).';

@@ -1,14 +1,12 @@
 create or replace function brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text default 'production_job')
 returns boolean
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   delete from brokerage.profile_rule r
    where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.rule = p_rule;
   return found;
 end $$;
 
-comment on function brokerage.remove_rule(text, text, text) is
+comment on function brokerage.remove_rule is
   'Undoes brokerage.set_rule for a rule: a rule of your own is removed, a shipped one is as it came. False if the '
   'profile has no row for it.';

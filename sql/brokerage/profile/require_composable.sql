@@ -1,8 +1,7 @@
 -- Composes and plans every profile that has the rules of this one: a rule that does not fit is found when it is set,
 -- not when tasks wait.
 create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_profile text;
   v_rule brokerage.profile_rule;
@@ -31,5 +30,5 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.require_composable(text, text) is
+comment on function brokerage.require_composable is
   'Refuses a profile that cannot be composed into a query. Errors: PB001, PB002.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.require_order(
   p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text
 ) returns void
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 begin
   if p_rule.kind = 'candidate' and p_rules_before then
     raise exception 'rule % of profile % is of kind candidate and stands behind rules of other kinds',
@@ -24,6 +23,6 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_order(brokerage.profile_rule, boolean, boolean, text) is
+comment on function brokerage.require_order is
   'Refuses a rule at a position where it cannot be composed, or a choice that does not state how many it keeps. '
   'Errors: PB001.';

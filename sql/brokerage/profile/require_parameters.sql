@@ -1,10 +1,8 @@
--- A function that comes with the program reads the parameters that some shipped rule of the same function has, of
--- the same type. brokerage.weight_free_places is in no shipped rule (analysis-weights.md,
--- new-weight-of-the-documentation: off by default), so its parameters stand here. Other functions may read any
--- parameter.
+-- A function that comes with the program reads the parameters that some shipped rule of the same function has, of the
+-- same type. brokerage.weight_free_places is in no shipped rule (analysis-weights.md, new-weight-of-the-documentation:
+-- off by default), so its parameters stand here. Other functions may read any parameter.
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_known jsonb := (select jsonb_object_agg(k.key, k.type)
                       from (select distinct e.key, jsonb_typeof(e.value) as type
@@ -57,5 +55,5 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.require_parameters(brokerage.profile_rule) is
+comment on function brokerage.require_parameters is
   'Refuses a parameter that the function of a rule does not read, or a value that it cannot read. Errors: PB001.';

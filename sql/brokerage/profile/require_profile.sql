@@ -1,7 +1,6 @@
 -- A profile without rules for an algorithm would take every queue, so it is refused like a missing one.
 create or replace function brokerage.require_profile(p_profile text, p_algorithm text default null) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if brokerage.base_profile(p_profile) is null then
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
@@ -20,5 +19,5 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_profile(text, text) is
+comment on function brokerage.require_profile is
   'Refuses a profile that does not exist, or that has no rules for an algorithm. Errors: PB001.';

@@ -2,9 +2,7 @@
 create or replace function brokerage.set_profile(
   p_profile text, p_based_on text default 'documented', p_description text default ''
 ) returns void
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
   v_based_on text := brokerage.profile_name(p_based_on);
 begin
@@ -30,6 +28,6 @@ begin
   on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;
 end $$;
 
-comment on function brokerage.set_profile(text, text, text) is
+comment on function brokerage.set_profile is
   'Makes or changes a profile of your own: it has the rules of the profile that it is based on, unless '
   'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile).';

@@ -1,7 +1,5 @@
 create or replace function brokerage.set_settings(p_setup text, p_settings jsonb) returns void
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   p_settings := resource.check_settings('brokerage.setting', p_settings);
@@ -19,6 +17,6 @@ begin
   perform resource.change_settings('brokerage.setting', p_setup, p_settings);
 end $$;
 
-comment on function brokerage.set_settings(text, jsonb) is
+comment on function brokerage.set_settings is
   'Changes settings of brokerage in a setup, all or none. The settings are the columns of brokerage.setting. A time is '
   'a text such as "2 days", or a number of seconds. Errors: PB001 (key or value), PB002 (setup not granted).';

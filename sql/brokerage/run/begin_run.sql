@@ -2,8 +2,7 @@
 create or replace function brokerage.begin_run(
   p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false
 ) returns brokerage.run
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_run brokerage.run;
 begin
@@ -16,6 +15,6 @@ begin
   return v_run;
 end $$;
 
-comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
+comment on function brokerage.begin_run is
   'Begins a run of a broker; without a profile the setup''s applies, documented by default. Errors: PB001 (no such '
   'setup or profile).';

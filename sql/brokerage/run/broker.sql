@@ -5,8 +5,7 @@ create or replace procedure brokerage.broker(
   p_setup text, p_algorithm text, p_task_ids bigint[], p_profile text, p_seed bigint, p_dry_run boolean, p_limit bigint,
   p_tasks_a_commit int, inout p_run_id bigint
 )
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_done bigint;
   v_left bigint := p_limit;
@@ -45,6 +44,6 @@ begin
   perform brokerage.close_run(p_setup, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker(text, text, bigint[], text, bigint, boolean, bigint, int, bigint) is
+comment on procedure brokerage.broker is
   'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. '
   'Errors: PB001, PB002, PB004, PB005.';

@@ -4,14 +4,13 @@ create or replace procedure brokerage.broker_jobs(
   p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,
   inout p_run_id bigint default null
 )
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   call brokerage.broker(p_setup, 'production_job', p_tasks, p_profile, p_seed, p_dry_run, p_limit,
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_jobs(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
+comment on procedure brokerage.broker_jobs is
   'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides '
   '(brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run '
   'stores decisions only, p_limit is the highest number of tasks. Commits after each p_tasks_a_commit tasks; null = '

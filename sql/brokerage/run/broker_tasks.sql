@@ -4,20 +4,15 @@ create or replace procedure brokerage.broker_tasks(
   p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,
   inout p_run_id bigint default null
 )
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   call brokerage.broker(p_setup, 'production_task', p_tasks, p_profile, p_seed, p_dry_run, p_limit,
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_tasks(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
+comment on procedure brokerage.broker_tasks is
   'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and '
   'sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next tasks see. '
-  'p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is the highest number of tasks. Commits '
-  'after each p_tasks_a_commit tasks; null = never, so that it can run in a transaction of the caller''s. Concurrent '
-  'calls share the work. p_run_id returns the run of the decisions. A listed task is decided whether it is due or '
-  'not, if its label is one of this broker; a notice names those that are not due. Within a transaction block, or '
-  'from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => '
-  'null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an '
-  'operator), PB004 (no such task), PB005 (its label is of another broker; a dry run decides it).';
+  'brokerage.broker_jobs explains the arguments and the commits. Errors: PB001 (no such setup or profile, an argument '
+  'out of range, isolation level), PB002 (not an operator), PB004 (no such task), PB005 (its label is of another '
+  'broker; a dry run decides it).';

@@ -1,7 +1,5 @@
 create or replace function brokerage.close_run(p_setup text, p_run_id bigint) returns void
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   update brokerage.run r
@@ -9,5 +7,5 @@ begin
    where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
 end $$;
 
-comment on function brokerage.close_run(text, bigint) is
+comment on function brokerage.close_run is
   'Ends a run; what brokerage.broker_jobs calls last. Errors: PB002 (setup not granted).';

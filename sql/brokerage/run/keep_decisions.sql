@@ -1,9 +1,7 @@
 -- A day of decisions beyond the retention is counted by rule and queue before its partition is dropped. All setups
 -- share the partitions, so the longest retention counts.
 create or replace function brokerage.keep_decisions(p_days int default 3) returns bigint
-language plpgsql
-set lock_timeout = '300ms'
-as $$
+language plpgsql set lock_timeout = '300ms' as $$
 declare
   v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting_in_force s);
   v_expired regclass;
@@ -28,6 +26,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function brokerage.keep_decisions(int) is
+comment on function brokerage.keep_decisions is
   'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the '
   'retention, and forgets old runs; returns how many partitions changed.';

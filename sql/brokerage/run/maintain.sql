@@ -1,7 +1,5 @@
 create or replace function brokerage.maintain() returns table (step text, changed bigint)
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   step := 'decision partitions';
   changed := 0;
@@ -13,6 +11,6 @@ begin
   return next;
 end $$;
 
-comment on function brokerage.maintain() is
+comment on function brokerage.maintain is
   'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of dropped decisions, '
   'removes old runs. Safe to run twice at once.';

@@ -3,9 +3,7 @@
 create or replace function brokerage.open_run(
   p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean
 ) returns bigint
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if exists (select from pg_class c
@@ -16,6 +14,6 @@ begin
   return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry, false))).run_id;
 end $$;
 
-comment on function brokerage.open_run(text, text, text, bigint, boolean) is
+comment on function brokerage.open_run is
   'Begins a run and returns its number; what brokerage.broker_jobs calls first. '
   'Errors: PB001 (no such setup or profile), PB002 (setup not granted).';

@@ -1,9 +1,7 @@
 -- Without statistics of a world just loaded the planner expects a handful of rows, and a batch that takes seconds
 -- takes minutes.
 create or replace function brokerage.refresh_statistics() returns void
-language plpgsql
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
   analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot,
     resource.storage, resource.link, resource.software, resource.software_tag,
@@ -14,5 +12,5 @@ begin
     workload.end_count, resource.account, resource.pilot_request;
 end $$;
 
-comment on function brokerage.refresh_statistics() is
+comment on function brokerage.refresh_statistics is
   'Updates the planner''s statistics after a large load, as autovacuum would within minutes.';

@@ -2,9 +2,7 @@
 -- number would assign it.
 create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null)
 returns void
-language plpgsql stable
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 declare
   v_missing bigint[];
   v_other record;
@@ -38,6 +36,6 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_tasks(text, bigint[], text) is
+comment on function brokerage.require_tasks is
   'Refuses tasks that do not exist, naming them, and tasks whose label belongs to another broker than p_algorithm '
   '(null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';

@@ -1,8 +1,7 @@
 -- full-chain.md, full-chain-task: a full-chain task follows its parent, so it is decided when the parent has its
 -- nucleus, not together with it. Parents that form a circle are decided together.
 create or replace function brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) returns bigint[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_wave bigint[];
 begin
@@ -18,6 +17,6 @@ begin
   return case when cardinality(v_wave) = 0 then p_task_ids else v_wave end;
 end $$;
 
-comment on function brokerage.wave_of(text, text, bigint[]) is
+comment on function brokerage.wave_of is
   'The tasks among some that are decided first: full-chain tasks come after their parents. All of them, if an '
   'algorithm has no such order.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.accepts_attribute(
   p_list jsonb, p_value text, p_is_pattern boolean, p_base_profile text
 ) returns boolean
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_value = '*' then
     return not coalesce(p_list ? 'excl', false);
@@ -20,6 +19,6 @@ begin
                     and not (p_base_profile = 'documented' and e.value = 'excl'));
 end $$;
 
-comment on function brokerage.accepts_attribute(jsonb, text, boolean, text) is
+comment on function brokerage.accepts_attribute is
   'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or '
   'not). Base profile documented or panda2026.';

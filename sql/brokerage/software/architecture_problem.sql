@@ -1,8 +1,7 @@
 -- A text that cannot be read never stops a batch: its task gets this error before the rules run. If the CPU that
 -- sw_platform implies is cut out of a regular expression, that is no error: it then equals only itself.
 create or replace function brokerage.architecture_problem(p_architecture text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_json jsonb;
   v_platform text;
@@ -39,6 +38,6 @@ begin
            limit 1);
 end $$;
 
-comment on function brokerage.architecture_problem(text) is
+comment on function brokerage.architecture_problem is
   'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression '
   'that is none; null = it can.';

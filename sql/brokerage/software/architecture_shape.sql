@@ -1,7 +1,6 @@
 -- software-check.md, Task architecture: the JSON form.
 create or replace function brokerage.architecture_shape(p_json jsonb) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select format('%s is %s, not %s', v.key, v.value, v.wanted)
     from (select 'sw_platform' as key, p_json -> 'sw_platform' as value, array['string'] as kinds, 'a text' as wanted
           union all select 'base_platform', p_json -> 'base_platform', array['string'], 'a text'
@@ -27,5 +26,5 @@ as $$
    limit 1
 $$;
 
-comment on function brokerage.architecture_shape(jsonb) is
+comment on function brokerage.architecture_shape is
   'Which value of an architecture in JSON has the wrong type; null = none.';

@@ -1,8 +1,7 @@
 create or replace function brokerage.attribute_problem(
   p_kind text, p_wanted jsonb, p_published jsonb, p_base_profile text
 ) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_key text;
   v_value text;
@@ -20,6 +19,6 @@ begin
   return nullif(array_to_string(v_problems, ', '), '');
 end $$;
 
-comment on function brokerage.attribute_problem(text, jsonb, jsonb, text) is
+comment on function brokerage.attribute_problem is
   'The part of a requirement (attribute to value, * = not asked) that the lists of one published dictionary do not '
   'take; null = none. Base profile documented or panda2026.';

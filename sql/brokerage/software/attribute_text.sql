@@ -1,6 +1,5 @@
 create or replace function brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_names text := array_to_string(
     array(select e.name from jsonb_array_elements_text(p_list) e(name) where e.name <> 'excl'), ', ');
@@ -10,5 +9,5 @@ begin
               else format('%s %s is not among %s', p_attribute, p_value, v_names) end;
 end $$;
 
-comment on function brokerage.attribute_text(text, text, jsonb) is
+comment on function brokerage.attribute_text is
   'Text of a reason: a published list does not take the value of an attribute that a task asks for (* = none).';

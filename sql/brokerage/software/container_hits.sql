@@ -2,8 +2,7 @@
 create or replace function brokerage.container_hits(
   p_setup text, p_containers text[], p_only_tags boolean[], p_base_profile text
 ) returns table (container text, only_tags boolean, queue text)
-language sql stable rows 1000
-as $$
+language sql stable rows 1000 as $$
   with wanted as materialized (
     select distinct w.container, w.only_tags
       from unnest(p_containers, p_only_tags) w(container, only_tags)
@@ -40,6 +39,6 @@ as $$
    where exists (select from unnest(s.containers) c(prefix) where starts_with(p.path, c.prefix))
 $$;
 
-comment on function brokerage.container_hits(text, text[], boolean[], text) is
+comment on function brokerage.container_hits is
   'Queues whose tags hold a container, or that publish a prefix of it or of its sources (queue ALL). For containers '
   'with onlyTagsForFC or not; base profile documented or panda2026.';

@@ -2,8 +2,7 @@
 -- removes one leading and one trailing parenthesis and cuts at every | and -; documented cuts outside of
 -- parentheses, so (x86_64|aarch64)-intel means both architectures.
 create or replace function brokerage.cpu_requirement(p_text text, p_base_profile text) returns jsonb
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_text text := p_text;
   v_alternatives text[];
@@ -31,6 +30,6 @@ begin
   return v_result;
 end $$;
 
-comment on function brokerage.cpu_requirement(text, text) is
+comment on function brokerage.cpu_requirement is
   'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. '
   'Base profile documented or panda2026.';

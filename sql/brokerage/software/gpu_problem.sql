@@ -1,8 +1,7 @@
 -- software-check.md, Hardware: GPU requirements of panda2026 are compared with the GPUs that were seen on the worker
 -- nodes.
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
-language sql stable
-as $$
+language sql stable as $$
   select case
     when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is not null
     then format('gpu vendor %s is %s', w.vendor, brokerage.pattern_problem(w.vendor))
@@ -45,6 +44,6 @@ as $$
             and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
 $$;
 
-comment on function brokerage.gpu_problem(text, text, jsonb) is
+comment on function brokerage.gpu_problem is
   'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null = they do. '
   'Vendor and model are prefixes (regular expressions, any case).';

@@ -1,8 +1,7 @@
 -- software-check.md, Task architecture: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented
 -- reads vendor and model alone.
 create or replace function brokerage.gpu_requirement(p_text text) returns jsonb
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select jsonb_build_object('vendor', coalesce(nullif(split_part(f.fields[1], '-', 1), ''), '*'), 'model',
                             coalesce(nullif(split_part(f.fields[1], '-', 2), ''), '*'))
          || coalesce((select jsonb_object_agg(
@@ -23,6 +22,6 @@ as $$
    where p_text is not null
 $$;
 
-comment on function brokerage.gpu_requirement(text) is
+comment on function brokerage.gpu_requirement is
   'A GPU requirement as an object: vendor, model (* where nothing is asked), and conditions on vram, version, '
   'driver_version, microarchitecture.';

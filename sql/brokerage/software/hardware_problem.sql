@@ -1,8 +1,7 @@
 -- software-check.md, Hardware (measured properties of GPUs: brokerage.gpu_problem).
 create or replace function brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_base_profile text)
 returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_kind text;
   v_wanted jsonb;
@@ -51,6 +50,6 @@ begin
   return null;
 end $$;
 
-comment on function brokerage.hardware_problem(jsonb, jsonb, text) is
+comment on function brokerage.hardware_problem is
   'Why published hardware (brokerage.published_hardware) does not meet a requirement {cpu, gpu}; null = it does. Base '
   'profile documented or panda2026.';

@@ -1,8 +1,7 @@
 -- Queues share few dictionaries of hardware, and tasks few requirements: each pair of them is compared once.
 create or replace function brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_base_profile text)
 returns table (requirement jsonb, queue text, problem text)
-language sql stable rows 1000
-as $$
+language sql stable rows 1000 as $$
   with software as materialized (
     select s.queue, coalesce(s.architectures, '[]') as architectures from resource.software s where s.setup = p_setup
   ), published as materialized (
@@ -25,6 +24,6 @@ as $$
   select j.requirement, j.queue, j.problem from judged j where j.problem is not null
 $$;
 
-comment on function brokerage.hardware_verdicts(text, jsonb[], text) is
+comment on function brokerage.hardware_verdicts is
   'Requirements {cpu, gpu} and the queues whose published hardware does not meet them, with the reason. Base profile '
   'documented or panda2026.';

@@ -1,10 +1,8 @@
 -- Regular expressions come from tasks and sites: an expression that PostgreSQL cannot read, or that takes long to
--- compile, is refused before it is used. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s; within the
--- limits below 7 ms. No back-references: they are matched by search. Not parallel safe: the handler is a
--- subtransaction.
+-- compile, is refused before it is used. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s; within the limits
+-- below 7 ms. No back-references: they are matched by search. Not parallel safe: the handler is a subtransaction.
 create or replace function brokerage.pattern_problem(p_pattern text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_repeats numeric;
   v_quantifiers int;
@@ -34,6 +32,6 @@ begin
   return null;
 end $$;
 
-comment on function brokerage.pattern_problem(text) is
+comment on function brokerage.pattern_problem is
   'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, or not '
   'valid; null = it is used.';

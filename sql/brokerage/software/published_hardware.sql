@@ -1,8 +1,7 @@
 -- software-check.md, Hardware: dictionaries of type cpu and gpu, whose attributes are lists of texts. The last
 -- dictionary of a type counts; one text stands for a list of it.
 create or replace function brokerage.published_hardware(p_architectures jsonb) returns jsonb
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select coalesce(jsonb_object_agg(d.dictionary ->> 'type', l.lists order by d.number), '{}')
     from jsonb_array_elements(case when jsonb_typeof(p_architectures) = 'array' then p_architectures
                                    else '[]' end) with ordinality d(dictionary, number)
@@ -14,5 +13,5 @@ as $$
    where jsonb_typeof(d.dictionary -> 'type') = 'string'
 $$;
 
-comment on function brokerage.published_hardware(jsonb) is
+comment on function brokerage.published_hardware is
   'The hardware that a queue publishes: an object of type (cpu, gpu) to attribute to list of values.';

@@ -1,8 +1,7 @@
 -- software-check.md, Task architecture: without # the CPU is implied; documented takes the first part of
 -- sw_platform, panda2026 that of the whole text. JSON implies none.
 create or replace function brokerage.read_architecture(p_architecture text, p_base_profile text) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_problem text := brokerage.architecture_problem(p_architecture);
   v_json jsonb;
@@ -41,6 +40,6 @@ begin
     brokerage.gpu_requirement(case when p_base_profile = 'documented' then split_part(v_gpu, ':', 1) else v_gpu end));
 end $$;
 
-comment on function brokerage.read_architecture(text, text) is
+comment on function brokerage.read_architecture is
   'An architecture as an object: sw_platform, base_platform, cpu (alternatives {arch, vendor, instr}), gpu, '
   'level (preferred), or problem. Base profile documented or panda2026.';

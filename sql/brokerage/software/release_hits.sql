@@ -2,8 +2,7 @@
 create or replace function brokerage.release_hits(
   p_setup text, p_projects text[], p_versions text[], p_platforms text[]
 ) returns setof text
-language sql stable rows 300
-as $$
+language sql stable rows 300 as $$
   select distinct t.queue
     from unnest(p_projects, p_versions) r(project, version)
    cross join lateral (select s.queue, s.cmtconfig from resource.software_tag s
@@ -11,5 +10,5 @@ as $$
    where t.cmtconfig = any (p_platforms)
 $$;
 
-comment on function brokerage.release_hits(text, text[], text[], text[]) is
+comment on function brokerage.release_hits is
   'Queues that have a tag of one of the releases (projects and versions pairwise) for one of the platforms.';

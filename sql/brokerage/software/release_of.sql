@@ -1,7 +1,6 @@
 -- software-check.md, Release: an analysis transHome without a second field is read as in production.
 create or replace function brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) returns jsonb
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case
     when h.home is null then null
     when p_analysis and h.rest <> '' and not h.three and h.home <> 'AnalysisTransforms' and h.home !~ 'rel_\d+(\n|$)'
@@ -29,6 +28,6 @@ as $$
                            '-') ~ '-\d+\.\d+\.\d+$') h(home, rest, three)
 $$;
 
-comment on function brokerage.release_of(text, text, boolean) is
+comment on function brokerage.release_of is
   'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (either pair will do), '
   'cvmfs_required; null = no release. Analysis or production.';

@@ -2,8 +2,7 @@ create or replace function brokerage.release_text(
   p_tag text, p_projects text[], p_versions text[], p_platform text, p_base_platform text, p_cvmfs text[],
   p_containers text[]
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select concat_ws(', ',
     case when p_cvmfs && array['any', p_tag]
          then format('%s is not among the cmtconfigs and the containers have neither any nor /cvmfs',
@@ -18,6 +17,6 @@ as $$
                  from unnest(p_projects, p_versions) r(project, version)) end)
 $$;
 
-comment on function brokerage.release_text(text, text[], text[], text, text, text[], text[]) is
+comment on function brokerage.release_text is
   'Text of a reason: a queue does not have a release; with cvmfs tag, projects, versions, platform and base platform '
   'wanted, cvmfs and containers published.';

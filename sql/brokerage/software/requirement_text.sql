@@ -1,6 +1,5 @@
 create or replace function brokerage.requirement_text(p_requirement jsonb) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case jsonb_typeof(p_requirement)
     when 'array'
     then (select string_agg(concat_ws('-', s ->> 'arch', nullif(s ->> 'vendor', '*'), nullif(s ->> 'instr', '*')),
@@ -10,5 +9,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.requirement_text(jsonb) is
+comment on function brokerage.requirement_text is
   'A CPU requirement (alternatives) or a GPU requirement (attributes) as text, for reasons.';

@@ -1,7 +1,6 @@
 -- software-check.md, Hardware: the comparator does not know !=, which therefore always fails.
 create or replace function brokerage.satisfies_version(p_version text, p_condition text) returns boolean
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select coalesce(case c.part[1] when '==' then v.given = v.wanted
                                  when '>=' then v.given >= v.wanted
                                  when '<=' then v.given <= v.wanted
@@ -13,6 +12,6 @@ as $$
                 string_to_array(regexp_replace(c.part[2], '(\.0+)+$', ''), '.')::bigint[]) v(given, wanted)
 $$;
 
-comment on function brokerage.satisfies_version(text, text) is
+comment on function brokerage.satisfies_version is
   'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false where one of them cannot be '
   'read. Operators ==, >=, <=, >, <.';

@@ -5,8 +5,7 @@ create or replace function brokerage.software_needs(
 ) returns table (software_key text, problem text, sw_platform text, platform_is_pattern boolean, platforms text[],
                  base_platform text, requirement jsonb, container text, only_tags boolean, analysis boolean, tag text,
                  projects text[], versions text[], cvmfs_required boolean)
-language sql stable rows 100
-as $$
+language sql stable rows 100 as $$
   with need as materialized (
     select distinct on (n.software_key) n.software_key, n.architecture, nullif(n.trans_home, '') as trans_home,
            n.trans_uses,
@@ -51,7 +50,7 @@ as $$
      tag text, projects text[], versions text[], cvmfs_required boolean)
 $$;
 
-comment on function brokerage.software_needs(text, bigint[], text, boolean) is
+comment on function brokerage.software_needs is
   'Needs of tasks for software and hardware, one row for each distinct need. Production tasks need none without '
   'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null = by the '
   'label of each task.';

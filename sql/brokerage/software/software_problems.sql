@@ -5,8 +5,7 @@
 create or replace function brokerage.software_problems(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_analysis boolean default null
 ) returns table (software_key text, queue text, problem text)
-language sql stable rows 5000
-as $$
+language sql stable rows 5000 as $$
   with need as materialized (
     select n.* from brokerage.software_needs(p_setup, p_task_ids, p_base_profile, p_analysis) n
   ), hardware as materialized (
@@ -67,9 +66,8 @@ as $$
   select v.software_key, v.queue, v.problem from verdict v where v.problem is not null
 $$;
 
-comment on function brokerage.software_problems(text, bigint[], text, boolean) is
+comment on function brokerage.software_problems is
   'Why the software or hardware of a queue does not do, for each distinct need of the tasks (brokerage.software_key) '
-  'and queue where it does not.'
-  ' documented: only queues with AUTO that publish are looked at; panda2026: all queues. '
-  'A reason may begin with a criteria tag.'
-  ' Analysis or production; null = by the label of each task (user and panda are analysis).';
+  'and queue where it does not. documented: only queues with AUTO that publish are looked at; panda2026: all queues. '
+  'A reason may begin with a criteria tag. Analysis or production; null = by the label of each task (user and panda '
+  'are analysis).';

@@ -1,8 +1,7 @@
 create or replace function brokerage.software_sites(p_setup text)
 returns table (queue text, releases text[], is_published boolean, cmtconfigs text[], containers text[], cvmfs text[],
                takes_any_container boolean)
-language sql stable rows 300
-as $$
+language sql stable rows 300 as $$
   select q.queue, coalesce(q.releases, '{}'), s.queue is not null, coalesce(s.cmtconfigs, '{}'),
          coalesce(s.containers, '{}'), coalesce(s.cvmfs, '{}'), coalesce(s.containers && '{any,/cvmfs}', false)
     from resource.queue q
@@ -10,5 +9,5 @@ as $$
    where q.setup = p_setup
 $$;
 
-comment on function brokerage.software_sites(text) is
+comment on function brokerage.software_sites is
   'The queues of a setup with the software that they publish, empty lists where they publish none.';

@@ -1,8 +1,7 @@
 -- Alternatives and parts of a CPU requirement, where the architecture may be a regular
 -- expression such as (x86_64|aarch64).
 create or replace function brokerage.split_outside(p_text text, p_separator text) returns text[]
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_parts text[] := '{}'::text[];
   v_part text := '';
@@ -23,5 +22,5 @@ begin
   return v_parts || v_part;
 end $$;
 
-comment on function brokerage.split_outside(text, text) is
+comment on function brokerage.split_outside is
   'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';

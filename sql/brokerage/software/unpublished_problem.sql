@@ -3,8 +3,7 @@
 create or replace function brokerage.unpublished_problem(
   p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p_releases = '{AUTO}' then 'AUTO is its releases, and it publishes no software'
     when p_releases <> '{ANY}' then format('its releases are %s, neither ANY nor AUTO alone',
@@ -18,6 +17,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.unpublished_problem(text[], jsonb, text, boolean) is
+comment on function brokerage.unpublished_problem is
   'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, '
   'gpu}, container, onlyTagsForFC; null = it does.';

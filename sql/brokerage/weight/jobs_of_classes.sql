@@ -1,8 +1,7 @@
 -- analysis-weights.md, new-weight-of-the-server: jobs go to the class of queues that suits the task as long as it
 -- has free places, the rest to lower classes; small numbers keep the others from 0.
 create or replace function brokerage.jobs_of_classes(p_jobs float8, p_class float8, p_sums float8[]) returns float8[]
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_jobs float8 := least(p_jobs, p_sums[1] + p_sums[2] + p_sums[3]);
   v_hi float8 := least(v_jobs, p_sums[1]);
@@ -20,6 +19,6 @@ begin
               else array[v_hi, v_mid, v_jobs - v_hi - v_mid] end;
 end $$;
 
-comment on function brokerage.jobs_of_classes(float8, float8, float8[]) is
+comment on function brokerage.jobs_of_classes is
   'Jobs of a task of a class for queues of class hi, mid and lo, by their free places (sums of '
   'brokerage.weight_free_places).';

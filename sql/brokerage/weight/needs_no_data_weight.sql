@@ -2,13 +2,11 @@
 create or replace function brokerage.needs_no_data_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select coalesce(
     (x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
 $$;
 
-comment on function brokerage.needs_no_data_weight(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.needs_no_data_weight is
   'Whether data terms of the weight are dropped: the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD '
   '(parameter period).';

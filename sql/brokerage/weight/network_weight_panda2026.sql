@@ -3,8 +3,7 @@
 create or replace function brokerage.network_weight_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_own then 2.5
     else t.nw_queue_importance
@@ -13,6 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.network_weight_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.network_weight_panda2026 is
   'Network weight as PanDA''s code computes it, whether or not it is active.';

@@ -3,13 +3,12 @@
 create or replace function brokerage.running_workers(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select greatest(
     coalesce(p.running, 0),
     case when coalesce(p.running, 0) < 20 then least(coalesce(q.workers, 0), 20) end,
     case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) when p.numslots = 0 then p.starting end)
 $$;
 
-comment on function brokerage.running_workers(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.running_workers is
   'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.running_workers_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.current_priority > t.max_prio_to_bootstrap then coalesce(p.running, 0)
     when p.numslots = 0 then coalesce(p.running, 0) + coalesce(p.starting, 0)
@@ -15,7 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.running_workers_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, '
-  'where a bootstrap may go.';
+comment on function brokerage.running_workers_panda2026 is
+  'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may '
+  'go.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.throughput_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.mbps > 200 then 2.0
     when p.mbps > 100 then 1.9
@@ -19,6 +18,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.throughput_weight(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+comment on function brokerage.throughput_weight is
   'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';

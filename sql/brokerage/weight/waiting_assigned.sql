@@ -2,10 +2,9 @@
 create or replace function brokerage.waiting_assigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when p.input_is_local is true then 0 else coalesce(p.assigned, 0) end
 $$;
 
-comment on function brokerage.waiting_assigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.waiting_assigned is
   'Assigned jobs of the share at the queue, as far as they count for the task.';

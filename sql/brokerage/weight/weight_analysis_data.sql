@@ -2,8 +2,7 @@
 create or replace function brokerage.weight_analysis_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.second_pass is not true and p.input_copies is not null then p.input_copies
     when p.available_bytes >= 1073741824 then 1 + trunc(p.available_bytes / 1073741824::float8) / 10
@@ -11,5 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_analysis_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_analysis_data is
   'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.weight_basic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select (brokerage.running_workers(t, q, p) + 1)::float8
          / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0)
             + coalesce(p.defined, 0) + 10)
@@ -15,5 +14,5 @@ as $$
            end
 $$;
 
-comment on function brokerage.weight_basic(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_basic is
   'weight-basic: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';

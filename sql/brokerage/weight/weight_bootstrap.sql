@@ -1,10 +1,8 @@
--- production-weights.md, bootstrap: nothing runs or waits there. Weight 0 leads the list if the choice has
--- zero_first.
+-- production-weights.md, bootstrap: nothing runs or waits there. Weight 0 leads the list if the choice has zero_first.
 create or replace function brokerage.weight_bootstrap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.running_workers_panda2026(t, q, p) = 0
          and coalesce(p.activated, 0) + coalesce(p.assigned, 0) + coalesce(p.starting, 0) + coalesce(p.defined, 0)
@@ -15,5 +13,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_bootstrap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_bootstrap is
   'bootstrap: 0 for an empty queue that a task of low priority may start, else 1.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.weight_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.input_bytes > 0
     then (coalesce(p.available_bytes, 0)::float8 + t.input_bytes)
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_data is
   'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';

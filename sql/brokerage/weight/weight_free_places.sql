@@ -3,8 +3,7 @@
 create or replace function brokerage.weight_free_places(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8[]
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select array[
     case when q.site_class = 1 then brokerage.user_free_places(t, q, p) else 0 end,
     case when coalesce(q.site_class, 0) = 0 then brokerage.user_free_places(t, q, p) else 0 end,
@@ -19,7 +18,6 @@ as $$
     case when t.is_merging then 1 else 0 end]::float8[]
 $$;
 
-comment on function brokerage.weight_free_places(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.weight_free_places is
   'Terms of the new basic weight: free places of the user by class of the queue (hi, mid, lo), queues by class, free '
   'places, class, jobs of the task, its class (null = classes do not count), merging.';

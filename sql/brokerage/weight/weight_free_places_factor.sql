@@ -2,8 +2,7 @@
 -- task of class S counts as one of class A.
 create or replace function brokerage.weight_free_places_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
            when p_terms[10] is null or p_terms[8] = least(p_terms[10], 1) then p_terms[9]
            when p_terms[10] >= 1 and p_terms[8] = 0 or p_terms[10] = 0 and p_terms[8] = -1
@@ -18,6 +17,6 @@ as $$
            end
 $$;
 
-comment on function brokerage.weight_free_places_factor(float8[], float8[], jsonb) is
+comment on function brokerage.weight_free_places_factor is
   'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. Parameters '
   'epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';

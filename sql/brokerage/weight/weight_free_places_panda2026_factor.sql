@@ -3,8 +3,7 @@
 -- is ten times as slow.
 create or replace function brokerage.weight_free_places_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8
-language plpgsql immutable parallel safe
-as $$
+language plpgsql immutable parallel safe as $$
 declare
   v_place int := 2 - p_terms[8];  -- hi, mid, lo
   v_main float8 := p_terms[9];
@@ -24,5 +23,5 @@ begin
                   end + 2 ^ (-20)::float8;
 end $$;
 
-comment on function brokerage.weight_free_places_panda2026_factor(float8[], float8[], jsonb) is
+comment on function brokerage.weight_free_places_panda2026_factor is
   'New basic weight of panda2026, from the terms of a queue and their sums over the candidates.';

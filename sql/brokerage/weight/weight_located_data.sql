@@ -3,8 +3,7 @@
 create or replace function brokerage.weight_located_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when t.located_bytes > 0 and coalesce(t.io_intensity > t.min_io_intensity_with_local_data, true)
@@ -14,7 +13,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_located_data(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.weight_located_data is
   'task-weight-data: the part of the input that is at the nucleus, if ioIntensity is over '
   'MIN_IO_INTENSITY_WITH_LOCAL_DATA.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.weight_network(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_own then 2.5
     else 0.5
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_network(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_network is
   'network-weight: 0.5 * (queuedWeight + throughputWeight) of the link from the queue to the nucleus.';

@@ -1,10 +1,8 @@
--- task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most
--- FREE_DISK_CUTOFF.
+-- task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most FREE_DISK_CUTOFF.
 create or replace function brokerage.weight_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when p.space_total > 0
@@ -15,7 +13,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_nucleus_space_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_nucleus_space_panda2026 is
   'task-weight-space of panda2026: the part of the space that is left at the nucleus, times the TB left, at most '
   'FREE_DISK_CUTOFF.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.weight_remaining_work(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when (x ->> 'little_counts_1')::boolean and p.remaining_work < 50 then 1
@@ -12,7 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_remaining_work(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.weight_remaining_work is
   'task-weight-rw: the less work is left at the nucleus for tasks of this priority, the better. Parameter '
   'little_counts_1 (boolean).';

@@ -1,8 +1,7 @@
 -- production-weights.md, t1-weight-factor: queues of the nucleus and those that share its storage.
 create or replace function brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_near is not true then 1
     else greatest(
@@ -14,5 +13,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_t1(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.weight_t1 is
   't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, at least 100 for urgent tasks and scouts.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.weight_tape(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when p.located_bytes > p.located_disk_bytes and not brokerage.needs_no_data_weight(t, q, p, x) then 0.001
@@ -11,5 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_tape(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.weight_tape is
   'task-weight-data: input that has to be staged from tape counts a thousandth.';

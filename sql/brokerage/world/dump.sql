@@ -1,8 +1,6 @@
 -- The counter of live jobs is dumped as the sum by queue that counts now.
 create or replace function brokerage.dump(p_setup text, p_table text) returns setof jsonb
-language plpgsql stable
-security definer set search_path = brokerage, pg_temp
-as $$
+language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform brokerage.world_table(p_table);
@@ -14,6 +12,6 @@ begin
    order by c.queue collate "C";
 end $$;
 
-comment on function brokerage.dump(text, text) is
+comment on function brokerage.dump is
   'The rows of the table live_counter as objects, as brokerage.store takes them: the jobs of each queue that count '
   'now. Errors: PB001 (no such table), PB002 (setup not granted).';

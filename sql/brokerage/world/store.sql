@@ -1,13 +1,11 @@
 create or replace function brokerage.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
-language sql
-security definer set search_path = brokerage, pg_temp
-as $$
+language sql security definer set search_path = brokerage, pg_temp as $$
   select resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents, p_merge)
 $$;
 
-comment on function brokerage.store(text, text, jsonb, jsonb, boolean) is
+comment on function brokerage.store is
   'Upserts an array of objects into a table of the schema brokerage, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

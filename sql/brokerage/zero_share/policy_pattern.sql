@@ -1,12 +1,11 @@
 -- zero-share.md, process-groups: evgensimul is an old process group, now split in two.
 create or replace function brokerage.policy_pattern(p_value text, p_base_profile text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select replace(
     case when p_base_profile = 'documented' then regexp_replace(p_value, '\mevgensimul\M', '(?:evgen|simul)', 'g')
          else p_value end, '*', '.*')
 $$;
 
-comment on function brokerage.policy_pattern(text, text) is
+comment on function brokerage.policy_pattern is
   'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is '
   'evgen or simul.';

@@ -1,7 +1,6 @@
 -- zero-share.md, process-groups: with PanDA's names of pilot tests.
 create or replace function brokerage.process_group(p_processing_type text) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case
     when p_processing_type in ('evgen', 'simul', 'reprocessing', 'mcore', 'group', 'deriv', 'pile', 'merge')
     then p_processing_type
@@ -10,6 +9,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.process_group(text) is
+comment on function brokerage.process_group is
   'The process group of a processing type, which policies name as type: evgen, simul, reprocessing, test, mcore, '
   'group, deriv, pile, merge, or others.';

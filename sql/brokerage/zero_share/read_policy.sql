@@ -1,11 +1,9 @@
--- zero-share.md, policy-syntax: a comma list of field:...:share. A part that cannot be read has no effect: an
--- unknown field, an invalid regular expression, a priority that is not compared with a number. Each policy is read
--- once a run.
+-- zero-share.md, policy-syntax: a comma list of field:...:share. A part that cannot be read has no effect: an unknown
+-- field, an invalid regular expression, a priority that is not compared with a number. Each policy is read once a run.
 create or replace function brokerage.read_policy(p_policy text, p_base_profile text)
 returns table (number bigint, sub_policy text, type text, working_group text, gshare text, operator text,
                priority numeric, share text, amount numeric)
-language sql stable rows 3
-as $$
+language sql stable rows 3 as $$
   with part as (
     select s.number, trim(s.sub_policy) as sub_policy, regexp_split_to_array(trim(s.sub_policy), ':') as fields
       from string_to_table(p_policy, ',') with ordinality s(sub_policy, number)
@@ -43,7 +41,7 @@ as $$
      and brokerage.pattern_problem(p.gshares) is null
 $$;
 
-comment on function brokerage.read_policy(text, text) is
+comment on function brokerage.read_policy is
   'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and '
   'global share (null = any; brokerage.fits),'
   ' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';

@@ -2,8 +2,7 @@
 -- share; the priority then decides which sub-policy is the first that applies.
 create or replace function brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (share_key text, queue text, refusal text)
-language sql stable rows 1000
-as $$
+language sql stable rows 1000 as $$
   with policy as materialized (
     select p.*, row_number() over () as number
       from (select q.fairsharepolicy, array_agg(q.queue) from resource.queue q
@@ -56,7 +55,7 @@ as $$
    cross join unnest(p.queues) q(queue)
 $$;
 
-comment on function brokerage.zero_share_refusals(text, bigint[], text) is
+comment on function brokerage.zero_share_refusals is
   'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks '
   '(brokerage.share_key) and queue, with the sub-policy that'
   ' refuses. Pilot tests are never refused. Base profile documented or panda2026.';

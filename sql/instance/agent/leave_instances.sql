@@ -2,8 +2,7 @@
 create or replace function instance.leave_instances(
   p_setup text, p_step_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean default false
 ) returns table (step_id bigint, answer text)
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_steps instance.step[];
@@ -40,7 +39,7 @@ begin
   order by 1;
 end $$;
 
-comment on function instance.leave_instances(text, bigint[], text[], text, text, boolean) is
+comment on function instance.leave_instances is
   'Moves the steps that are in one of the states p_from to the state p_to, and frees what they used on their '
   'instances. Returns for each step its new state, or why it did not change. A step that stands for a job of a '
   'TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';

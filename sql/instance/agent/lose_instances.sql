@@ -1,8 +1,6 @@
 create or replace function instance.lose_instances(p_setup text, p_instance_ids bigint[])
 returns table (step_id bigint, answer text)
-language plpgsql
-security definer set search_path = instance, pg_temp set enable_seqscan = off
-as $$
+language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_id bigint;
@@ -30,7 +28,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.lose_instances(text, bigint[]) is
+comment on function instance.lose_instances is
   'Records that instances are gone or never came: they count as released, and their steps wait again (a row for each '
   'step). Leases of jobs that these steps stand for end: the jobs go back to their TaskQueues, and the attempts of '
   'the agents are stale. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -3,9 +3,7 @@ create or replace function instance.match_jobs(
   p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}',
   p_spare boolean default false, p_request_id uuid default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_asked uuid := md5(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare)::text)::uuid;
@@ -37,7 +35,7 @@ begin
                                           user_priority int, attempt text);
 end $$;
 
-comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
+comment on function instance.match_jobs is
   'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are '
   'placed on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other '
   'jobs that fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their '

@@ -1,7 +1,5 @@
 create or replace function instance.start_instances(p_setup text, p_instance_ids bigint[]) returns bigint
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_started bigint := 0;
@@ -18,6 +16,6 @@ begin
   return v_started;
 end $$;
 
-comment on function instance.start_instances(text, bigint[]) is
+comment on function instance.start_instances is
   'Records that requested instances are running, and returns how many of them were requested. Errors: PB001 (no such '
   'setup), PB002 (setup not granted).';

@@ -3,8 +3,7 @@
 create or replace function instance.take_jobs(
   p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_instance instance.instance;
@@ -79,6 +78,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.take_jobs(text, bigint, int, jsonb, boolean) is
+comment on function instance.take_jobs is
   'Takes the jobs that instance.match_jobs returns, without the check for a repeated request. Errors: PB001 '
   '(description), PB004 (no such instance, or it is released).';

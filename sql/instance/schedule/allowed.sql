@@ -1,7 +1,6 @@
 -- PACKING.md, Limits on instances.
 create or replace function instance.allowed(p_setup text, p_task_id bigint, out most bigint, out reason text)
-language sql stable
-as $$
+language sql stable as $$
   with bound (bound, of_task, name) as (
     select s.most_instances, false, 'setup ' || p_setup
       from instance.setting s
@@ -28,6 +27,6 @@ as $$
    order by 1 limit 1
 $$;
 
-comment on function instance.allowed(text, bigint) is
+comment on function instance.allowed is
   'How many more instances a task (null = the steps of no task) may have; null = any number. reason: the limit that '
   'allows none, in words.';

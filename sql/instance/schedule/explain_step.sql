@@ -1,9 +1,7 @@
 -- PACKING.md, Explaining a placement.
 create or replace function instance.explain_step(p_setup text, p_step_id bigint)
 returns table (instance_id bigint, type text, verdict text, reason text)
-language plpgsql stable
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql stable security definer set search_path = instance, pg_temp as $$
 declare
   v_step instance.step;
   v_type resource.instance_type;
@@ -79,7 +77,7 @@ begin
                                          trim_scale(v_type.price), trim_scale(v_type.cpu), trim_scale(v_type.ram))) end;
 end $$;
 
-comment on function instance.explain_step(text, bigint) is
+comment on function instance.explain_step is
   'Why a step is on its instance, or why it waits: for a waiting step each instance of its task (and queue) in the '
   'order of fitting, with what is short, and last the new instance that it would get. Errors: PB001 (no such setup), '
   'PB004 (no such step).';

@@ -7,8 +7,7 @@ create or replace function instance.fill_instances(
   p_count int[], p_place int[], out types text[], out at int[], out place int[], out count int[],
   out free_cpu numeric[], out free_ram numeric[]
 )
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_runs int := cardinality(p_cpu); v_run int := 1; v_new int := 0; v_out int := 0;
   -- leaves of the tree, list by list: the run of a leaf and its cpu; node n has the least ram of 2n and 2n + 1
@@ -139,10 +138,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.fill_instances(
-  text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]
-) is
+comment on function instance.fill_instances is
   'Places what is left of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
-  'p_most: their types, and placements: so many steps (count) from a place in the order on, '
-  'at an instance (its place in '
-  'types), with what was free there before.';
+  'p_most: their types, and placements: so many steps (count) from a place in the order on, at an instance (its place '
+  'in types), with what was free there before.';

@@ -5,8 +5,7 @@ create or replace function instance.fit_steps(
   inout p_place int[], out instances bigint[], out types text[], out at int[], out place int[], out count int[],
   out free_cpu numeric[], out free_ram numeric[]
 )
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_hints text[] := array(select distinct h from unnest(p_hint) h where h is not null);
   v_least_cpu numeric[] := p_cpu; v_least_ram numeric[] := p_ram;  -- of a run and those behind it
@@ -143,7 +142,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.fit_steps(text, bigint, text, numeric[], numeric[], text[], int[], int[]) is
+comment on function instance.fit_steps is
   'Places the runs of instance.order_steps on the instances of a task at a queue of kind cloud that are there '
   '(instances, types). Each placement: so many steps (count) from a place in the order on, at an instance (its place '
   'in instances), with what was free there before. p_count, p_place: what is left of each run.';

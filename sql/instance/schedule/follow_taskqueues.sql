@@ -1,8 +1,6 @@
 -- PACKING.md, Queues of kind cloud.
 create or replace function instance.follow_taskqueues(p_setup text, out added bigint, out ended bigint)
-language plpgsql
-security definer set search_path = instance, pg_temp set enable_seqscan = off
-as $$
+language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -31,7 +29,7 @@ begin
   get diagnostics added = row_count;
 end $$;
 
-comment on function instance.follow_taskqueues(text) is
+comment on function instance.follow_taskqueues is
   'Adds a step for each job that waits in a TaskQueue for a PanDA queue of kind cloud (resource_type cloud) that is '
   'not offline, and ends the steps whose jobs left the TaskQueues; returns how many. instance.schedule begins with '
   'it. Errors: PB001 (no such setup), PB002 (setup not granted).';

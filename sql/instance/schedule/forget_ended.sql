@@ -2,9 +2,7 @@
 create or replace function instance.forget_ended(
   p_setup text, p_limit int default null, out steps bigint, out instances bigint
 )
-language plpgsql
-security definer set search_path = instance, pg_temp set enable_seqscan = off
-as $$
+language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
 declare
   v_setting lifecycle.setting_in_force;
   v_before timestamptz;
@@ -27,7 +25,7 @@ begin
   get diagnostics instances = row_count;
 end $$;
 
-comment on function instance.forget_ended(text, int) is
+comment on function instance.forget_ended is
   'Deletes steps that ended and instances that were released longer ago than jobs_kept, up to p_limit of each (null = '
   'the setting most; both settings of lifecycle.set_settings), and returns how many. instance.schedule calls it. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,8 +1,7 @@
 -- Two queries, because an index is used for `is null` but not for `is not distinct from`.
 create or replace function instance.live_instances(p_setup text, p_task_id bigint, p_queue text)
 returns setof instance.instance
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_task_id is null then
     return query
@@ -18,6 +17,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.live_instances(text, bigint, text) is
+comment on function instance.live_instances is
   'Instances of a task (null = instances of no task) for a queue of kind cloud (null = for none) that are not '
   'released.';

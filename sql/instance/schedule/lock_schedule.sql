@@ -1,9 +1,8 @@
 -- Steps that are added, learn their needs or end do not wait for this lock.
 create or replace function instance.lock_schedule(p_setup text) returns void
-language sql
-as $$
+language sql as $$
   select pg_advisory_xact_lock(hashtext('instance.schedule'), hashtext(p_setup))
 $$;
 
-comment on function instance.lock_schedule(text) is
+comment on function instance.lock_schedule is
   'Lets one transaction at a time in a setup place steps or change which instances there are, until it ends.';

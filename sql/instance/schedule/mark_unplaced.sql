@@ -2,8 +2,7 @@
 create or replace function instance.mark_unplaced(
   p_setup text, p_task_id bigint, p_queue text, p_limit text, out waiting bigint, out unschedulable bigint
 )
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   with shape as materialized (
     select h.*,
@@ -35,6 +34,6 @@ begin
     from left_over l;
 end $$;
 
-comment on function instance.mark_unplaced(text, bigint, text, text) is
+comment on function instance.mark_unplaced is
   'Stores on each step of a task that a schedule left unplaced why it waits (unknown needs, or the limit p_limit), or '
   'makes the step unschedulable where no type can take it; returns how many of each.';

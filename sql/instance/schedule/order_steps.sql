@@ -3,8 +3,7 @@ create or replace function instance.order_steps(
   p_setup text, p_task_id bigint, p_queue text, out steps bigint[], out price numeric[], out cpu numeric[],
   out ram numeric[], out hint text[], out type text[], out count int[], out place int[]
 )
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_cheapest_first boolean := coalesce(
     (select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
@@ -42,7 +41,7 @@ begin
     from run r;
 end $$;
 
-comment on function instance.order_steps(text, bigint, text) is
+comment on function instance.order_steps is
   'Orders the unplaced steps of a task whose needs are known and that some type can take: steps, their ids in the '
   'order; price, cpu, ram, hint and type of each run of equal steps, the number of its steps (count) and the place of '
   'its first step in the order. Null where there are no such steps.';

@@ -1,9 +1,7 @@
 create or replace function instance.plan(p_setup text, p_task_id bigint, p_queue text default null)
 returns table (place bigint, step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text,
                free_cpu numeric, free_ram numeric)
-language plpgsql stable
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql stable security definer set search_path = instance, pg_temp as $$
 begin
   perform resource.require_known_setup(p_setup);
   return query
@@ -12,7 +10,7 @@ begin
                           (select a.most from instance.allowed(p_setup, p_task_id) a)) with ordinality p;
 end $$;
 
-comment on function instance.plan(text, bigint, text) is
+comment on function instance.plan is
   'Where instance.schedule_task would place the steps of a task (null = steps of no task) at a queue of kind cloud '
   '(null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, '
   'counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup).';

@@ -2,8 +2,7 @@
 create or replace function instance.refusal(
   p_setup text, p_step_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text
 ) returns text
-language sql stable
-as $$
+language sql stable as $$
   select case
            when p_instance_type is not null and t.name is null
            then format('step %s wants instance type %s, which is not in the catalogue', p_step_id, p_instance_type)
@@ -29,5 +28,5 @@ as $$
     left join resource.instance_type t on t.setup = p_setup and t.name = p_instance_type
 $$;
 
-comment on function instance.refusal(text, bigint, numeric, numeric, text) is
+comment on function instance.refusal is
   'Why no instance type can take a step for which instance.required_type finds no type: what is short.';

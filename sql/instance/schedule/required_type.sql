@@ -1,8 +1,7 @@
 -- PACKING.md, Order of steps.
 create or replace function instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text)
 returns resource.instance_type
-language sql stable
-as $$
+language sql stable as $$
   select t.*
     from resource.instance_type t
    where t.setup = p_setup and t.cpu >= p_cpu and t.ram >= p_ram
@@ -10,6 +9,6 @@ as $$
    order by t.price, t.cpu, t.ram, t.name collate "C" limit 1
 $$;
 
-comment on function instance.required_type(text, numeric, numeric, text) is
+comment on function instance.required_type is
   'The instance type that a step with these needs (cores, MB) requires: the cheapest type with enough of both, or its '
   'hint. Null where no type fits.';

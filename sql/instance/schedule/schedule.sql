@@ -4,8 +4,7 @@ create or replace procedure instance.schedule(
   inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null,
   inout p_unschedulable bigint default null
 )
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_part record;
   v_done record;
@@ -33,7 +32,7 @@ begin
   end loop;
 end $$;
 
-comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
+comment on procedure instance.schedule is
   'Packs the waiting steps of a task onto instances, or (null) those of all tasks, one task after the other, as '
   'instance.schedule_task does. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
   '(instance.follow_taskqueues). Returns how many steps were placed, instances requested and released, steps that '

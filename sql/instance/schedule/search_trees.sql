@@ -5,8 +5,7 @@ create or replace function instance.search_trees(
   out instances bigint[], out types text[], out cpu numeric[], out ram numeric[], out tree int[], out rank int[],
   out child int[], out most numeric[]
 )
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_order int[];
   v_count int;
@@ -58,7 +57,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.search_trees(text, bigint, text, numeric, numeric, text[]) is
+comment on function instance.search_trees is
   'The live instances of a task and of no task at a queue of kind cloud with at least so much free, and search trees '
   '(treaps) over them by free cpu, free ram and id: one of all instances, and one for the instances of each hint '
   '(tree: the number of the hint of an instance, null = none). Node i of the first tree and node n + i of the others '

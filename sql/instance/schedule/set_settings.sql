@@ -1,14 +1,12 @@
 create or replace function instance.set_settings(p_setup text, p_settings jsonb) returns void
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
   perform resource.change_settings('instance.setting', p_setup, p_settings);
 end $$;
 
-comment on function instance.set_settings(text, jsonb) is
+comment on function instance.set_settings is
   'Changes how instances are scheduled in a setup, all or none. The settings are the columns of instance.setting: '
   'most_instances and most_per_task (instances that are not released, of all and of a task; null = no limit), first '
   '(which jobs go first by the price of what each requires: dearest, cheapest). '

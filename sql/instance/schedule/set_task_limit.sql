@@ -1,7 +1,5 @@
 create or replace function instance.set_task_limit(p_setup text, p_task_id bigint, p_limit int) returns void
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if p_task_id is null or p_limit < 0 then
@@ -18,6 +16,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.set_task_limit(text, bigint, int) is
+comment on function instance.set_task_limit is
   'Sets how many instances that are not released a task may have; null = the setting most_per_task of the setup. '
   'Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';

@@ -1,9 +1,7 @@
 -- Steps of no task come last.
 create or replace function instance.tasks_to_schedule(p_setup text, p_task_id bigint default null)
 returns table (task_id bigint, queue text)
-language plpgsql stable
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql stable security definer set search_path = instance, pg_temp as $$
 begin
   perform resource.require_known_setup(p_setup);
   return query
@@ -17,7 +15,7 @@ begin
    order by x.task_id nulls last, x.queue nulls first;
 end $$;
 
-comment on function instance.tasks_to_schedule(text, bigint) is
+comment on function instance.tasks_to_schedule is
   'Tasks that have steps on no instance, or instances, with the queue of kind cloud (null = none), in the order in '
   'which instance.schedule takes them; of one task or (null) of all. task_id null = steps and instances of no task. '
   'Errors: PB001 (no such setup).';

@@ -1,8 +1,7 @@
 -- Two queries, because an index is used for `is null` but not for `is not distinct from`.
 create or replace function instance.unplaced_steps(p_setup text, p_task_id bigint, p_queue text)
 returns setof instance.step
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_task_id is null then
     return query
@@ -19,5 +18,5 @@ begin
   end if;
 end $$;
 
-comment on function instance.unplaced_steps(text, bigint, text) is
+comment on function instance.unplaced_steps is
   'Steps of a task (null = of none) at a queue of kind cloud (null = at none) that are on no instance.';

@@ -1,8 +1,6 @@
 create or replace function instance.cancel_steps(p_setup text, p_step_ids bigint[])
 returns table (step_id bigint, answer text)
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 begin
   perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -11,7 +9,7 @@ begin
     from instance.leave_instances(p_setup, p_step_ids, '{waiting,placed,unschedulable}', 'cancelled', null) l;
 end $$;
 
-comment on function instance.cancel_steps(text, bigint[]) is
+comment on function instance.cancel_steps is
   'Cancels steps that wait, are placed or are unschedulable; a placed step leaves its instance. Returns for each step '
   'cancelled, or why it did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such '
   'setup), PB002 (setup not granted, or only for one owner).';

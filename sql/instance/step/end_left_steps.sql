@@ -1,8 +1,6 @@
 -- Steps that another transaction locks are left to it.
 create or replace function instance.end_left_steps(p_setup text, p_instance_id bigint default null) returns bigint
-language plpgsql
-set enable_seqscan = off
-as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   v_steps instance.step[];
   v_ids bigint[];
@@ -57,6 +55,6 @@ begin
   return v_ended;
 end $$;
 
-comment on function instance.end_left_steps(text, bigint) is
+comment on function instance.end_left_steps is
   'Ends the steps (of one instance, or all) whose jobs have neither a lease nor wait in a TaskQueue for a queue of '
   'kind cloud; returns how many.';

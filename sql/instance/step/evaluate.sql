@@ -1,8 +1,7 @@
 -- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack
 -- until an operator that binds less comes; a function waits with the number of its values.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_tokens text[] := array(
     select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
@@ -115,7 +114,7 @@ begin
   return v_values[1];
 end $$;
 
-comment on function instance.evaluate(text, jsonb) is
+comment on function instance.evaluate is
   'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
   'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
   'invalid expression, division by 0).';

@@ -1,6 +1,5 @@
 create or replace function instance.identify_submitter(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if (resource.identify(p_setup)).private then
     raise exception 'role % acts for one owner in setup %, and steps have no owner', resource.caller(), p_setup
@@ -8,6 +7,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.identify_submitter(text) is
+comment on function instance.identify_submitter is
   'Refuses a login that may not add or change steps: steps have no owner, so a login that acts for one owner may not. '
   'Errors: PB002 (setup not granted, or only for one owner).';

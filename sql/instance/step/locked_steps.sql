@@ -1,13 +1,11 @@
 -- Each step is looked up by its key (a subquery that locks is no part of a join), whatever the planner estimates from
 -- the last analysis of the table.
 create or replace function instance.locked_steps(p_setup text, p_step_ids bigint[]) returns setof instance.step
-language sql
-set enable_seqscan = off
-as $$
+language sql set enable_seqscan = off as $$
   select s.*
     from (select distinct u.step_id from unnest(p_step_ids) u (step_id) order by u.step_id) u
    cross join lateral (select o.* from instance.step o where o.setup = p_setup and o.step_id = u.step_id for update) s
 $$;
 
-comment on function instance.locked_steps(text, bigint[]) is
+comment on function instance.locked_steps is
   'Steps, locked in the order of their ids; ids without a step are left out.';

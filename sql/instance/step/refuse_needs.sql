@@ -1,6 +1,5 @@
 create or replace function instance.refuse_needs(p_steps jsonb, p_keys text[]) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_wrong record;
   v_hint text := format('An element has %s; cpu (cores) and ram (MB) are numbers, or expressions of inputs as text '
@@ -68,6 +67,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.refuse_needs(jsonb, text[]) is
+comment on function instance.refuse_needs is
   'Refuses a value that is not an array of objects with these keys, and expressions that are not valid; the error '
   'names the element, the key and the value. Errors: PB001.';

@@ -1,6 +1,5 @@
 create or replace function instance.reserve_ids(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   perform setval('instance.step_id', m.most)
      from (select max(s.step_id) as most from instance.step s where s.setup = p_setup) m
@@ -10,5 +9,5 @@ begin
     where m.most >= (select s.last_value + s.is_called::int from instance.instance_id s);
 end $$;
 
-comment on function instance.reserve_ids(text) is
+comment on function instance.reserve_ids is
   'Moves the sequences of step ids and instance ids beyond the ids that a setup has, since callers may give ids.';

@@ -1,7 +1,6 @@
 -- PACKING.md, Unknown needs.
 create or replace function instance.resolve_needs(p_setup text, p_step_ids bigint[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_step instance.step;
   v_wrong record;
@@ -37,6 +36,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.resolve_needs(text, bigint[]) is
+comment on function instance.resolve_needs is
   'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. Errors: PB001 '
   '(an expression gives a value that a step cannot need).';

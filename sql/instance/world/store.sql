@@ -3,9 +3,7 @@
 create or replace function instance.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
-language plpgsql
-security definer set search_path = instance, pg_temp
-as $$
+language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_stored bigint;
   v_wrong record;
@@ -58,7 +56,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function instance.store(text, text, jsonb, jsonb, boolean) is
+comment on function instance.store is
   'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

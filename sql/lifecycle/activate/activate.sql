@@ -2,9 +2,7 @@
 -- waits in a TaskQueue from the same commit on. Jobs that somebody else is moving are passed over.
 create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
 returns table (status text, jobs bigint)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_ids bigint[];
   v_defined bigint[];
@@ -70,6 +68,6 @@ begin
   return next;
 end $$;
 
-comment on function lifecycle.activate(text, int) is
+comment on function lifecycle.activate is
   'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in '
   'a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -2,8 +2,7 @@
 -- that worker nodes of the queue read from (for analysis one of the scope analysis, if the queue has some), or may be
 -- read from anywhere (allow_input_wan).
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
-language sql stable rows 1000
-as $$
+language sql stable rows 1000 as $$
   with waiting as materialized (
     select c.task_id from workload.job_by_task c
      where c.setup = p_setup and c.status in ('defined', 'assigned')
@@ -62,5 +61,5 @@ as $$
    limit p_limit
 $$;
 
-comment on function lifecycle.ready_jobs(text, int) is
+comment on function lifecycle.ready_jobs is
   'Defined and assigned jobs whose input is at their queue, highest priority first.';

@@ -4,8 +4,7 @@
 create or replace function lifecycle.requirements_of(
   p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores int
 ) returns jsonb
-language sql immutable
-as $$
+language sql immutable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'OwnerDN', coalesce(p_task.user_name, p_task.orig_user, p_task.label, 'unknown'),
     'OwnerGroup', coalesce(p_task.gshare, p_task.working_group, p_task.label, 'unknown'),
@@ -27,6 +26,6 @@ as $$
                 else coalesce(p_task.chunk_ram_count, 0) end, 0), 1e9))::bigint, 0)))
 $$;
 
-comment on function lifecycle.requirements_of(workload.task, workload.input_digest, text, int) is
+comment on function lifecycle.requirements_of is
   'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), '
   'CPUTime, Sites, Tags (cores) and MinRAM.';

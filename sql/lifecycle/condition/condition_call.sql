@@ -1,8 +1,7 @@
 -- Names are looked up in the catalogue and quoted, so no text of a timeout becomes SQL. A condition runs as the owner
 -- of pgbroker: only a function whose owner could act as that role anyway is called.
 create or replace function lifecycle.condition_call(p_rule text, p_function text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_parts text[];
   v_function record;
@@ -39,6 +38,6 @@ begin
   return format('%I.%I', v_function.nspname, v_function.proname);
 end $$;
 
-comment on function lifecycle.condition_call(text, text) is
+comment on function lifecycle.condition_call is
   'The quoted name of the function of a condition. Errors: PB001 (no such function), PB002 (its owner is not trusted, '
   'or it may not be called).';

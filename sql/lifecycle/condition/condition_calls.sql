@@ -1,6 +1,5 @@
 create or replace function lifecycle.condition_calls(p_setup text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return (
     select coalesce('case a.place ' || string_agg(format('when %s then coalesce(%s)', t.position, c.calls),
@@ -12,6 +11,6 @@ begin
      where c.calls is not null);
 end $$;
 
-comment on function lifecycle.condition_calls(text) is
+comment on function lifecycle.condition_calls is
   'SQL that calls the conditions of the timeout at a.place on the facts a.facts: null if all hold, else why the first '
   'does not. Errors: PB001, PB002 (a condition of the setup''s own does not fit).';

@@ -3,9 +3,7 @@
 -- while a TaskQueue or a lease has them.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_status text;
@@ -39,7 +37,7 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.cancel_jobs(text, bigint[], text) is
+comment on function lifecycle.cancel_jobs is
   'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent learns that at '
   'its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
   'PB004 (no such job; of a private submitter, that none of its waits or is leased).';

@@ -1,9 +1,7 @@
 -- A task that is not wanted any more: no broker takes it, and its jobs are cancelled.
 create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
@@ -19,6 +17,6 @@ begin
                                  p_reason) c;
 end $$;
 
-comment on function lifecycle.cancel_task(text, bigint, text) is
+comment on function lifecycle.cancel_task is
   'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by '
   'lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';

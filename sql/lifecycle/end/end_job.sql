@@ -5,8 +5,7 @@
 create or replace function lifecycle.end_job(
   p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null
 ) returns text
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_lease taskqueue.lease;
   v_from text;
@@ -42,6 +41,6 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.end_job(text, bigint, text, text, text) is
+comment on function lifecycle.end_job is
   'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. '
   'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';

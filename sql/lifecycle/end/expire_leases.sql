@@ -3,9 +3,7 @@
 create or replace function lifecycle.expire_leases(
   p_setup text, p_most int default 1000, p_dry_run boolean default false
 ) returns table (rule text, action text, jobs bigint)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
@@ -69,8 +67,7 @@ begin
          ('heartbeat', 'fail', cardinality(v_lost));
 end $$;
 
-comment on function lifecycle.expire_leases(text, int, boolean) is
+comment on function lifecycle.expire_leases is
   'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go '
-  'back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; '
-  'p_dry_run only says how many, and waits for nobody. Returns how many. '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only '
+  'says how many, and waits for nobody. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

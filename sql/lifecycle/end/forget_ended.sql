@@ -2,9 +2,7 @@
 -- statement. A part of a task's input counts as done by the job that did it: while its task has parts to assign, or
 -- jobs at work that may give theirs back, that job stays, or its part would be done once more.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_setting lifecycle.setting_in_force;
   v_forgotten bigint;
@@ -42,7 +40,7 @@ begin
   return v_forgotten;
 end $$;
 
-comment on function lifecycle.forget_ended(text, int) is
+comment on function lifecycle.forget_ended is
   'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. '
   'Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -2,8 +2,7 @@
 -- agent speaks, or another watcher ends it. What comes into a TaskQueue or a lease between two of the
 -- statements is passed over, too.
 create or replace function lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) returns bigint[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_waiting bigint[];
   v_leased bigint[];
@@ -28,6 +27,6 @@ begin
                                    where l.setup = p_setup and l.job_id = i and i <> all (v_leased)));
 end $$;
 
-comment on function lifecycle.lock_jobs(text, bigint[]) is
+comment on function lifecycle.lock_jobs is
   'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those that it could lock '
   'without waiting.';

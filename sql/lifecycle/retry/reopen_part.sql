@@ -1,8 +1,7 @@
 -- TIMEOUTS.md, Rules and actions. The task makes a new job of the part in the next brokerage cycle. A job that was not
 -- made here has no part.
 create or replace function lifecycle.reopen_part(p_setup text, p_job_id bigint) returns boolean
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_task_id bigint;
 begin
@@ -20,6 +19,6 @@ begin
   return true;
 end $$;
 
-comment on function lifecycle.reopen_part(text, bigint) is
+comment on function lifecycle.reopen_part is
   'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, '
   'or gave it back before.';

@@ -2,9 +2,7 @@
 -- as every caller does that gives work back to them.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, answer text)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_unknown bigint;
   v_job record;
@@ -45,7 +43,7 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.retry_jobs(text, bigint[]) is
+comment on function lifecycle.retry_jobs is
   'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
   'new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. '
   'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

@@ -1,9 +1,7 @@
 -- Jobs whose work went back before are left out.
 create or replace function lifecycle.retry_task(p_setup text, p_task_id bigint)
 returns table (job_id bigint, answer text)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
@@ -17,6 +15,6 @@ begin
                                                   and j.status = 'failed' and j.rebrokered = 0)) r;
 end $$;
 
-comment on function lifecycle.retry_task(text, bigint) is
+comment on function lifecycle.retry_task is
   'Gives the work of all failed jobs of a task back to it, as lifecycle.retry_jobs does. '
   'Errors: PB002 (setup not granted), PB004 (no such task).';

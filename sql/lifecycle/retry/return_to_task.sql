@@ -1,8 +1,7 @@
 -- TIMEOUTS.md, Rules and actions. The closed job keeps the record of where it was. A job that was not made here is
 -- only closed.
 create or replace function lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) returns text
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_from text := lifecycle.end_job(p_setup, p_job_id, 'closed', p_why, 'rebrokered');
 begin
@@ -10,6 +9,6 @@ begin
   return v_from;
 end $$;
 
-comment on function lifecycle.return_to_task(text, bigint, text) is
+comment on function lifecycle.return_to_task is
   'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; '
   'returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';

@@ -1,11 +1,9 @@
--- Shares as they are used now. Where jobs were made here (their ids are from 10^12 on) it is they and the
--- counts kept elsewhere (workload.statistic) that say what runs and waits; else the figures of the setup's
--- shares hold as they were loaded. Jobs that an agent has taken run (PanDA counts sent and running; here
--- starting is in a slot, too), activated ones are queued, all others count nowhere. HS06 are cores times the
--- queue's corepower, 10 where it has none.
+-- Shares as they are used now. Where jobs were made here (their ids are from 10^12 on) it is they and the counts kept
+-- elsewhere (workload.statistic) that say what runs and waits; else the figures of the setup's shares hold as they were
+-- loaded. Jobs that an agent has taken run (PanDA counts sent and running; here starting is in a slot, too), activated
+-- ones are queued, all others count nowhere. HS06 are cores times the queue's corepower, 10 where it has none.
 create or replace function lifecycle.current_shares(p_setup text) returns table (share resource.share, counted boolean)
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_share resource.share;
 begin
@@ -34,6 +32,6 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.current_shares(text) is
+comment on function lifecycle.current_shares is
   'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs '
   'are made here (counted), else as loaded.';

@@ -4,9 +4,7 @@
 -- idle top shares leave (used below 85 % with too little queued); the shares below have that of their top share. 1
 -- HS06 on the busy ones is PanDA's, against a division by 0.
 create or replace function lifecycle.measure_shares(p_setup text) returns bigint
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_measured bigint;
 begin
@@ -38,7 +36,7 @@ begin
   return v_measured;
 end $$;
 
-comment on function lifecycle.measure_shares(text) is
+comment on function lifecycle.measure_shares is
   'Writes what runs and waits of the global shares into resource.share, where jobs are made here; '
   'has groups that follow global shares priced anew where they moved. Returns how many shares were measured. '
   'Errors: PB001, PB002 (setup not granted).';

@@ -4,9 +4,7 @@ returns table (gshare text, parent text, path text[], depth int, is_leaf boolean
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
                usage_of_parent float8, usage_of_whole float8, usage float8, distance float8, behind bigint, source text,
                measured timestamptz, problem text)
-language plpgsql stable
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql stable security definer set search_path = lifecycle, pg_temp as $$
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -24,6 +22,6 @@ begin
      order by t.path collate "C";
 end $$;
 
-comment on function lifecycle.share_tree(text) is
+comment on function lifecycle.share_tree is
   'The tree of global shares of a setup: targets, usage now, and which leaf is furthest behind its target (behind = '
   '1); see resource.tree_of_shares. Errors: PB001, PB002 (setup not granted).';

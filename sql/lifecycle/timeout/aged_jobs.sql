@@ -4,9 +4,7 @@
 create or replace function lifecycle.aged_jobs(p_setup text, p_job_ids bigint[], p_all boolean)
 returns table (place int, facts lifecycle.timeout_facts, action text, is_leased boolean, since timestamptz,
                time_limit interval, limit_from text)
-language plpgsql stable
-set plan_cache_mode = force_custom_plan
-as $$
+language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
 begin
@@ -103,7 +101,7 @@ begin
     left join moved o on o.task_id = a.task_id and o.queue = a.queue and a.reads_task;
 end $$;
 
-comment on function lifecycle.aged_jobs(text, bigint[], boolean) is
+comment on function lifecycle.aged_jobs is
   'Jobs (some, or null = all that have not ended) with the timeouts whose limit they have passed (p_all: all '
   'timeouts, whatever the age): the facts that conditions see, since when the age counts, the limit and where it comes '
   'from, and what would become of the job.';

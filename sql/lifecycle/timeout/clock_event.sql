@@ -1,11 +1,10 @@
 create or replace function lifecycle.clock_event(p_clock text) returns text
-language sql immutable
-as $$
+language sql immutable as $$
   select case p_clock when 'created' then 'created'
                       when 'modified' then 'last heard of'
                       when 'state_changed' then 'so'
                       else 'activated or created' end
 $$;
 
-comment on function lifecycle.clock_event(text) is
+comment on function lifecycle.clock_event is
   'The event since which the clock of a timeout counts, for a sentence that ends in ago.';

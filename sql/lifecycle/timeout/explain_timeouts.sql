@@ -1,9 +1,7 @@
 create or replace function lifecycle.explain_timeouts(p_setup text, p_job_id bigint)
 returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text,
                due_at timestamptz, why text)
-language plpgsql stable
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql stable security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_status text;
@@ -45,7 +43,7 @@ begin
   end if;
 end $$;
 
-comment on function lifecycle.explain_timeouts(text, bigint) is
+comment on function lifecycle.explain_timeouts is
   'Every timeout of a job, in order: verdict (applies; later: another comes first; waits: due at due_at if nothing '
   'changes; never), the age now, the limit and where it comes from, and why. The same query decides. '
   'Errors: PB002 (setup not granted), PB004 (no such job).';

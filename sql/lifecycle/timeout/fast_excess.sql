@@ -3,9 +3,7 @@
 create or replace function lifecycle.fast_excess(p_setup text)
 returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
                fraction float8, threshold float8, excess bigint, why_not text)
-language sql stable
-security definer set search_path = lifecycle, pg_temp
-as $$
+language sql stable security definer set search_path = lifecycle, pg_temp as $$
   select resource.identify_viewer(p_setup);
   with setting as (
     select (resource.config_value(p_setup, 'pandaserver', 'rebroker',
@@ -61,7 +59,7 @@ as $$
     from compared c
 $$;
 
-comment on function lifecycle.fast_excess(text) is
+comment on function lifecycle.fast_excess is
   'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
   'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are '
   'brokered again. Errors: PB002 (setup not granted).';

@@ -3,9 +3,7 @@
 create or replace function lifecycle.fast_rebroker(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_most int := coalesce(p_limit, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
   v_taken jsonb;
@@ -69,8 +67,7 @@ begin
      order by t.queue, t.gshare;
 end $$;
 
-comment on function lifecycle.fast_rebroker(text, boolean, int) is
-  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, '
-  'up to so many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, '
-  'how many are too many and how many went. Safe to run twice at once. '
-  'Errors: PB001 (most), PB002 (setup not granted).';
+comment on function lifecycle.fast_rebroker is
+  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so '
+  'many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, how many are too '
+  'many and how many went. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

@@ -3,8 +3,7 @@ create or replace function lifecycle.judge_timeouts(
   p_setup text, p_job_ids bigint[] default null, p_all boolean default false
 ) returns table (job_id bigint, task_id bigint, place int, rule text, status text, action text, clock text,
                  since timestamptz, time_limit interval, limit_from text, is_leased boolean, obstacle text)
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return query execute format($q$
     with timeout as materialized (select t as row, t.* from lifecycle.timeouts_of($1) t)
@@ -20,7 +19,7 @@ begin
       join timeout t on t.position = a.place$q$, lifecycle.condition_calls(p_setup)) using p_setup, p_job_ids, p_all;
 end $$;
 
-comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
+comment on function lifecycle.judge_timeouts is
   'Jobs (some, or null = all that have not ended) by timeout: since when the age counts, the limit, '
   'and what keeps the timeout from applying, null = nothing. p_all: all timeouts of each job; '
   'else only those whose limit it has passed.';

@@ -1,6 +1,5 @@
 create or replace function lifecycle.limit_in_force(p_setup text, p_component text, p_key text) returns float8
-language sql stable
-as $$
+language sql stable as $$
   select least(greatest(v.hours, 0), 1e6)
     from (select resource.number_or_null(
                    jsonb_build_object('value', resource.config_value(p_setup, 'pandaserver', p_component, p_key)),
@@ -8,5 +7,5 @@ as $$
    where v.hours is not null
 $$;
 
-comment on function lifecycle.limit_in_force(text, text, text) is
+comment on function lifecycle.limit_in_force is
   'Hours that a key of the configuration of pandaserver has, 0 to 1e6; null = the key is not set, or no number.';

@@ -1,9 +1,7 @@
 -- The timeouts of the setup are judged once before the row stays: a condition that does not fit never gets into a
 -- watch.
 create or replace function lifecycle.set_timeout(p_setup text, p_rule text, p_changes jsonb) returns void
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_column text;
   v_constraint text;
@@ -39,8 +37,7 @@ exception
                    '"action": "rebroker"}.';
 end $$;
 
-comment on function lifecycle.set_timeout(text, text, jsonb) is
-  'Adds a timeout of the setup''s own, or changes one: an object of columns of lifecycle.own_timeout; '
-  'what is not given '
-  'stays. Times are texts such as "2 days", or numbers of seconds. Errors: PB001 (a key, a value or a condition that '
-  'does not fit), PB002 (setup not granted, or the owner of a condition is not trusted).';
+comment on function lifecycle.set_timeout is
+  'Adds a timeout of the setup''s own, or changes one: an object of columns of lifecycle.own_timeout; what is not '
+  'given stays. Times are texts such as "2 days", or numbers of seconds. Errors: PB001 (a key, a value or a condition '
+  'that does not fit), PB002 (setup not granted, or the owner of a condition is not trusted).';

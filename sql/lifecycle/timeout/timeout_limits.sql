@@ -2,8 +2,7 @@
 create or replace function lifecycle.timeout_limits(p_setup text)
 returns table (timeout lifecycle.timeout, name_prefix text, by_name jsonb, by_key interval, by_setting interval,
                least_limit interval)
-language plpgsql stable rows 30
-as $$
+language plpgsql stable rows 30 as $$
 begin
   return query
     select t, p.name_prefix, n.by_name, k.by_key, v.by_setting,
@@ -33,6 +32,6 @@ begin
                 where s.setup = p_setup) as by_setting) v;
 end $$;
 
-comment on function lifecycle.timeout_limits(text) is
+comment on function lifecycle.timeout_limits is
   'Timeouts of a setup with the limits that the configuration has: hours by name (workflow or group), by key, and of '
   'the setting; and the least limit that the timeout may have for any job.';

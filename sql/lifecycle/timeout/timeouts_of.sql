@@ -1,6 +1,5 @@
 create or replace function lifecycle.timeouts_of(p_setup text) returns setof lifecycle.timeout
-language plpgsql stable rows 30
-as $$
+language plpgsql stable rows 30 as $$
 begin
   return query
     select t.position, t.rule, t.statuses, t.labels, t.not_labels, t.priority_from, t.priority_to, t.conditions,
@@ -10,5 +9,5 @@ begin
      where t.setup = p_setup;
 end $$;
 
-comment on function lifecycle.timeouts_of(text) is
+comment on function lifecycle.timeouts_of is
   'Timeouts that apply in a setup, as rows of the type that lifecycle.judge_timeouts reads.';

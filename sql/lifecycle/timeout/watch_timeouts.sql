@@ -5,9 +5,7 @@
 create or replace function lifecycle.watch_timeouts(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (rule text, action text, jobs bigint)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_most int := coalesce(p_limit, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
   v_ids bigint[];
@@ -62,7 +60,7 @@ begin
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
 end $$;
 
-comment on function lifecycle.watch_timeouts(text, boolean, int) is
+comment on function lifecycle.watch_timeouts is
   'Ends the jobs that a timeout of the setup applies to, or gives their work back to their tasks, up to p_limit by '
   'rule (null = the setting most); p_dry_run only counts. Returns a row for each rule and action '
   'that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

@@ -2,9 +2,7 @@
 -- and who dies loses it by itself.
 create or replace function lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval)
 returns table (leads boolean, leader text, until timestamptz)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
   if p_name is null or p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0' then
     raise exception 'name, holder, held_by or time is null, or the time is not above 0'
@@ -18,6 +16,6 @@ begin
   return query select l.holder = p_holder, l.held_by, l.expires_at from lifecycle.leader l where l.name = p_name;
 end $$;
 
-comment on function lifecycle.lead(text, uuid, text, interval) is
+comment on function lifecycle.lead is
   'Takes or renews the lead of something for some time, where nobody else has it; says whether the caller leads, '
   'and who does until when. Errors: PB001.';

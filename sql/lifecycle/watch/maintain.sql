@@ -1,9 +1,7 @@
 -- Beside the timeouts: counts that came to nothing and partitions of the history, both of all setups; and jobs of one
 -- setup that ended long ago.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
   if p_setup is not null then
     step := 'ended jobs';
@@ -24,7 +22,7 @@ begin
   return next;
 end $$;
 
-comment on function lifecycle.maintain(text) is
+comment on function lifecycle.maintain is
   'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to '
   'nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. '
   'Safe to run twice at once. Errors: PB002 (setup not granted).';

@@ -1,7 +1,5 @@
 create or replace function lifecycle.set_settings(p_setup text, p_settings jsonb) returns void
-language plpgsql
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if p_settings ? 'timeouts' and jsonb_typeof(p_settings) = 'object' then
@@ -11,7 +9,7 @@ begin
   perform resource.change_settings('lifecycle.setting', p_setup, p_settings);
 end $$;
 
-comment on function lifecycle.set_settings(text, jsonb) is
+comment on function lifecycle.set_settings is
   'Changes settings of the life of jobs in a setup, all or none: timeouts (documented, with the alias doc, or '
   'panda2026; null = the base profile of the setup''s profile), most (jobs that one call touches at most, by rule), '
   'jobs_kept (how long ended jobs are kept: a text such as "30 days", or a number of seconds). '

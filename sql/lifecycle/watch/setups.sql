@@ -1,8 +1,6 @@
 -- Whom a watcher watches: one setup, or all.
 create or replace function lifecycle.setups(p_setup text default null) returns setof text
-language plpgsql stable
-security definer set search_path = lifecycle, pg_temp
-as $$
+language plpgsql stable security definer set search_path = lifecycle, pg_temp as $$
 begin
   if p_setup is not null then
     perform resource.identify(p_setup);
@@ -11,5 +9,5 @@ begin
   return query select s.setup from resource.setup s where p_setup is null or s.setup = p_setup order by s.setup;
 end $$;
 
-comment on function lifecycle.setups(text) is
+comment on function lifecycle.setups is
   'Setups to watch: the one given, or all. Errors: PB001 (there is no such setup), PB002 (setup not granted).';

@@ -5,8 +5,7 @@ create or replace procedure lifecycle.watch(
   p_setup text default null, p_dry_run boolean default false, p_often boolean default false,
   inout p_report jsonb default null
 )
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_setups text[] := array(select s from lifecycle.setups(p_setup) s);
   v_setup text;
@@ -52,11 +51,10 @@ begin
   end if;
 end $$;
 
-comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-  'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, '
-  'jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done '
-  'every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases '
-  'that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, '
-  'rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, '
-  'and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), '
-  'PB002 (setup not granted).';
+comment on procedure lifecycle.watch is
+  'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs '
+  'whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every '
+  'few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that '
+  'expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, '
+  'action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing '
+  'from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';

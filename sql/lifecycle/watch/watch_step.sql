@@ -1,7 +1,6 @@
 -- One step of lifecycle.watch: a transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_limit int) returns jsonb
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_said jsonb;
 begin
@@ -36,6 +35,6 @@ begin
   return coalesce(v_said, '[]');
 end $$;
 
-comment on function lifecycle.watch_step(text, text, boolean, int) is
+comment on function lifecycle.watch_step is
   'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), '
   'and what it touched. Errors: PB002 (setup not granted).';

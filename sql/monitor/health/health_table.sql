@@ -1,6 +1,5 @@
 -- The tables of the schema taskqueue as the server sees them. Tables are found in the catalogue, not named one by one,
--- except those that a match reads.
--- Long because each finding is a row with its own text and advice.
+-- except those that a match reads. Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_table as
 with relation as (
   select c.oid, c.relname as name, c.relkind as kind, c.reltuples, c.reloptions, c.relowner,

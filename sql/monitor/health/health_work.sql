@@ -1,6 +1,5 @@
 -- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: the view finds what
--- they should have done long ago.
--- Long because each finding is a row with its own text and advice.
+-- they should have done long ago. Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date,

@@ -7,8 +7,7 @@ select s.setup, s.created_at, s.simulated,
   from resource.setup s
   left join taskqueue.setting t on t.setup = s.setup;
 
-comment on view monitor.setup is
-  'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
+comment on view monitor.setup is 'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
 comment on column monitor.setup.task_queues is 'TaskQueues.';
 comment on column monitor.setup.identities is 'Database roles that may use it besides operators.';
 comment on column monitor.setup.shares is

@@ -6,6 +6,5 @@ select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.job
   left join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
  group by b.setup, b.cpu_time;
 
-comment on view monitor.waiting_by_cpu_bucket is
-  'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
+comment on view monitor.waiting_by_cpu_bucket is 'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
 comment on column monitor.waiting_by_cpu_bucket.queues is 'TaskQueues.';

@@ -8,8 +8,7 @@ select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigi
                       where i.setup = q.setup and i.task_queue_id = q.task_queue_id) j on true
  group by q.setup, q.owner_group, q.owner_dn;
 
-comment on view monitor.waiting_by_group is
-  'TaskQueues and waiting jobs by owner group and owner.';
+comment on view monitor.waiting_by_group is 'TaskQueues and waiting jobs by owner group and owner.';
 comment on column monitor.waiting_by_group.queues is 'TaskQueues.';
 comment on column monitor.waiting_by_group.priority is 'Sum of their priorities.';
 comment on column monitor.waiting_by_group.oldest_job_at is 'Since when the oldest waits.';

@@ -1,9 +1,7 @@
 -- conventions.md, Configuration lookup. An isolated setup has only its own rows.
 create or replace function resource.config_of(p_setup text)
 returns table (app text, component text, key text, value jsonb)
-language plpgsql stable
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql stable security definer set search_path = resource, pg_temp as $$
 begin
   perform resource.identify_viewer(p_setup);
   return query
@@ -14,6 +12,6 @@ begin
    order by c.app, c.component, c.key, c.setup nulls last;
 end $$;
 
-comment on function resource.config_of(text) is
+comment on function resource.config_of is
   'The configuration that is set and holds in a setup: its own rows, and rows for all setups where it has none. '
   'Errors: PB001, PB002 (setup not granted).';

@@ -1,7 +1,6 @@
 -- conventions.md, Configuration lookup. plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_value jsonb;
   v_known record;
@@ -24,6 +23,6 @@ begin
   return v_value;
 end $$;
 
-comment on function resource.config_value(text, text, text, text) is
+comment on function resource.config_value is
   'The configuration that holds for a key of a component in a setup: the value that is set (for the component before '
   'all components, for the setup before all setups), else the default of resource.config_key, else null.';

@@ -1,8 +1,7 @@
 -- The lookup of resource.config_value for all known keys, and the keys that were forced, in one query. plpgsql, because
 -- its plan is kept in all versions.
 create or replace function resource.configuration(p_setup text) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return (
     with held as materialized (
@@ -29,6 +28,6 @@ begin
              group by v.component) c);
 end $$;
 
-comment on function resource.configuration(text) is
+comment on function resource.configuration is
   'All configuration that holds in a setup, defaults included: {component: {KEY: value}}; keys for every component '
   'are under the empty name. Keys by share or workflow are looked up with resource.config_value.';

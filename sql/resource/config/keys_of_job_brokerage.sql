@@ -1,8 +1,7 @@
 create or replace function resource.keys_of_job_brokerage()
 returns table (app text, component text, key text, type text, default_value jsonb, unit text, meaning text,
                zero_is_default boolean, profiles text[])
-language sql immutable
-as $$
+language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
       ('jedi', 'jobbroker', 'NQUEUED_SAT_CAP', 'number', '150'::jsonb, 'files',
@@ -44,5 +43,5 @@ as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_job_brokerage() is
+comment on function resource.keys_of_job_brokerage is
   'Configuration keys of the brokerage of production jobs, as in resource.config_key.';

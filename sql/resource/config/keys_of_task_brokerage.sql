@@ -1,8 +1,7 @@
 create or replace function resource.keys_of_task_brokerage()
 returns table (app text, component text, key text, type text, default_value jsonb, unit text, meaning text,
                zero_is_default boolean, profiles text[])
-language sql immutable
-as $$
+language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
       ('jedi', 'taskbrokerage', 'NQUEUED_NUC_CAP', 'number', '2000'::jsonb, 'files',
@@ -33,5 +32,5 @@ as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_task_brokerage() is
+comment on function resource.keys_of_task_brokerage is
   'Configuration keys of the brokerage of tasks to nuclei, as in resource.config_key.';

@@ -1,8 +1,7 @@
 create or replace function resource.keys_of_timeouts()
 returns table (app text, component text, key text, type text, default_value jsonb, unit text, meaning text,
                zero_is_default boolean, profiles text[])
-language sql immutable
-as $$
+language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
       ('jedi', 'watchdog', 'PENDING_TIMEOUT_<label>', 'number', '168'::jsonb, 'h', 'How long a task may be pending.',
@@ -26,5 +25,5 @@ as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_timeouts() is
+comment on function resource.keys_of_timeouts is
   'Configuration keys of timeouts and rebrokerage, as in resource.config_key.';

@@ -1,8 +1,7 @@
 create or replace function resource.keys_of_users()
 returns table (app text, component text, key text, type text, default_value jsonb, unit text, meaning text,
                zero_is_default boolean, profiles text[])
-language sql immutable
-as $$
+language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
       ('pandaserver', 'prio_mgr', 'CAP_RUNNING_USER_JOBS', 'number', null::jsonb, 'jobs',
@@ -31,5 +30,5 @@ as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_users() is
+comment on function resource.keys_of_users is
   'Configuration keys of limits of users and groups, and of the classes of analysis tasks, as in resource.config_key.';

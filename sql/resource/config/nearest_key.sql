@@ -1,6 +1,5 @@
 create or replace function resource.nearest_key(p_component text, p_key text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select concat_ws(' ',
            coalesce((select format('Components that know the key: %s.', string_agg(distinct k.component, ', '))
                        from resource.config_key k
@@ -15,6 +14,6 @@ as $$
            'or "forced": true in a row of a world.')
 $$;
 
-comment on function resource.nearest_key(text, text) is
+comment on function resource.nearest_key is
   'A hint for an unknown configuration key: the components that know it, or the most similar known key, and how to '
   'set a key of one''s own.';

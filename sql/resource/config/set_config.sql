@@ -3,9 +3,7 @@ create or replace function resource.set_config(
   p_setup text, p_key text, p_value jsonb, p_component text default null, p_app text default null,
   p_everywhere boolean default false, p_force boolean default false
 ) returns void
-language plpgsql
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_component text := coalesce(p_component, substring(p_key from '^([^:]+):.'), '');
   v_key text := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', '\1') else p_key end;
@@ -46,7 +44,7 @@ begin
   end if;
 end $$;
 
-comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
+comment on function resource.set_config is
   'Sets a key of gdpconfig for a setup, or for all setups (p_everywhere), for a component (p_component, or '
   'component:KEY) or for every component; null removes it. Keys that no rule reads, and figures below 0 that no rule '
   'expects, are refused unless forced. Errors: PB001, PB002 (setup not granted).';

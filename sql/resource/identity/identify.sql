@@ -1,7 +1,6 @@
 -- ARCHITECTURE.md, Roles: the login says who an agent or submitter is, not the request.
 create or replace function resource.identify(p_setup text) returns resource.identity
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_identity resource.identity;
 begin
@@ -23,6 +22,6 @@ begin
   return v_identity;
 end $$;
 
-comment on function resource.identify(text) is
+comment on function resource.identify is
   'The identity of the caller in a setup. Operators need no row and are generic in every setup. Errors: PB001 (no '
   'setup), PB002 (setup not granted).';

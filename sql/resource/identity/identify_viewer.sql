@@ -1,6 +1,5 @@
 create or replace function resource.identify_viewer(p_setup text) returns resource.identity
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_identity resource.identity;
 begin
@@ -15,6 +14,6 @@ begin
   return resource.identify(p_setup);
 end $$;
 
-comment on function resource.identify_viewer(text) is
+comment on function resource.identify_viewer is
   'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup. '
   'Errors: PB001 (no setup), PB002 (setup not granted).';

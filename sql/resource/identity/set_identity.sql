@@ -2,9 +2,7 @@ create or replace function resource.set_identity(
   p_setup text, p_role_name text, p_private boolean default false, p_owner_group text default null,
   p_owner_dn text default null
 ) returns void
-language plpgsql
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
   if p_private is distinct from (p_owner_group is not null or p_owner_dn is not null) then
     raise exception 'identity of % is %, but its owner group is % and its owner is %', p_role_name,
@@ -24,6 +22,5 @@ begin
      set private = excluded.private, owner_group = excluded.owner_group, owner_dn = excluded.owner_dn;
 end $$;
 
-comment on function resource.set_identity(text, text, boolean, text, text) is
-  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: '
-  'PB001.';
+comment on function resource.set_identity is
+  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';

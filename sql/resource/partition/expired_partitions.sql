@@ -1,6 +1,5 @@
 create or replace function resource.expired_partitions(p_table regclass, p_kept interval) returns setof regclass
-language sql stable
-as $$
+language sql stable as $$
   select c.oid::regclass
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
@@ -10,5 +9,5 @@ as $$
    order by c.relname
 $$;
 
-comment on function resource.expired_partitions(regclass, interval) is
+comment on function resource.expired_partitions is
   'Partitions by day of a table, named <table>_YYYYMMDD, whose day (UTC) ended longer ago than rows are kept.';

@@ -2,9 +2,7 @@
 -- there already stays there.
 create or replace function resource.keep_partitions(p_table regclass, p_kept interval, p_days int default 3)
 returns bigint
-language plpgsql
-set lock_timeout = '300ms'
-as $$
+language plpgsql set lock_timeout = '300ms' as $$
 declare
   v_schema text;
   v_table text;
@@ -42,6 +40,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function resource.keep_partitions(regclass, interval, int) is
+comment on function resource.keep_partitions is
   'Makes the partitions of a table for today (UTC) and the days ahead, and drops those of days that ended longer ago '
   'than rows are kept. Returns how many partitions changed. A lock is waited for 300 ms at most.';

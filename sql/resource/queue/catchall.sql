@@ -1,7 +1,6 @@
 -- facts-and-formulas.md, catchall-lookup. Keys are compared whole.
 create or replace function resource.catchall(p_catchall text) returns jsonb
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select coalesce(jsonb_object_agg(btrim(split_part(i.item, '=', 1)),
                                    case when i.item like '%=%'
                                         then to_jsonb(btrim(substr(i.item, strpos(i.item, '=') + 1)))
@@ -10,6 +9,6 @@ as $$
    where btrim(split_part(i.item, '=', 1)) <> ''
 $$;
 
-comment on function resource.catchall(text) is
+comment on function resource.catchall is
   'A catchall of CRIC as an object: items are separated by commas; flags are true, key=value items are texts; the '
   'last of equal keys counts. Null or empty: {}.';

@@ -1,6 +1,5 @@
 create or replace function resource.change_settings(p_table regclass, p_setup text, p_settings jsonb) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_checked jsonb := resource.check_settings(p_table, p_settings);
   v_columns text := (select string_agg(format('%I', k.key), ', ') from jsonb_object_keys(v_checked) k(key));
@@ -13,6 +12,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.change_settings(regclass, text, jsonb) is
+comment on function resource.change_settings is
   'Changes settings of a setup in the table setting of a schema, all or none; what is not given stays. '
   'Errors: PB001, naming the key and the value.';

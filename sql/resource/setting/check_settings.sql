@@ -1,7 +1,6 @@
 -- The columns of a table setting are the settings, their types and checks the grammar, their comments the hints.
 create or replace function resource.check_settings(p_table regclass, p_settings jsonb) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_checked jsonb := '{}';
   v_given record;
@@ -43,7 +42,7 @@ begin
   return v_checked;
 end $$;
 
-comment on function resource.check_settings(regclass, jsonb) is
+comment on function resource.check_settings is
   'Checks an object of settings against the columns of a table setting and the checks on single columns, and returns '
   'the values as the columns take them. Intervals are texts or numbers of seconds. '
   'Errors: PB001, naming the key and the value.';

@@ -1,6 +1,5 @@
 create or replace function resource.nearest_setting(p_table regclass, p_key text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select concat_ws(' ',
            coalesce((select format('The setting belongs to %s.', string_agg(format('%s.set_settings', n.nspname), ', '))
                        from pg_class t
@@ -17,6 +16,6 @@ as $$
               from resource.table_column(p_table) c))
 $$;
 
-comment on function resource.nearest_setting(regclass, text) is
+comment on function resource.nearest_setting is
   'A hint for a key that is no setting of a table: the set_settings that knows the key, else the setting whose name is '
   'most like it; and all settings of the table.';

@@ -1,6 +1,5 @@
 create or replace function resource.setting_hint(p_table regclass, p_key text) returns text
-language sql stable
-as $$
+language sql stable as $$
   select format('%s: %s Allowed: %s%s.', a.attname, col_description(p_table, a.attnum),
                 case format_type(a.atttypid, null)
                   when 'interval' then 'a text such as "30 minutes", or a number of seconds'
@@ -16,5 +15,5 @@ as $$
    where a.attrelid = p_table and a.attname = p_key
 $$;
 
-comment on function resource.setting_hint(regclass, text) is
+comment on function resource.setting_hint is
   'What a setting means and which values are allowed, from the comments of its column and of its checks.';

@@ -1,7 +1,6 @@
 -- A text that is no interval, and a number that no integer holds, are found by trying.
 create or replace function resource.setting_value(p_type regtype, p_value jsonb) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_kind text := jsonb_typeof(p_value);
 begin
@@ -23,6 +22,6 @@ exception when data_exception then
   return null;
 end $$;
 
-comment on function resource.setting_value(regtype, jsonb) is
+comment on function resource.setting_value is
   'The JSON value that a setting of a type stores for one that was given: an interval for a text or a number of '
   'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates.';

@@ -1,8 +1,6 @@
 -- worlds.md, Evaluating. The transaction that makes the setup is rolled back.
 create or replace function resource.make_isolated_setup(p_setup text) returns void
-language plpgsql
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   insert into resource.setup (setup, alone) values (p_setup, true) on conflict do nothing;
@@ -13,6 +11,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.make_isolated_setup(text) is
+comment on function resource.make_isolated_setup is
   'Makes a setup for a world that is evaluated by itself: configuration for all setups does not hold there. Errors: '
   'PB001 (the setup exists), PB002 (not an operator).';

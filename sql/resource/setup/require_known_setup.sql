@@ -1,6 +1,5 @@
 create or replace function resource.require_known_setup(p_setup text) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
     raise exception 'there is no setup %', coalesce(quote_literal(p_setup), 'null')
@@ -14,5 +13,5 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_known_setup(text) is
+comment on function resource.require_known_setup is
   'Refuses a setup that does not exist, and lists the setups. Errors: PB001.';

@@ -1,7 +1,6 @@
 -- A snapshot taken before the setup was entered has old limits, CPU buckets and leases.
 create or replace function resource.require_read_committed() returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
     raise exception 'the transaction is %', current_setting('transaction_isolation')
@@ -9,5 +8,4 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_read_committed() is
-  'Refuses a transaction that keeps one snapshot. Errors: PB001.';
+comment on function resource.require_read_committed is 'Refuses a transaction that keeps one snapshot. Errors: PB001.';

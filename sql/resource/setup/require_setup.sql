@@ -1,7 +1,6 @@
 -- The first job or configuration of a setup makes it.
 create or replace function resource.require_setup(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
     if p_setup is null or p_setup = '' then
@@ -12,4 +11,4 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_setup(text) is 'Makes a setup if it does not exist. Errors: PB001.';
+comment on function resource.require_setup is 'Makes a setup if it does not exist. Errors: PB001.';

@@ -5,11 +5,9 @@
 -- 2^32 + 4 would have one draw), so the upper half goes into the seed. Few enough operators for the planner to
 -- inline it where it is used twice (taskqueue.draw_key): 1.3 us less a draw.
 create or replace function resource.draw(p_id bigint, p_seed bigint) returns float8
-language sql immutable
-as $$
+language sql immutable as $$
   select ((hashint8extended(hashint8extended(p_id, p_seed # (p_id >> 32)), p_seed)
            & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
 $$;
 
-comment on function resource.draw(bigint, bigint) is
-  'A uniform number within (0, 1): the draw of a candidate under a seed.';
+comment on function resource.draw is 'A uniform number within (0, 1): the draw of a candidate under a seed.';

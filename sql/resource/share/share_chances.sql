@@ -3,8 +3,7 @@
 -- usage)), both among the siblings with work. Capacity that idle shares leave goes to their siblings first.
 create or replace function resource.share_chances(p_shares resource.share[], p_leaves text[])
 returns table (gshare text, chance float8)
-language sql immutable
-as $$
+language sql immutable as $$
   with recursive tree as materialized (
     select t.gshare, t.path, t.path[:t.depth - 1] as above, t.depth, t.is_leaf, t.target, t.running
       from resource.tree_of_shares(p_shares) t
@@ -33,6 +32,6 @@ as $$
   select d.gshare, d.chance from down d where d.is_leaf
 $$;
 
-comment on function resource.share_chances(resource.share[], text[]) is
+comment on function resource.share_chances is
   'The chance of each of the leaves named when the tree of shares is gone down at random, more often where a share is '
   'behind its target; the chances add up to 1. Names that are no leaf are left out.';

@@ -1,14 +1,12 @@
--- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down,
--- figures of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest
--- below its target. A share whose parent is missing stands at the top, and so does the first by name of parents in a
--- circle.
+-- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down, figures
+-- of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest below its
+-- target. A share whose parent is missing stands at the top, and so does the first by name of parents in a circle.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
                usage_of_parent float8, usage_of_whole float8, usage float8, distance float8, behind bigint,
                problem text)
-language sql immutable
-as $$
+language sql immutable as $$
   with recursive given as (
     select s.gshare, s.parent, a.gshare as above, greatest(s.target, 0) as target, greatest(s.running, 0) as running,
            greatest(s.queued, 0) as queued
@@ -69,7 +67,7 @@ as $$
     from ranked r left join leaf l on l.gshare = r.gshare
 $$;
 
-comment on function resource.tree_of_shares(resource.share[]) is
+comment on function resource.tree_of_shares is
   'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part '
   'of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
   'distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

@@ -1,7 +1,6 @@
 -- One check for all rows. jsonb_populate_recordset would take the number 5 for a text, and the text "5" for a number.
 create or replace function resource.check_rows(p_table regclass, p_rows jsonb) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_bad record;
 begin
@@ -30,6 +29,6 @@ begin
                         'Null = not set; a key that is left out has its default.');
 end $$;
 
-comment on function resource.check_rows(regclass, jsonb) is
+comment on function resource.check_rows is
   'Refuses an array of objects with a key that is not a column of the table, or a value of another type; the error '
   'names the row, the key and the value. Errors: PB001.';

@@ -1,6 +1,5 @@
 create or replace function resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_first record;
 begin
@@ -26,6 +25,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.clear_rows(text, regclass, jsonb) is
+comment on function resource.clear_rows is
   'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have the values '
   'of one of its objects; true = all rows of the setup.';

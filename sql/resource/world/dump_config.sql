@@ -1,8 +1,6 @@
 -- worlds.md, Configuration keys.
 create or replace function resource.dump_config(p_setup text) returns setof jsonb
-language plpgsql stable
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql stable security definer set search_path = resource, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   return query
@@ -15,6 +13,6 @@ begin
    order by c.app collate "C", c.component collate "C", c.key collate "C", c.setup nulls first;
 end $$;
 
-comment on function resource.dump_config(text) is
+comment on function resource.dump_config is
   'The configuration of a setup, and the configuration for all setups (without a setup), as rows {app, component, '
   'key, value, setup, forced}; forced marks keys that no rule reads. Errors: PB001, PB002 (setup not granted).';

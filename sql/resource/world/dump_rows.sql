@@ -1,8 +1,6 @@
 -- worlds.md, Dumping. Ordered by bytes, so that a program can merge the rows of several tables.
 create or replace function resource.dump_rows(p_setup text, p_table regclass) returns setof jsonb
-language plpgsql stable
-set timezone = 'UTC'
-as $$
+language plpgsql stable set timezone = 'UTC' as $$
 begin
   perform resource.identify(p_setup);
   return query execute (
@@ -18,6 +16,6 @@ begin
   using p_setup;
 end $$;
 
-comment on function resource.dump_rows(text, regclass) is
+comment on function resource.dump_rows is
   'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times '
   'in UTC. The dump functions of all schemas call it. Errors: PB001, PB002 (setup not granted).';

@@ -1,11 +1,9 @@
--- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults,
--- also in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the
--- other columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all
--- versions.
+-- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults, also
+-- in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the other
+-- columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all versions.
 create or replace function resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean default false)
 returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_keys text[] := array(select distinct k.name from jsonb_array_elements(p_rows) e(row)
                           cross join jsonb_object_keys(e.row) k(name));
@@ -51,6 +49,6 @@ begin
   return v_text;
 end $$;
 
-comment on function resource.insert_text(regclass, jsonb, boolean) is
+comment on function resource.insert_text is
   'The statement that upserts an array of objects ($2) into a table of the setup $1. Keys that a row leaves out get '
   'the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';

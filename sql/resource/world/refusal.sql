@@ -2,8 +2,7 @@
 create or replace function resource.refusal(
   p_table regclass, p_constraint text, p_column text, p_row jsonb, out reason text, out meaning text
 )
-language sql stable
-as $$
+language sql stable as $$
   select string_agg(format('%s is %s', a.attname,
                            coalesce(resource.shown(p_row -> a.attname),
                                     case when p_constraint = '' then 'not given' else 'left out' end)),
@@ -17,6 +16,6 @@ as $$
    where a.attrelid = p_table and (a.attnum = any (c.conkey) or p_constraint = '' and a.attname = p_column)
 $$;
 
-comment on function resource.refusal(regclass, text, text, jsonb) is
+comment on function resource.refusal is
   'Why a check constraint, or a column that must not be null (no constraint), refuses a row: the key, the value, the '
   'allowed values; and the meaning of the column. Null for other errors.';

@@ -1,8 +1,7 @@
 create or replace function resource.refuse_rows(
   p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text
 ) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_row record;
   v_constraint text;
@@ -29,6 +28,6 @@ begin
   raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Check the rows.';
 end $$;
 
-comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is
+comment on function resource.refuse_rows is
   'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is '
   'allowed; else the error given. Errors: PB001.';

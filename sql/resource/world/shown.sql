@@ -1,10 +1,9 @@
 create or replace function resource.shown(p_value jsonb) returns text
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_value) = 'number' and length(p_value::text) > 20
               then regexp_replace(trim(to_char(p_value::numeric, '9.9999EEEE')), '\.?0*e', 'e')
               else left(p_value::text, 100) end
 $$;
 
-comment on function resource.shown(jsonb) is
+comment on function resource.shown is
   'A JSON value as errors show it: at most a hundred characters, long numbers as powers of ten.';

@@ -1,9 +1,7 @@
 -- worlds.md, Configuration keys.
 create or replace function resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean default false)
 returns text[]
-language plpgsql
-security definer set search_path = resource, pg_temp
-as $$
+language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_row record;
   v_left_out text[] := '{}'::text[];
@@ -25,6 +23,6 @@ begin
   return v_left_out;
 end $$;
 
-comment on function resource.store_config(text, jsonb, boolean) is
+comment on function resource.store_config is
   'Sets the configuration of an array of {app, component, key, value, everywhere, forced}. An unknown key is refused, '
   'or (p_lenient) left out and returned. Errors: PB001, PB002 (setup not granted).';

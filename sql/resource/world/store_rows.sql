@@ -3,8 +3,7 @@
 create or replace function resource.store_rows(
   p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean default false
 ) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_merge boolean := p_merge and not exists (select from resource.table_column(p_table) c where not c.given);
   v_stored bigint := 0;
@@ -50,7 +49,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
+comment on function resource.store_rows is
   'Upserts an array of objects (keys are columns) into a table, in place of the rows of the given parents; p_merge: a '
   'row that is there keeps what is not given. The store functions of all schemas call it. Errors: PB001, PB002 (setup '
   'not granted).';

@@ -1,7 +1,6 @@
 -- Null suits every kind; NOT NULL is checked by the table.
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
               when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
               when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
@@ -15,6 +14,6 @@ as $$
                                                                  else 9223372036854775808 end end
 $$;
 
-comment on function resource.suits(text, jsonb) is
+comment on function resource.suits is
   'Whether a JSON value is of a kind as resource.table_column names it: a text, a number, an integer, true or false, '
   'an array of texts.';

@@ -1,7 +1,6 @@
 create or replace function resource.table_column(p_table regclass)
 returns table (name text, place int, kind text, type text, default_text text, key_place int, given boolean)
-language sql stable
-as $$
+language sql stable as $$
   select a.attname::text, a.attnum::int,
          case when t.typcategory = 'N' and t.typname like 'int%' then format('an integer of %s bits', 8 * t.typlen)
               when t.typcategory = 'N' then 'a number'
@@ -20,6 +19,6 @@ as $$
    order by a.attnum
 $$;
 
-comment on function resource.table_column(regclass) is
+comment on function resource.table_column is
   'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether '
   'rows give it (false: an identity column).';

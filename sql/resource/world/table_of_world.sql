@@ -1,6 +1,5 @@
 create or replace function resource.table_of_world(p_schema text, p_table text, p_tables text[]) returns regclass
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_table = any (p_tables) then
     return format('%I.%I', p_schema, p_table)::regclass;
@@ -9,6 +8,6 @@ begin
     using errcode = 'PB001', hint = format('Tables of %s: %s.', p_schema, array_to_string(p_tables, ', '));
 end $$;
 
-comment on function resource.table_of_world(text, text, text[]) is
+comment on function resource.table_of_world is
   'A table of a schema, where it is one of those that worlds are loaded into and dumped from (p_tables): no other '
   'table is written by name. Errors: PB001 (another table).';

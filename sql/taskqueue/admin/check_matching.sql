@@ -2,9 +2,7 @@
 -- Long because all comparisons are one statement, so that they read one snapshot and are exact under load.
 create or replace function taskqueue.check_matching(p_setup text)
 returns table (structure text, key text, expected text, found text)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify_viewer(p_setup);
   return query
@@ -125,7 +123,7 @@ begin
      where l.ceiling is distinct from coalesce(s.slots, 0);
 end $$;
 
-comment on function taskqueue.check_matching(text) is
+comment on function taskqueue.check_matching is
   'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
   'tables that it is derived from; no row: everything is right. One statement, exact under load. Errors: PB002 (setup '
   'not granted).';

@@ -2,9 +2,7 @@
 -- resource offers.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_definition taskqueue.definition := taskqueue.definition_of_job(p_setup, p_job_id);
@@ -41,7 +39,7 @@ begin
     order by 3 desc, 1;
 end $$;
 
-comment on function taskqueue.explain_job(text, bigint) is
+comment on function taskqueue.explain_job is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
   'matching one was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';

@@ -1,9 +1,7 @@
 -- The background work of the schema, called every few seconds by `broker maintain`, pg_cron or another scheduler. Two
 -- calls may run at the same time; each step passes over rows that another transaction has locked.
 create or replace function taskqueue.maintain(p_setup text default null) returns table (step text, changed bigint)
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_setting taskqueue.setting;
 begin
@@ -23,7 +21,7 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.maintain(text) is
+comment on function taskqueue.maintain is
   'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, folds counts, '
   'removes empty TaskQueues and unused definitions and requests, rolls up the resources seen; for all setups it also '
   'makes and drops history partitions. Returns a row per step with the number of changes. Errors: PB002 (setup not '

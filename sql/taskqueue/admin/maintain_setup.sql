@@ -1,8 +1,7 @@
 -- taskqueue.maintain for one setup.
 create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting)
 returns table (step text, changed bigint)
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_setup text := p_setting.setup;
   v_task_queue_ids bigint[];
@@ -69,5 +68,4 @@ begin
   return next;
 end $$;
 
-comment on function taskqueue.maintain_setup(taskqueue.setting) is
-  'Background work of one setup; see taskqueue.maintain.';
+comment on function taskqueue.maintain_setup is 'Background work of one setup; see taskqueue.maintain.';

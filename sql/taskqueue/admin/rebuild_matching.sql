@@ -1,8 +1,6 @@
 -- Makes everything derived anew from the truth: task_queue, its requirement tables, job and lease.
 create or replace function taskqueue.rebuild_matching(p_setup text) returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_limit_id bigint;
 begin
@@ -60,6 +58,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.rebuild_matching(text) is
+comment on function taskqueue.rebuild_matching is
   'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from '
   'TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -2,14 +2,12 @@
 -- then an index on the setup alone looks as good as the right one (a match took 6 ms instead of 0.5 ms). Autovacuum
 -- comes a minute later at best.
 create or replace function taskqueue.refresh_statistics() returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   analyze (skip_locked) taskqueue.definition, taskqueue.task_queue, taskqueue.posting_list, taskqueue.posting,
     taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
 end $$;
 
-comment on function taskqueue.refresh_statistics() is
+comment on function taskqueue.refresh_statistics is
   'Updates the planner''s statistics of the tables that matching reads; call it after a bulk load, before agents ask. '
   'Takes about 50 ms.';

@@ -1,9 +1,7 @@
 -- Removes a whole setup, for example that of a demo, a test or a finished experiment. No other call works in the
 -- setup meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
@@ -27,6 +25,6 @@ begin
   return found;
 end $$;
 
-comment on function taskqueue.remove_setup(text) is
+comment on function taskqueue.remove_setup is
   'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false: '
   'there is no such setup. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -1,7 +1,6 @@
 -- Gives a new setup its settings and the default CPU buckets (MATCHING.md, CPU buckets).
 create or replace function taskqueue.require_setup(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if exists (select from taskqueue.setting s where s.setup = p_setup) then
     return;
@@ -13,6 +12,6 @@ begin
   insert into taskqueue.setting (setup) values (p_setup) on conflict do nothing;
 end $$;
 
-comment on function taskqueue.require_setup(text) is
+comment on function taskqueue.require_setup is
   'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000 and 300000 '
   's. Errors: PB001.';

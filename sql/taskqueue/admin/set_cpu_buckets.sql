@@ -2,9 +2,7 @@
 -- merged: their jobs go to the oldest one. Only buckets are stored, so a TaskQueue moves to the next new bucket at or
 -- above its old one. A merged TaskQueue may exceed queue_size.
 create or replace function taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_changed bigint;
   v_task_queue record;
@@ -40,6 +38,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function taskqueue.set_cpu_buckets(text, bigint[]) is
+comment on function taskqueue.set_cpu_buckets is
   'Sets the CPU buckets of a setup (seconds) and moves its TaskQueues to them, merging those that become equal; '
   'returns how many TaskQueues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

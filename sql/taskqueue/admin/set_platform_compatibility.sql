@@ -1,10 +1,7 @@
--- MATCHING.md, Conditions on lists: a table of compatible platforms (offered, accepted) extends what a resource
--- offers.
+-- MATCHING.md, Conditions on lists: a table of compatible platforms (offered, accepted) extends what a resource offers.
 create or replace function taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[])
 returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if p_offered is null or p_offered = '' or p_accepted is null or '' = any (p_accepted)
@@ -23,6 +20,6 @@ begin
   on conflict do nothing;
 end $$;
 
-comment on function taskqueue.set_platform_compatibility(text, text, text[]) is
+comment on function taskqueue.set_platform_compatibility is
   'Sets the platforms that a resource offers beside p_offered; replaces the earlier list, and an empty list removes '
   'it. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

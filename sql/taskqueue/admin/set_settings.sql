@@ -1,7 +1,5 @@
 create or replace function taskqueue.set_settings(p_setup text, p_settings jsonb) returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
@@ -11,7 +9,7 @@ begin
   perform taskqueue.recompute_shares(p_setup);
 end $$;
 
-comment on function taskqueue.set_settings(text, jsonb) is
+comment on function taskqueue.set_settings is
   'Changes settings of matching, all or none, and recomputes the shares. The settings are the columns of '
   'taskqueue.setting. A time is a text such as "30 minutes", or a number of seconds. '
   'Errors: PB001 (key or value), PB002 (setup not granted), PB006 (busy).';

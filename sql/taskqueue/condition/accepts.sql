@@ -2,8 +2,7 @@
 -- own, so that taskqueue.explain_match shows exactly what decides. All are inlined into the query that uses them, so
 -- none of them has SET, SECURITY DEFINER or a sublink.
 create or replace function taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
-language sql stable
-as $$
+language sql stable as $$
   select taskqueue.accepts_cpu_time(p_definition, p_offer)
      and taskqueue.accepts_owner(p_definition, p_offer)
      and taskqueue.accepts_ram(p_definition, p_offer)
@@ -22,5 +21,4 @@ as $$
      and taskqueue.accepts_limits(p_definition, p_offer)
 $$;
 
-comment on function taskqueue.accepts(taskqueue.definition, taskqueue.offer) is
-  'Whether a definition matches an offer: all conditions hold.';
+comment on function taskqueue.accepts is 'Whether a definition matches an offer: all conditions hold.';

@@ -1,8 +1,7 @@
 -- MATCHING.md, Condition Site: one and the same site must be accepted and not banned; "any" skips both halves.
 create or replace function taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
-language sql stable
-as $$
+language sql stable as $$
   select case
     when (p_offer).sites is null then true
     when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0
@@ -14,5 +13,5 @@ as $$
   end
 $$;
 
-comment on function taskqueue.accepts_site(taskqueue.definition, taskqueue.offer) is
+comment on function taskqueue.accepts_site is
   'Condition Site: an offered site is listed, or none is listed, and it is not banned.';

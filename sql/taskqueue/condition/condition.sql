@@ -2,8 +2,7 @@
 -- that the filter and the explanation have one definition.
 create or replace function taskqueue.condition(d taskqueue.definition, o taskqueue.offer)
 returns table (condition text, wanted text, offered text, holds boolean)
-language sql stable
-as $$
+language sql stable as $$
   select c.condition, coalesce(c.wanted, 'anything'), coalesce(c.offered, 'not offered, no condition'), c.holds
     from (values
       ('CPUTime', 'at least ' || d.cpu_time || ' s', o.cpu_time || ' s', taskqueue.accepts_cpu_time(d, o)),
@@ -47,6 +46,6 @@ as $$
     ) c (condition, wanted, offered, holds)
 $$;
 
-comment on function taskqueue.condition(taskqueue.definition, taskqueue.offer) is
+comment on function taskqueue.condition is
   'Each condition for a definition and an offer: what the TaskQueue wants, what the resource offers, and whether the '
   'condition holds. All conditions hold exactly when taskqueue.accepts is true.';

@@ -2,8 +2,7 @@
 -- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which saves 25 us of preparation.
 -- Owner, Site, BannedSites, Platform and Tag are compared in any case.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
-language sql immutable
-as $$
+language sql immutable as $$
   select case when p_offer.required_tags is not null or p_offer.banned_sites is not null
                    or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null
                    or p_offer.banned_job_types is not null
@@ -16,6 +15,6 @@ as $$
          | case when p_offer.grid_ces is null then 0 else 16 end
 $$;
 
-comment on function taskqueue.tests_of(taskqueue.offer) is
+comment on function taskqueue.tests_of is
   'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions '
   'have to be tested.';

@@ -3,8 +3,7 @@
 -- since then, because that one was running when it began. So a change goes if its transaction had finished when
 -- maintenance last looked, and if every transaction that had started by then has finished, too.
 create or replace function taskqueue.clean_counts(p_setup text) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_horizon taskqueue.job_count_horizon;
   v_gone bigint;
@@ -44,5 +43,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.clean_counts(text) is
+comment on function taskqueue.clean_counts is
   'Removes counts and changes that no reader needs any more; returns how many.';

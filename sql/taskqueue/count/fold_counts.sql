@@ -3,8 +3,7 @@
 -- change more afterwards. Two transactions that count at the same time write two counts, and both are right; nobody
 -- waits, and no row is updated.
 create or replace function taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) returns bigint
-language sql
-as $$
+language sql as $$
   insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   select p_setup, p_task_queue_id, s.known_to,
          array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to),
@@ -25,6 +24,6 @@ as $$
   returning 1::bigint
 $$;
 
-comment on function taskqueue.fold_counts(text, bigint) is
+comment on function taskqueue.fold_counts is
   'Counts the changes of a TaskQueue into a new base; null: there were none. A reader gets the same numbers before and '
   'after.';

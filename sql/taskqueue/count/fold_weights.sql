@@ -2,8 +2,7 @@
 -- transaction, so the sums stay the same, also if it rolls back. Rows that another transaction folds are passed over:
 -- nobody waits.
 create or replace function taskqueue.fold_weights(p_setup text, p_group text) returns void
-language sql
-as $$
+language sql as $$
   with gone as (
     delete from taskqueue.owner_weight d where d.ctid = any (array(
       select w.ctid from taskqueue.owner_weight w
@@ -20,5 +19,5 @@ as $$
    group by g.owner_dn, g.light having sum(g.task_queues) <> 0 or sum(g.weight) <> 0
 $$;
 
-comment on function taskqueue.fold_weights(text, text) is
+comment on function taskqueue.fold_weights is
   'Reduces the rows of taskqueue.owner_weight of an owner group without changing their sums.';

@@ -3,9 +3,7 @@
 -- statement reads both.
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8 default null)
 returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
-language sql stable
-rows 3
-as $$
+language sql stable rows 3 as $$
   select n.user_priority, sum(n.jobs)::bigint, sum(n.changes)::bigint, min(n.first_id)
     from (select b.jobs, b.first_ids, b.known_to, b.in_flight from taskqueue.job_count b
            where b.setup = p_setup and b.task_queue_id = p_task_queue_id
@@ -25,6 +23,6 @@ as $$
    group by n.user_priority
 $$;
 
-comment on function taskqueue.job_level(text, bigint, xid8) is
+comment on function taskqueue.job_level is
   'Waiting jobs of a TaskQueue that are not held, by user priority; how many changes were read; and an id below which '
   'there is no job. Changes made by the transaction p_except are left out.';

@@ -1,13 +1,10 @@
 -- SHARES.md, Weight of a TaskQueue. A TaskQueue without jobs that could be matched keeps the weight that it had.
 create or replace function taskqueue.weight_of_task_queue(p_task_queue taskqueue.task_queue, p_ten_first boolean)
 returns table (weight float8)
-language sql stable
-rows 1
-as $$
+language sql stable rows 1 as $$
   select coalesce(sum(c.jobs * taskqueue.weight(c.user_priority, p_ten_first)) / nullif(sum(c.jobs), 0),
                   p_task_queue.mean_weight)
     from taskqueue.job_level(p_task_queue.setup, p_task_queue.task_queue_id) c
 $$;
 
-comment on function taskqueue.weight_of_task_queue(taskqueue.task_queue, boolean) is
-  'Mean weight of the jobs of a TaskQueue, as they are now.';
+comment on function taskqueue.weight_of_task_queue is 'Mean weight of the jobs of a TaskQueue, as they are now.';

@@ -1,8 +1,7 @@
 -- Counts and known descriptions hold the transaction up to which they are complete. In a database restored from a
 -- dump these are transactions of another server.
 create or replace function taskqueue.counts_of_another_server(p_setup text) returns boolean
-language sql stable
-as $$
+language sql stable as $$
   select exists (select from taskqueue.job_count c
                   where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
       or exists (select from taskqueue.definition d
@@ -12,5 +11,5 @@ as $$
                   where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 
-comment on function taskqueue.counts_of_another_server(text) is
+comment on function taskqueue.counts_of_another_server is
   'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';

@@ -3,8 +3,7 @@
 -- without settings is not kept either, because the CPU buckets of that setup do not exist yet.
 create or replace function taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.known_offer
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_known taskqueue.known_offer;
   v_resource jsonb;
@@ -50,5 +49,5 @@ begin
   return v_known;
 end $$;
 
-comment on function taskqueue.known_offer_of(text, jsonb, resource.identity) is
+comment on function taskqueue.known_offer_of is
   'A resource description, parsed now or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';

@@ -5,8 +5,7 @@
 create or replace function taskqueue.note_resource(
   p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
 ) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_offer taskqueue.offer;
   v_resource jsonb;
@@ -54,6 +53,6 @@ begin
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
+comment on function taskqueue.note_resource is
   'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
   'the owner of the identity, without JobID.';

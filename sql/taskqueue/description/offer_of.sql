@@ -2,8 +2,7 @@
 -- hot path. The view taskqueue.description_key lists the keys.
 create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_offer taskqueue.offer;
   v_setting taskqueue.setting;
@@ -88,6 +87,6 @@ begin
   return taskqueue.with_limits(p_setup, p_resource, v_offer);
 end $$;
 
-comment on function taskqueue.offer_of(text, jsonb, resource.identity) is
+comment on function taskqueue.offer_of is
   'A resource description as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, '
   'naming key and value.';

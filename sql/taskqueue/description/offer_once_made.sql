@@ -2,13 +2,12 @@
 -- sites. Then it explains nothing.
 create or replace function taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return taskqueue.offer_of(p_setup, p_resource, p_identity);
 exception when sqlstate 'PB001' then
   return null;
 end $$;
 
-comment on function taskqueue.offer_once_made(text, jsonb, resource.identity) is
+comment on function taskqueue.offer_once_made is
   'taskqueue.offer_of for a description seen before; null where it would be refused now.';

@@ -1,8 +1,7 @@
 -- MATCHING.md, Conditions: a key that is absent, empty or "any" (any case, punctuation ignored) puts no condition; a
 -- key that is absent or empty and listed in strict_keys offers nothing.
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_texts text[] := taskqueue.text_set(p_key, p_value);
 begin
@@ -15,5 +14,5 @@ begin
   return v_texts;
 end $$;
 
-comment on function taskqueue.offered(text, jsonb, text[]) is
+comment on function taskqueue.offered is
   'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';

@@ -1,8 +1,7 @@
 -- A JSON value that is one number, not negative. JSON has no infinity and no NaN; a number that is too large for
 -- double precision is refused.
 create or replace function taskqueue.one_number(p_key text, p_value jsonb) returns numeric
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_number numeric;
 begin
@@ -18,5 +17,5 @@ begin
   return v_number;
 end $$;
 
-comment on function taskqueue.one_number(text, jsonb) is
+comment on function taskqueue.one_number is
   'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';

@@ -1,7 +1,6 @@
 -- A JSON value that is exactly one text.
 create or replace function taskqueue.one_text(p_key text, p_value jsonb) returns text
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 begin
   if jsonb_typeof(p_value) is distinct from 'string' or p_value = '""' then
     raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
@@ -14,4 +13,4 @@ begin
   return p_value #>> '{}';
 end $$;
 
-comment on function taskqueue.one_text(text, jsonb) is 'The text of a JSON value. Errors: PB001, naming the key.';
+comment on function taskqueue.one_text is 'The text of a JSON value. Errors: PB001, naming the key.';

@@ -2,8 +2,7 @@
 -- kept, the ones seen last. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of
 -- brokerage).
 create or replace function taskqueue.roll_up_resources(p_setup text) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_count bigint;
 begin
@@ -45,6 +44,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.roll_up_resources(text) is
+comment on function taskqueue.roll_up_resources is
   'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues that they belong '
   'to (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';

@@ -3,12 +3,11 @@
 create or replace function taskqueue.shall_note_resource(
   p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean
 ) returns boolean
-language sql
-as $$
+language sql as $$
   select p_known.seen_at is null or random() < case when p_matched then 0.02 else 0.1 end
       or not coalesce(p_known.cpu_buckets[width_bucket(p_cpu_time, p_known.cpu_buckets)],
                       0)::bigint = any (p_known.seen)
 $$;
 
-comment on function taskqueue.shall_note_resource(taskqueue.known_offer, bigint, boolean) is
+comment on function taskqueue.shall_note_resource is
   'Whether a call notes its resource; p_matched: whether it found a job.';

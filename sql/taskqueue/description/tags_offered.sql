@@ -1,8 +1,7 @@
 -- MATCHING.md, Condition Tag: NumberOfProcessors n (1 to 1024) offers the tags 1Processors to nProcessors and, for n
 -- above 1, MultiProcessor; WholeNode offers WholeNode.
 create or replace function taskqueue.tags_offered(p_resource jsonb) returns text[]
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag');
   v_any boolean := taskqueue.includes_any(v_tags);
@@ -32,6 +31,6 @@ begin
   return case when not v_any then v_tags end;
 end $$;
 
-comment on function taskqueue.tags_offered(jsonb) is
+comment on function taskqueue.tags_offered is
   'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag is any). Errors: '
   'PB001.';

@@ -1,7 +1,6 @@
 -- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (MATCHING.md, Requirements).
 create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_texts text[];
 begin
@@ -35,6 +34,6 @@ begin
   return v_texts;
 end $$;
 
-comment on function taskqueue.text_set(text, jsonb) is
+comment on function taskqueue.text_set is
   'The texts of a JSON value, sorted and without duplicates: one text or a list; null, [] and an absent value give '
   'none. Errors: PB001, naming the key.';

@@ -2,8 +2,7 @@
 -- offered site has a limit, the description must name exactly one. Without limits this is one index lookup.
 create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer)
 returns taskqueue.offer
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_named text[] := taskqueue.text_set('Site', p_resource -> 'Site');
   v_key text;
@@ -36,6 +35,6 @@ begin
   return p_offer;
 end $$;
 
-comment on function taskqueue.with_limits(text, jsonb, taskqueue.offer) is
+comment on function taskqueue.with_limits is
   'The offer with the limits of its site that are reached. Errors: PB001 (not exactly one site or CE named where '
   'limits are set).';

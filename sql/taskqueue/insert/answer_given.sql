@@ -3,8 +3,7 @@
 create or replace function taskqueue.answer_given(
   p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid
 ) returns jsonb
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_request taskqueue.request;
 begin
@@ -25,6 +24,6 @@ begin
   return v_request.answer;
 end $$;
 
-comment on function taskqueue.answer_given(resource.identity, uuid, text, uuid) is
+comment on function taskqueue.answer_given is
   'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for '
   'another call).';

@@ -1,8 +1,7 @@
 -- MATCHING.md, Requirements: the definition of a TaskQueue in one form, so that equal requirements are equal JSON.
 -- MATCHING.md, Refused requirements: what is refused. The view taskqueue.requirement_key lists the keys.
 create or replace function taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) returns jsonb
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_out jsonb := jsonb '{}';
   v_key text;
@@ -71,6 +70,6 @@ begin
   return v_out;
 end $$;
 
-comment on function taskqueue.canonical_requirements(text, jsonb) is
+comment on function taskqueue.canonical_requirements is
   'The requirements in the one form by which TaskQueues are compared: aliases resolved, CPUTime as its bucket '
   '(seconds), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value.';

@@ -1,7 +1,6 @@
 -- The shape of a batch for taskqueue.insert_jobs, checked before anything is stored.
 create or replace function taskqueue.check_batch(p_jobs jsonb) returns bigint
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_bad jsonb;
   v_ids bigint[];
@@ -45,5 +44,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.check_batch(jsonb) is
+comment on function taskqueue.check_batch is
   'How many jobs a batch holds; its shape, ids and user priorities are checked. Errors: PB001, naming the element.';

@@ -1,8 +1,7 @@
 -- Canonical requirements as a row of taskqueue.definition, found or made. The row is locked until the caller commits,
 -- because maintenance removes definitions that nothing refers to.
 create or replace function taskqueue.definition_of(p_setup text, p_requirements jsonb) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_digest uuid := md5(p_requirements::text)::uuid;
   v_definition_id bigint;
@@ -28,5 +27,5 @@ begin
   return v_definition_id;
 end $$;
 
-comment on function taskqueue.definition_of(text, jsonb) is
+comment on function taskqueue.definition_of is
   'The definition of canonical requirements; a new one where there is none.';

@@ -1,7 +1,6 @@
 -- The requirements of a job that waits or is leased.
 create or replace function taskqueue.definition_of_job(p_setup text, p_job_id bigint) returns taskqueue.definition
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_definition taskqueue.definition;
 begin
@@ -19,5 +18,4 @@ begin
   return v_definition;
 end $$;
 
-comment on function taskqueue.definition_of_job(text, bigint) is
-  'Requirements of a waiting or leased job. Errors: PB004.';
+comment on function taskqueue.definition_of_job is 'Requirements of a waiting or leased job. Errors: PB004.';

@@ -1,7 +1,6 @@
 -- MATCHING.md, Refused requirements: a job id is a positive bigint.
 create or replace function taskqueue.job_id(p_value jsonb, p_key text default 'job_id') returns bigint
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_id numeric;
 begin
@@ -15,4 +14,4 @@ begin
     using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
 end $$;
 
-comment on function taskqueue.job_id(jsonb, text) is 'A job id from JSON, checked. Errors: PB001.';
+comment on function taskqueue.job_id is 'A job id from JSON, checked. Errors: PB001.';

@@ -1,7 +1,6 @@
 -- MATCHING.md, Refused requirements: a user priority is an integer from 0 to 10.
 create or replace function taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) returns int
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 begin
   if p_user_priority between 0 and 10 and p_user_priority = trunc(p_user_priority) then
     return p_user_priority;
@@ -11,4 +10,4 @@ begin
     using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
 end $$;
 
-comment on function taskqueue.job_priority(bigint, numeric) is 'The user priority of a job, checked. Errors: PB001.';
+comment on function taskqueue.job_priority is 'The user priority of a job, checked. Errors: PB001.';

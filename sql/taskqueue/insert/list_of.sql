@@ -1,7 +1,6 @@
 -- One list of canonical requirements.
 create or replace function taskqueue.list_of(p_requirements jsonb, p_key text) returns text[]
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 begin
   if p_requirements ? p_key then
     return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
@@ -9,5 +8,5 @@ begin
   return '{}'::text[];  -- no query: of nine lists most are absent
 end $$;
 
-comment on function taskqueue.list_of(jsonb, text) is
+comment on function taskqueue.list_of is
   'The values of a list of canonical requirements, sorted; empty where the list is absent.';

@@ -3,8 +3,7 @@
 -- taskqueue.rebuild_matching starts from.
 create or replace function taskqueue.make_task_queue(p_setup text, p_definition_id bigint, p_weight float8)
 returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_definition taskqueue.definition;
   v_id bigint;
@@ -61,6 +60,6 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.make_task_queue(text, bigint, float8) is
+comment on function taskqueue.make_task_queue is
   'Makes a TaskQueue of the definition and returns its id; p_weight is the mean weight of its first jobs. The caller '
   'ends with taskqueue.open_task_queues.';

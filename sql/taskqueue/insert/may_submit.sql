@@ -1,7 +1,6 @@
 -- ARCHITECTURE.md, Roles: a private submitter submits only for its own group and owner.
 create or replace function taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_identity.private
      and (p_requirements ->> 'OwnerGroup' <> p_identity.owner_group
@@ -14,5 +13,4 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.may_submit(resource.identity, jsonb) is
-  'Refuses jobs that do not belong to the private submitter. Errors: PB002.';
+comment on function taskqueue.may_submit is 'Refuses jobs that do not belong to the private submitter. Errors: PB002.';

@@ -1,12 +1,10 @@
 -- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
--- TaskQueues of its entity follow (taskqueue.share_mark).
--- Counting the jobs of a TaskQueue takes 20 us: up to ten TaskQueues of an entity are counted as they are now; with
--- more, the weights by which they have their priorities are used (taskqueue.owner_weight), which maintenance keeps
--- within a tenth. Two transactions that open TaskQueues of an entity at the same time do not see each other's; both
--- leave a mark.
+-- TaskQueues of its entity follow (taskqueue.share_mark). Counting the jobs of a TaskQueue takes 20 us: up to ten
+-- TaskQueues of an entity are counted as they are now; with more, the weights by which they have their priorities are
+-- used (taskqueue.owner_weight), which maintenance keeps within a tenth. Two transactions that open TaskQueues of an
+-- entity at the same time do not see each other's; both leave a mark.
 create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_entity record;
   v_owners bigint;
@@ -73,5 +71,5 @@ begin
   perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
-comment on function taskqueue.open_task_queues(text, bigint[]) is
+comment on function taskqueue.open_task_queues is
   'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

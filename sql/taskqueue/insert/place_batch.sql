@@ -2,8 +2,7 @@
 -- TaskQueue has space for all that come are filled in at once (a TaskQueue alone takes 0.1 ms); the others go in the
 -- order of their digests, so that two batches that open the same TaskQueues never deadlock.
 create or replace function taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) returns bigint[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_setup text := p_identity.setup;
   v_requirements jsonb[];
@@ -77,6 +76,6 @@ begin
   return v_made;
 end $$;
 
-comment on function taskqueue.place_batch(resource.identity, jsonb) is
+comment on function taskqueue.place_batch is
   'Puts the jobs of a checked batch into TaskQueues; returns the TaskQueues made, for taskqueue.open_task_queues. '
   'Errors: PB001, PB002, PB005, naming the job.';

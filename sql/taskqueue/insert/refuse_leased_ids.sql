@@ -2,8 +2,7 @@
 -- is an error; an ended one continues the count of its attempts. Each id is looked up alone: without statistics, a
 -- join of the tables was planned as a scan of all jobs (1 ms per TaskQueue).
 create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_leased bigint;
   v_ended record;
@@ -22,6 +21,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
+comment on function taskqueue.refuse_leased_ids is
   'Refuses ids just inserted that are leased; a job that had ended continues the count of its attempts. Errors: PB005 '
   '(leased).';

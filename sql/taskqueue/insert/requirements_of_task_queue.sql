@@ -1,8 +1,7 @@
 -- The canonical requirements of a TaskQueue from its columns and requirement tables: the truth from which definitions
 -- are derived.
 create or replace function taskqueue.requirements_of_task_queue(p_task_queue taskqueue.task_queue) returns jsonb
-language sql stable
-as $$
+language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'OwnerDN', p_task_queue.owner_dn, 'OwnerGroup', p_task_queue.owner_group, 'CPUTime', p_task_queue.cpu_time,
     'MinRAM', p_task_queue.min_ram, 'MaxRAM', p_task_queue.max_ram, 'SubmitPools',
@@ -42,5 +41,5 @@ as $$
               where v.setup = p_task_queue.setup and v.task_queue_id = p_task_queue.task_queue_id)))
 $$;
 
-comment on function taskqueue.requirements_of_task_queue(taskqueue.task_queue) is
+comment on function taskqueue.requirements_of_task_queue is
   'Canonical requirements of a TaskQueue, from its columns and requirement tables.';

@@ -1,13 +1,12 @@
 -- Whether requirements list a value, as one text or number, or in a list.
 create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text)
 returns boolean
-language sql immutable
-as $$
+language sql immutable as $$
   select case jsonb_typeof(p_requirements -> p_attribute)
            when 'array' then p_requirements -> p_attribute ? p_value
            else p_requirements ->> p_attribute = p_value
          end
 $$;
 
-comment on function taskqueue.requires_value(jsonb, text, text) is
+comment on function taskqueue.requires_value is
   'Whether canonical requirements list the value under the key; null where the key is absent.';

@@ -1,7 +1,6 @@
 -- Ids from 10^12 on belong to the jobs that brokerage makes (workload.make_jobs).
 create or replace function taskqueue.submitted_id(p_value jsonb) returns bigint
-language plpgsql immutable
-as $$
+language plpgsql immutable as $$
 declare
   v_id bigint := taskqueue.job_id(p_value);
 begin
@@ -12,5 +11,4 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.submitted_id(jsonb) is
-  'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';
+comment on function taskqueue.submitted_id is 'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';

@@ -3,8 +3,7 @@
 -- a deletion.
 create or replace function taskqueue.task_queues_with_space(p_setup text, p_definition_ids bigint[], p_size bigint)
 returns table (definition_id bigint, task_queue_id bigint, space bigint)
-language sql
-as $$
+language sql as $$
   select d.definition_id, n.task_queue_id, n.space
     from unnest(p_definition_ids) d (definition_id)
    cross join lateral (
@@ -18,6 +17,6 @@ as $$
              for key share of q skip locked) n
 $$;
 
-comment on function taskqueue.task_queues_with_space(text, bigint[], bigint) is
+comment on function taskqueue.task_queues_with_space is
   'The newest TaskQueue of each definition with fewer jobs than p_size, locked against deletion, and how many more '
   'jobs it takes; no row: there is none.';

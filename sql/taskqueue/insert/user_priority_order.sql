@@ -4,9 +4,7 @@
 create or replace function taskqueue.user_priority_order(
   p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text
 ) returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
-language sql stable
-rows 3
-as $$
+language sql stable rows 3 as $$
   select n.user_priority, n.jobs, n.changes, n.first_id
     from (select l.*, resource.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count,
                  greatest(l.user_priority, 1)::float8 as weight
@@ -19,6 +17,6 @@ as $$
             taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
 $$;
 
-comment on function taskqueue.user_priority_order(text, bigint, bigint, boolean, text) is
+comment on function taskqueue.user_priority_order is
   'User priorities of a TaskQueue in drawn order, with the jobs counted there and how many changes of counts are not '
   'folded; user priorities without counted jobs come last.';

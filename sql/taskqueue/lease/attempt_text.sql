@@ -1,9 +1,8 @@
 -- LEASES.md, Attempts: a number for people and a random 128-bit token, as one text that clients pass back unchanged.
 create or replace function taskqueue.attempt_text(p_number int, p_token uuid) returns text
-language sql stable
-as $$
+language sql stable as $$
   select p_number::text || '-' || replace(p_token::text, '-', '')
 $$;
 
-comment on function taskqueue.attempt_text(int, uuid) is
+comment on function taskqueue.attempt_text is
   'The attempt as clients see it: number, hyphen, token in 32 hexadecimal digits.';

@@ -1,9 +1,7 @@
 -- LEASES.md, Ended jobs: ends a waiting job, and marks a leased one for kill.
 create or replace function taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text default 'cancelled')
 returns text
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_lease taskqueue.lease;
@@ -35,7 +33,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.cancel_job(text, bigint, text) is
+comment on function taskqueue.cancel_job is
   'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked), so that its agent gets '
   'kill as the answer to its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no '
   'such job).';

@@ -1,6 +1,5 @@
 create or replace function taskqueue.check_reports(p_reports jsonb, p_keys text[]) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_wrong text;
 begin
@@ -38,6 +37,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.check_reports(jsonb, text[]) is
+comment on function taskqueue.check_reports is
   'Checks that reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming '
   'the element.';

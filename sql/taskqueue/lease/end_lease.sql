@@ -2,8 +2,7 @@
 create or replace function taskqueue.end_lease(
   p_lease taskqueue.lease, p_outcome text, p_why text default null, p_sub_status text default null
 ) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
@@ -18,7 +17,7 @@ begin
   perform taskqueue.note_ends(array[p_lease], p_outcome);
 end $$;
 
-comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is
+comment on function taskqueue.end_lease is
   'Ends a leased job with an outcome and returns its limit slots. A brokered job gets the matching status, and its '
   'history gets the reason: p_why, or the reason of the kill, or finish_job. Errors: PB005 (its status does not allow '
   'this end).';

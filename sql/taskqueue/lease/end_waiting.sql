@@ -3,8 +3,7 @@ create or replace function taskqueue.end_waiting(
   p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null,
   p_sub_status text default null
 ) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_job taskqueue.job;
 begin
@@ -30,5 +29,5 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
+comment on function taskqueue.end_waiting is
   'Ends a waiting job; returns its TaskQueue, null when it does not wait. Errors: PB002 (not the caller''s).';

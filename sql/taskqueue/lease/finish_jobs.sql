@@ -2,9 +2,7 @@
 -- batches do not deadlock.
 create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
 returns table (job_id bigint, outcome text, reason text)
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_job record;
 begin
@@ -28,6 +26,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.finish_jobs(text, jsonb) is
+comment on function taskqueue.finish_jobs is
   'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished); each answer is the outcome, stale or refused, '
   'with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';

@@ -1,9 +1,7 @@
 -- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue; this forgets
 -- them.
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_count bigint;
 begin
@@ -17,6 +15,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.forget_ended(text, interval) is
+comment on function taskqueue.forget_ended is
   'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
   'come back. Errors: PB001, PB002 (setup not granted).';

@@ -1,7 +1,6 @@
 -- LEASES.md, Attempts: an agent learns only that its attempt is stale; operators see who has the job.
 create or replace function taskqueue.holder_of(p_setup text, p_job_id bigint) returns text
-language sql stable
-as $$
+language sql stable as $$
   select coalesce(
     (select format('Attempt %s has it: role %s%s, since %s.', l.attempt, l.role_name, coalesce(' at ' || l.site, ''),
                    to_char(l.matched_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'))
@@ -16,5 +15,4 @@ as $$
                      (select r.role_name from resource.installation_role r where r.kind = 'operator'), 'member')
 $$;
 
-comment on function taskqueue.holder_of(text, bigint) is
-  'Who has a job now, as a sentence for operators; null for everybody else.';
+comment on function taskqueue.holder_of is 'Who has a job now, as a sentence for operators; null for everybody else.';

@@ -1,8 +1,7 @@
 -- LEASES.md, Attempts: every call about a leased job presents the token of its attempt, and an agent learns only that
 -- its own is stale. A job that is unknown gives PB003, too, so that the agent stops: the job may have been forgotten.
 create or replace function taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) returns taskqueue.lease
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_lease taskqueue.lease;
 begin
@@ -29,6 +28,6 @@ begin
           detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
 end $$;
 
-comment on function taskqueue.lease_of(text, bigint, text) is
+comment on function taskqueue.lease_of is
   'The lease of a job, locked, if the attempt is the current one. Errors: PB001 (not an attempt), PB003 (stale '
   'attempt, or no such job).';

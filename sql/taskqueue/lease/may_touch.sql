@@ -2,8 +2,7 @@
 -- are not its own.
 create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint)
 returns void
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   if p_identity.private and not exists (
        select from taskqueue.definition d
@@ -17,6 +16,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.may_touch(resource.identity, bigint, bigint) is
+comment on function taskqueue.may_touch is
   'Refuses a job that does not belong to the private submitter; p_definition_id is the definition of the job. Errors: '
   'PB002.';

@@ -1,7 +1,6 @@
 -- The ends of leases, and with them their matches, at the time when they were made.
 create or replace function taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) returns void
-language sql
-as $$
+language sql as $$
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group,
                                  owner_dn, user_priority, site, grid_ce, role_name)
   select l.setup, l.matched_at, l.job_id, l.attempt, 'matched', l.task_queue_id, l.definition_id, d.cpu_time,
@@ -15,5 +14,4 @@ as $$
     from unnest(p_leases) l;
 $$;
 
-comment on function taskqueue.note_ends(taskqueue.lease[], text) is
-  'Writes the matches and the ends of leases into the history.';
+comment on function taskqueue.note_ends is 'Writes the matches and the ends of leases into the history.';

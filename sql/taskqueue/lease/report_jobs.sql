@@ -2,9 +2,7 @@
 -- batches do not deadlock.
 create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb)
 returns table (job_id bigint, action text, reason text)
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_report record;
 begin
@@ -29,7 +27,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.report_jobs(text, jsonb) is
+comment on function taskqueue.report_jobs is
   'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
   'continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 '
   '(setup not granted).';

@@ -3,8 +3,7 @@
 create or replace function taskqueue.return_jobs(
   p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
 ) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_group record;
   v_task_queue_id bigint;
@@ -48,6 +47,6 @@ begin
   return v_task_queue_id;
 end $$;
 
-comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
+comment on function taskqueue.return_jobs is
   'Puts leased jobs back into TaskQueues of their requirements, with their attempts; returns the TaskQueue of the last '
   'job. Errors: PB005 (the status of a brokered job does not allow it).';

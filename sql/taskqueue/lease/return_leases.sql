@@ -1,7 +1,6 @@
 -- For the schema instance: leases whose worker node is gone. A job that is marked for kill does not go back.
 create or replace function taskqueue.return_leases(p_setup text, p_job_ids bigint[], p_why text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_leases taskqueue.lease[];
   v_lease taskqueue.lease;
@@ -25,6 +24,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.return_leases(text, bigint[], text) is
+comment on function taskqueue.return_leases is
   'Puts those of the jobs that are leased back into their TaskQueues; those that are to be killed end as cancelled. '
   'Errors: PB005 (the state of a brokered job does not allow it).';

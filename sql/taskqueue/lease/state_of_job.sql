@@ -1,7 +1,6 @@
 -- LEASES.md, Ended jobs: the states of a job here are waiting (or held), leased (matched or running) and ended.
 create or replace function taskqueue.state_of_job(p_setup text, p_job_id bigint) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_state text;
 begin
@@ -28,4 +27,4 @@ begin
   return v_state;
 end $$;
 
-comment on function taskqueue.state_of_job(text, bigint) is 'State of a job, as text. Errors: PB004 (no such job).';
+comment on function taskqueue.state_of_job is 'State of a job, as text. Errors: PB004 (no such job).';

@@ -1,8 +1,7 @@
 -- LEASES.md, Limits: a limit on an unknown attribute is refused when it is set. The view taskqueue.requirement_key
 -- lists the keys.
 create or replace function taskqueue.attribute_key(p_attribute text) returns text
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 declare
   v_key text;
 begin
@@ -19,5 +18,5 @@ begin
   return v_key;
 end $$;
 
-comment on function taskqueue.attribute_key(text) is
+comment on function taskqueue.attribute_key is
   'The requirement key that the attribute of a limit names (JobType: JobTypes). Errors: PB001.';

@@ -2,9 +2,7 @@
 create or replace function taskqueue.clear_limit(
   p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text
 ) returns boolean
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_key text := taskqueue.attribute_key(p_attribute);
   v_id bigint;
@@ -21,5 +19,5 @@ begin
   return v_id is not null;
 end $$;
 
-comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
+comment on function taskqueue.clear_limit is
   'Removes a limit; false: there is no such limit. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';

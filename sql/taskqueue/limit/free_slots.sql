@@ -2,8 +2,7 @@
 -- with the next match. No other transaction deletes the uses of these jobs or has a free slot of the same number, so
 -- this waits for nobody.
 create or replace function taskqueue.free_slots(p_setup text, p_job_ids bigint[]) returns void
-language sql
-as $$
+language sql as $$
   with gone as (
     delete from taskqueue.limit_use u
      where u.setup = p_setup and u.job_id = any (p_job_ids)
@@ -12,4 +11,4 @@ as $$
   insert into taskqueue.limit_slot (setup, limit_id, slot) select p_setup, g.limit_id, g.slot from gone g;
 $$;
 
-comment on function taskqueue.free_slots(text, bigint[]) is 'Returns the limit slots of jobs.';
+comment on function taskqueue.free_slots is 'Returns the limit slots of jobs.';

@@ -1,14 +1,12 @@
 -- LEASES.md, Exactness of limits: before a job is taken, one free slot of every running limit at which its TaskQueue
 -- counts is locked, and the clock of every delay is tested and locked. A slot or clock that another transaction has
--- locked makes the limit look reached until that transaction ends. Nobody waits.
--- Only matches lock these rows, also where a match gives up and leaves them locked: a free slot is never the row of a
--- job that has to end. (When both were one row, a match locked a slot that had been taken since its snapshot, and the
--- end of that job waited.)
+-- locked makes the limit look reached until that transaction ends. Nobody waits. Only matches lock these rows, also
+-- where a match gives up and leaves them locked: a free slot is never the row of a job that has to end. (When both were
+-- one row, a match locked a slot that had been taken since its snapshot, and the end of that job waited.)
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
 )
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_limit taskqueue.site_limit;
@@ -59,6 +57,6 @@ begin
   taken := true;
 end $$;
 
-comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
+comment on function taskqueue.lock_slots is
   'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
   'reached. taskqueue.use_slots assigns it to the job.';

@@ -4,9 +4,7 @@ create or replace function taskqueue.set_limit(
   p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric,
   p_burst int default 1
 ) returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_key text := taskqueue.attribute_key(p_attribute);
   v_id bigint;
@@ -47,7 +45,7 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.set_limit(text, text, text, text, text, text, numeric, int) is
+comment on function taskqueue.set_limit is
   'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind '
   'running; 0 blocks), or the seconds between two matches (kind delay, with p_burst matches at once after a pause). '
   'Existing leases count; lowering a limit evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), '

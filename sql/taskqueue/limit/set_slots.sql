@@ -1,8 +1,7 @@
 -- LEASES.md, Exactness of limits: makes as many slots for a running limit as its ceiling; the leases that count at it
 -- hold theirs. Where there are more leases than that, one row with a negative number stands for each lease too many.
 create or replace function taskqueue.set_slots(p_setup text, p_limit_id bigint) returns void
-language sql
-as $$
+language sql as $$
   delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id;
   delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = p_limit_id;
   insert into taskqueue.limit_use (setup, job_id, limit_id, slot)
@@ -22,5 +21,4 @@ as $$
    where l.setup = p_setup and l.limit_id = p_limit_id;
 $$;
 
-comment on function taskqueue.set_slots(text, bigint) is
-  'Makes the slots of a running limit anew from the existing leases.';
+comment on function taskqueue.set_slots is 'Makes the slots of a running limit anew from the existing leases.';

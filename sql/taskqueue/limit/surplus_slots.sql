@@ -2,10 +2,9 @@
 -- ceiling. Each row with a negative number is one slot too many. Such rows are made only while no other call works in
 -- the setup, so a match that reads them reads all.
 create or replace function taskqueue.surplus_slots(p_setup text, p_limit_id bigint) returns bigint
-language sql stable
-as $$
+language sql stable as $$
   select count(*) from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id and s.slot < 0
 $$;
 
-comment on function taskqueue.surplus_slots(text, bigint) is
+comment on function taskqueue.surplus_slots is
   'How many slots a running limit has above its ceiling after it was lowered.';

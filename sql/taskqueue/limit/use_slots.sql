@@ -1,8 +1,7 @@
 -- LEASES.md, Exactness of limits: see taskqueue.lock_slots. A delay is a token bucket kept as a clock: next_at is the
 -- time at which the bucket is full again.
 create or replace function taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) returns void
-language sql
-as $$
+language sql as $$
   with gone as (
     delete from taskqueue.limit_slot s
      using jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
@@ -17,5 +16,5 @@ as $$
    where d.setup = p_setup and d.limit_id = l.limit_id and l.slot is null;
 $$;
 
-comment on function taskqueue.use_slots(text, bigint, jsonb) is
+comment on function taskqueue.use_slots is
   'Gives the slots locked by taskqueue.lock_slots to a job, and advances the clocks of its delays.';

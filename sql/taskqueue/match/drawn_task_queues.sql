@@ -6,8 +6,7 @@ create or replace function taskqueue.drawn_task_queues(
   p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_last_key float8,
   p_passed bigint[], p_policy text, p_seed bigint
 ) returns bigint[]
-language plpgsql stable
-as $$
+language plpgsql stable as $$
 begin
   return array(
     select c.task_queue_id
@@ -26,7 +25,6 @@ begin
      limit 3);
 end $$;
 
-comment on function taskqueue.drawn_task_queues(
-  text, taskqueue.offer, bigint[], bigint, float8, bigint[], text, bigint) is
+comment on function taskqueue.drawn_task_queues is
   'The next three TaskQueues of some definitions that match an offer, in drawn order and without p_passed; p_bucket '
   'and p_last_key are where the draw continues.';

@@ -1,9 +1,7 @@
 -- MATCHING.md, Explanations.
 create or replace function taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb)
 returns table (condition text, wanted text, offered text, holds boolean)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify_viewer(p_setup));
   v_state text := taskqueue.state_of_job(p_setup, p_job_id);
@@ -30,7 +28,7 @@ begin
      coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
-comment on function taskqueue.explain_match(text, bigint, jsonb) is
+comment on function taskqueue.explain_match is
   'Explains why a job matches a resource description or does not: one row per condition. The resource can get the job '
   'exactly when all conditions hold; which of the matching jobs comes next is drawn. Errors: PB001 (description), '
   'PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';

@@ -3,8 +3,7 @@
 -- that there are many is kept, so that nobody searches again.
 create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer)
 returns taskqueue.known_offer
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_offer taskqueue.offer := p_known.offer;
   v_snapshot pg_snapshot;
@@ -29,5 +28,5 @@ begin
   return p_known;
 end $$;
 
-comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
+comment on function taskqueue.find_matching is
   'A known description with the definitions that match it, found by testing each.';

@@ -3,8 +3,7 @@
 create or replace function taskqueue.keep_matching(
   p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot
 ) returns void
-language sql
-as $$
+language sql as $$
   update taskqueue.known_offer k
      set matching = case when cardinality(p_ids) <= 500 then p_ids end, matched_at = now(),
          known_to = pg_snapshot_xmax(p_snapshot),
@@ -14,5 +13,5 @@ as $$
                                 for update skip locked))
 $$;
 
-comment on function taskqueue.keep_matching(text, taskqueue.known_offer, bigint[], pg_snapshot) is
+comment on function taskqueue.keep_matching is
   'Stores which definitions match a description, as of a snapshot; more than 500 are not stored.';

@@ -1,8 +1,7 @@
 -- LEASES.md, Repeated requests: a match with a request id; the same call again gives the same jobs.
 create or replace function taskqueue.match_once(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_asked uuid;
@@ -23,5 +22,5 @@ begin
                                           user_priority int, attempt text);
 end $$;
 
-comment on function taskqueue.match_once(text, jsonb, int, uuid) is
+comment on function taskqueue.match_once is
   'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';

@@ -1,9 +1,7 @@
 -- MATCHING.md, Explanations: lists the matching TaskQueues and takes nothing; pilot submission uses it.
 create or replace function taskqueue.matching_queues(p_setup text, p_resource jsonb)
 returns table (task_queue_id bigint, cpu_time bigint, priority float8, jobs bigint, requirements jsonb)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify_viewer(p_setup));
 begin
@@ -19,6 +17,6 @@ begin
      order by q.cpu_time desc, q.priority desc, q.task_queue_id;
 end $$;
 
-comment on function taskqueue.matching_queues(text, jsonb) is
+comment on function taskqueue.matching_queues is
   'The open TaskQueues that match a resource description, with the number of their jobs that are not held, highest CPU '
   'bucket and priority first. Errors: PB001 (description), PB002 (setup not granted).';

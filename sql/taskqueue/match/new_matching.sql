@@ -1,8 +1,7 @@
 -- DRAWING.md, Rare matches: definitions made since taskqueue.find_matching are tested each time, until there are so
 -- many that storing the result pays.
 create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_offer taskqueue.offer := p_known.offer;
   v_snapshot pg_snapshot;
@@ -24,5 +23,5 @@ begin
   return v_ids;
 end $$;
 
-comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
+comment on function taskqueue.new_matching is
   'The definitions made since taskqueue.find_matching that match a description.';

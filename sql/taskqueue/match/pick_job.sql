@@ -3,9 +3,7 @@
 create or replace function taskqueue.pick_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns table (job_id bigint, user_priority smallint, jobs bigint)
-language sql stable
-rows 1
-as $$
+language sql stable rows 1 as $$
   select f.job_id, o.user_priority, o.jobs
     from (select u.user_priority, u.jobs, u.first_id
             from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u limit 1) o
@@ -17,6 +15,6 @@ as $$
           order by i.job_id offset floor(resource.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
 $$;
 
-comment on function taskqueue.pick_job(text, bigint, boolean, text, bigint) is
+comment on function taskqueue.pick_job is
   'The job of a TaskQueue that the draws select, its user priority, and how many jobs that has. No row: the TaskQueue '
   'is empty, or the counts are wrong.';

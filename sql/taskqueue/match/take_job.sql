@@ -4,8 +4,7 @@
 create or replace function taskqueue.take_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns taskqueue.job
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_job taskqueue.job;
   v_level record;
@@ -43,5 +42,5 @@ begin
   return null;
 end $$;
 
-comment on function taskqueue.take_job(text, bigint, boolean, text, bigint) is
+comment on function taskqueue.take_job is
   'Takes a job of a TaskQueue out of waiting; null: every job is locked, or there is none.';

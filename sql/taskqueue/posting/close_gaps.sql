@@ -1,8 +1,7 @@
 -- DRAWING.md, Posting lists. A TaskQueue that goes can leave an empty position in its lists, and a draw that hits an
 -- empty position is rejected. Where half of a weight class is empty, the TaskQueues at its end move into the gaps.
 create or replace function taskqueue.close_gaps(p_setup text) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_list_id bigint;
   v_weight_class int;
@@ -56,6 +55,6 @@ begin
   return v_closed;
 end $$;
 
-comment on function taskqueue.close_gaps(text) is
+comment on function taskqueue.close_gaps is
   'Closes the gaps of lists where half of a weight class is empty, and removes lists without a TaskQueue; returns how '
   'many lists changed.';

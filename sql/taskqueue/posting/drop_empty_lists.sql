@@ -2,8 +2,7 @@
 -- a transaction that appends holds the row of the list until its commit, so its postings are seen. Nobody waits: a
 -- list that another transaction works on is left for the next call.
 create or replace function taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_locked bigint[];
   v_count bigint;
@@ -23,5 +22,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.drop_empty_lists(text, bigint[]) is
+comment on function taskqueue.drop_empty_lists is
   'Removes the given lists that hold no TaskQueue; returns how many were removed.';

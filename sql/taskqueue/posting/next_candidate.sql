@@ -16,9 +16,7 @@ create or replace function taskqueue.next_candidate(
 ) returns table (
   max_tries int, key float8, is_accepted boolean, site text, task_queue_id bigint, definition taskqueue.definition
 )
-language sql stable
-rows 1
-as $$
+language sql stable rows 1 as $$
   select case when s.position_count <= 16 then 8 else greatest(100, s.position_count / 16)::int end, s.key,
          s.remainder - (s.position - 1) * s.upper_bound
          < q.priority * case when p_policy = 'proportional' then 1
@@ -56,7 +54,7 @@ as $$
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
 $$;
 
-comment on function taskqueue.next_candidate(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
+comment on function taskqueue.next_candidate is
   'The next candidate above p_last_key over the lists of some sites in a CPU bucket. is_accepted: it is the next '
   'TaskQueue of the drawn order, if it has not come before, and it matches the offer; null: the caller has to test all '
   'conditions. max_tries: how many candidates are worth drawing in such a list. No row: there is no list.';

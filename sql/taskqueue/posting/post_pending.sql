@@ -2,8 +2,7 @@
 -- (taskqueue.post_task_queues). Nobody waits: what is locked is left for the next call. A JobAgent calls this, so it
 -- posts a few at a time.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_ids bigint[];
 begin
@@ -27,6 +26,6 @@ begin
   return v_ids <> '{}' and taskqueue.post_task_queues(p_setup, v_ids, false);
 end $$;
 
-comment on function taskqueue.post_pending(text, int) is
+comment on function taskqueue.post_pending is
   'Posts up to p_limit TaskQueues that were opened while another transaction worked on their lists; true when there '
   'were any and all of them could be posted.';

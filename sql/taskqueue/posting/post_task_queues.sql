@@ -1,15 +1,13 @@
--- DRAWING.md, Posting lists. A TaskQueue has postings while it is open: enabled, and neither it nor its owner held.
--- The caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change.
--- A transaction that appends to a list holds the row of the list until the commit, so that a position is given once.
--- All lists are locked at once, in the order of their keys, so that two callers never deadlock. JobAgents and
--- submitters do not wait (p_wait false): where another transaction works on one of the lists, the TaskQueues are left
--- to taskqueue.post_pending.
--- Long because the postings, their lists and the locks of both change in one order.
+-- DRAWING.md, Posting lists. A TaskQueue has postings while it is open: enabled, and neither it nor its owner held. The
+-- caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change. A
+-- transaction that appends to a list holds the row of the list until the commit, so that a position is given once. All
+-- lists are locked at once, in the order of their keys, so that two callers never deadlock. JobAgents and submitters do
+-- not wait (p_wait false): where another transaction works on one of the lists, the TaskQueues are left to
+-- taskqueue.post_pending. Long because the postings, their lists and the locks of both change in one order.
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
 ) returns boolean
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_sites text[];
   v_cpu_times bigint[];
@@ -115,6 +113,6 @@ begin
   return true;
 end $$;
 
-comment on function taskqueue.post_task_queues(text, bigint[], boolean) is
+comment on function taskqueue.post_task_queues is
   'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, changing only what differs; false: they were '
   'left to taskqueue.post_pending.';

@@ -3,8 +3,7 @@
 -- drops that last TaskQueue, a gap stays until taskqueue.close_gaps. An agent that finds a TaskQueue empty while it
 -- is moved here passes it over.
 create or replace function taskqueue.remove_postings(p_setup text, p_task_queue_id bigint) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_list_ids bigint[];
   v_weight_classes int[];
@@ -48,5 +47,4 @@ begin
   perform taskqueue.summarize_lists(p_setup, v_list_ids, v_weight_classes);
 end $$;
 
-comment on function taskqueue.remove_postings(text, bigint) is
-  'Removes the postings of a TaskQueue that goes, and closes the gaps.';
+comment on function taskqueue.remove_postings is 'Removes the postings of a TaskQueue that goes, and closes the gaps.';

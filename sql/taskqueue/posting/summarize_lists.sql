@@ -5,8 +5,7 @@
 create or replace function taskqueue.summarize_lists(
   p_setup text, p_list_ids bigint[], p_weight_classes int[]
 ) returns void
-language sql
-as $$
+language sql as $$
   with measured as (
     select b.list_id, array_agg(b.weight_class) as weight_classes, array_agg(b.positions) as positions
       from (select i.list_id, i.weight_class,
@@ -45,6 +44,6 @@ as $$
    where l.setup = p_setup and l.list_id = i.list_id
 $$;
 
-comment on function taskqueue.summarize_lists(text, bigint[], int[]) is
+comment on function taskqueue.summarize_lists is
   'Writes the number of positions, the upper bounds and their sums of the named weight classes into their lists (pairs '
   'of list and weight class).';

@@ -1,8 +1,6 @@
 -- MATCHING.md, TaskQueue life.
 create or replace function taskqueue.delete_empty_queues(p_setup text) returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
@@ -13,5 +11,5 @@ begin
                               where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
 end $$;
 
-comment on function taskqueue.delete_empty_queues(text) is
+comment on function taskqueue.delete_empty_queues is
   'Removes the TaskQueues without jobs; returns how many. Errors: PB002 (setup not granted).';

@@ -2,8 +2,7 @@
 -- never disappears during an insertion. One that is locked is left for the next call that finds it empty. Nobody
 -- waits. Its counts are left to taskqueue.clean_counts.
 create or replace function taskqueue.drop_task_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_task_queue taskqueue.task_queue;
 begin
@@ -24,6 +23,6 @@ begin
   return true;
 end $$;
 
-comment on function taskqueue.drop_task_queue_if_empty(text, bigint) is
+comment on function taskqueue.drop_task_queue_if_empty is
   'Removes a TaskQueue without jobs and everything that belongs to it; false: it has jobs, does not exist, or another '
   'transaction works on it.';

@@ -3,8 +3,7 @@
 -- a match that began before a limit was set would not count there. It is a shared advisory lock: 1 us, no row, no
 -- session state.
 create or replace function taskqueue.enter_setup(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform resource.require_read_committed();
@@ -12,6 +11,6 @@ begin
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;
 
-comment on function taskqueue.enter_setup(text) is
+comment on function taskqueue.enter_setup is
   'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
   'level).';

@@ -1,8 +1,7 @@
 -- Locks the row of a TaskQueue whose postings the caller changes. Agents never wait for this lock: they pass over a
 -- locked TaskQueue that they find empty.
 create or replace function taskqueue.lock_task_queue(p_setup text, p_task_queue_id bigint) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   perform from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update;
   if not found then
@@ -11,5 +10,5 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.lock_task_queue(text, bigint) is
+comment on function taskqueue.lock_task_queue is
   'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such TaskQueue).';

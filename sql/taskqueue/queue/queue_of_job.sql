@@ -1,8 +1,6 @@
 -- DIRAC's getTaskQueueForJob.
 create or replace function taskqueue.queue_of_job(p_setup text, p_job_id bigint) returns bigint
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_task_queue taskqueue.task_queue;
@@ -16,5 +14,5 @@ begin
   return v_task_queue.task_queue_id;
 end $$;
 
-comment on function taskqueue.queue_of_job(text, bigint) is
+comment on function taskqueue.queue_of_job is
   'The TaskQueue in which a job waits; null when it does not wait. Errors: PB002 (setup or owner not granted).';

@@ -1,9 +1,7 @@
 -- LEASES.md, Configuration calls: the exclusive side of taskqueue.enter_setup. It gives way: agents wait behind it
 -- for at most 300 ms at a time.
 create or replace function taskqueue.reconfigure(p_setup text) returns void
-language plpgsql
-set lock_timeout = '300ms'
-as $$
+language plpgsql set lock_timeout = '300ms' as $$
 begin
   perform resource.require_read_committed();
   for v_try in 1..10 loop
@@ -18,6 +16,6 @@ begin
     using errcode = 'PB006', hint = 'Try again; pg_stat_activity lists the transactions that stay open.';
 end $$;
 
-comment on function taskqueue.reconfigure(text) is
+comment on function taskqueue.reconfigure is
   'Keeps matching, inserting and returning calls out of the setup until the transaction ends. Errors: PB001 (isolation '
   'level), PB006 (open transactions do not end).';

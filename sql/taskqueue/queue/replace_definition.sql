@@ -1,8 +1,7 @@
 -- Two definitions have become equal because the CPU buckets changed: leases and TaskQueues move to one of them, and
 -- the jobs go to its oldest TaskQueue. A TaskQueue that an operator disabled or held stays as it is, as a sibling.
 create or replace function taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_ids bigint[];
 begin
@@ -18,7 +17,7 @@ begin
   delete from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_old;
 end $$;
 
-comment on function taskqueue.replace_definition(text, bigint, bigint) is
+comment on function taskqueue.replace_definition is
   'Gives the TaskQueues and leases of one definition to another; if that has TaskQueues, all jobs go to the oldest of '
   'both. Disabled and held TaskQueues stay as they are. The caller then calls taskqueue.rebuild_matching for counts '
   'and postings.';

@@ -1,7 +1,6 @@
 -- LEASES.md, Holds: jobs, owners and TaskQueues are held and resumed independently of each other.
 create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   p_kind := case p_kind when 'queue' then 'task_queue' else p_kind end;  -- as DIRAC names a TaskQueue
   perform resource.identify(p_setup);
@@ -34,6 +33,6 @@ begin
   return 1;
 end $$;
 
-comment on function taskqueue.set_held(text, text, text, boolean) is
+comment on function taskqueue.set_held is
   'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Each is held on its '
   'own: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';

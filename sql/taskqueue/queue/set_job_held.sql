@@ -1,7 +1,6 @@
 -- LEASES.md, Holds: a held job stays in its TaskQueue, is not matched, and does not count as waiting.
 create or replace function taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_job taskqueue.job;
 begin
@@ -29,6 +28,6 @@ begin
     using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input is not there yet.';
 end $$;
 
-comment on function taskqueue.set_job_held(text, bigint, boolean) is
+comment on function taskqueue.set_job_held is
   'Holds or resumes a waiting job and notes that in the history; 1 = changed. '
   'Errors: PB004 (does not wait), PB005 (leased).';

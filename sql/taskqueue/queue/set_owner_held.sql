@@ -1,7 +1,6 @@
 -- LEASES.md, Holds. No other call works in the setup meanwhile, so that no TaskQueue of the owner opens unnoticed.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_ids bigint[] := '{}'::bigint[];
 begin
@@ -21,6 +20,6 @@ begin
   return cardinality(v_ids);
 end $$;
 
-comment on function taskqueue.set_owner_held(text, text, boolean) is
+comment on function taskqueue.set_owner_held is
   'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
   'changed. Errors: PB006 (busy).';

@@ -1,10 +1,7 @@
--- MATCHING.md, TaskQueue life: an operator can disable a TaskQueue and enable it again; a disabled one is not
--- matched.
+-- MATCHING.md, TaskQueue life: an operator can disable a TaskQueue and enable it again; a disabled one is not matched.
 create or replace function taskqueue.set_task_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean)
 returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
@@ -16,5 +13,5 @@ begin
   perform taskqueue.post_task_queues(p_setup, array[p_task_queue_id]);
 end $$;
 
-comment on function taskqueue.set_task_queue_enabled(text, bigint, boolean) is
+comment on function taskqueue.set_task_queue_enabled is
   'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such TaskQueue).';

@@ -1,8 +1,7 @@
 -- For the schema instance. The planner inlines it: it joins as if its tables stood in the query of the caller.
 create or replace function taskqueue.waiting_for(p_setup text, p_site text)
 returns table (task_queue_id bigint, tags text[], min_ram float8)
-language sql stable
-as $$
+language sql stable as $$
   select t.task_queue_id, d.tags, d.min_ram
     from taskqueue.task_queue_site s
    cross join lateral (select o.* from taskqueue.task_queue o
@@ -14,6 +13,6 @@ as $$
    where s.setup = p_setup and s.value = p_site
 $$;
 
-comment on function taskqueue.waiting_for(text, text) is
+comment on function taskqueue.waiting_for is
   'TaskQueues that may be matched and whose jobs may run at this site alone, with the tags and the memory (MB) that '
   'their jobs ask for.';

@@ -1,7 +1,6 @@
 -- MATCHING.md, Condition JobID: with JobID, only that job, if it waits and its TaskQueue matches.
 create or replace function taskqueue.wanted_task_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
-language sql stable
-as $$
+language sql stable as $$
   select array(
     select j.task_queue_id
       from taskqueue.job j
@@ -11,6 +10,6 @@ as $$
        and taskqueue.accepts(d, p_offer))
 $$;
 
-comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
+comment on function taskqueue.wanted_task_queue is
   'The TaskQueue of the job that an offer asks for; empty: the job does not wait or is held, or its TaskQueue does not '
   'match.';

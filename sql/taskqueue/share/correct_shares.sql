@@ -4,8 +4,7 @@
 -- With the setting shares = global the factors are those of the tree, one per group (SHARES.md, Global shares);
 -- between calls for all groups, taskqueue.mark_shares maintains them.
 create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_setting taskqueue.setting;
 begin
@@ -45,6 +44,6 @@ begin
   on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
 end $$;
 
-comment on function taskqueue.correct_shares(text, text) is
+comment on function taskqueue.correct_shares is
   'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global; '
   'without either there are none.';

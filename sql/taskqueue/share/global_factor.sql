@@ -3,8 +3,7 @@
 -- no leaf. Figures measured over 15 minutes ago count as if nothing ran. A leaf without TaskQueues gets what it would
 -- get if every leaf had some, so that its first TaskQueue has a priority.
 create or replace function taskqueue.global_factor(p_setup text) returns table (owner_group text, factor float8)
-language sql stable
-as $$
+language sql stable as $$
   with shares as materialized (
     select array_agg(case when i.current then i.s else jsonb_populate_record(i.s, '{"running": 0}') end) as rows,
            array_agg(i.gshare) as names
@@ -27,6 +26,6 @@ as $$
     left join taskqueue.owner_group g on g.setup = p_setup and g.owner_group = a.gshare
 $$;
 
-comment on function taskqueue.global_factor(text) is
+comment on function taskqueue.global_factor is
   'The groups that are leaves of the global shares, with the factor on their shares where the setting shares is '
   'global. Other groups have no row.';

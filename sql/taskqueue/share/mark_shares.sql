@@ -1,7 +1,6 @@
 -- SHARES.md, Global shares: groups whose factor moved by more than a tenth get new priorities by maintenance.
 create or replace function taskqueue.mark_shares(p_setup text) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_moved text[];
 begin
@@ -15,6 +14,6 @@ begin
   return cardinality(v_moved);
 end $$;
 
-comment on function taskqueue.mark_shares(text) is
+comment on function taskqueue.mark_shares is
   'Maintains the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns '
   'how many. taskqueue.maintain recomputes them.';

@@ -1,9 +1,7 @@
 -- SHARES.md, When priorities change. A TaskQueue that another transaction deletes or posts is passed over and marked
 -- again: recomputing waits for nobody, and nobody waits for it.
 create or replace function taskqueue.recompute_shares(p_setup text, p_group text default null) returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_locked bigint[];
   v_changed bigint;
@@ -47,6 +45,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function taskqueue.recompute_shares(text, text) is
+comment on function taskqueue.recompute_shares is
   'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their jobs and shares now; '
   'returns how many TaskQueues changed. Errors: PB002 (setup not granted).';

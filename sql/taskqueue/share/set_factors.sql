@@ -1,7 +1,6 @@
 -- SHARES.md, Global shares: one factor per group; factors that changed by at most p_tolerance stay as they are.
 create or replace function taskqueue.set_factors(p_setup text, p_tolerance float8 default 0) returns text[]
-language sql
-as $$
+language sql as $$
   with wanted as materialized (
     select f.owner_group, f.factor from taskqueue.global_factor(p_setup) f
   ), gone as (
@@ -22,6 +21,6 @@ as $$
     from (select m.owner_group from moved m union all select o.owner_group from gone o) g
 $$;
 
-comment on function taskqueue.set_factors(text, float8) is
+comment on function taskqueue.set_factors is
   'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
   'setup; returns the groups that it changed.';

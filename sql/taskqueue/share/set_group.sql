@@ -3,9 +3,7 @@ create or replace function taskqueue.set_group(
   p_setup text, p_group text, p_share float8 default 1000, p_job_sharing boolean default false,
   p_allow_background boolean default false
 ) returns void
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if p_group is null or p_group = '' then
@@ -29,6 +27,6 @@ begin
   perform taskqueue.recompute_shares(p_setup, p_group);
 end $$;
 
-comment on function taskqueue.set_group(text, text, float8, boolean, boolean) is
+comment on function taskqueue.set_group is
   'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not '
   'granted), PB006 (busy).';

@@ -1,8 +1,7 @@
 -- SHARES.md, Priority of a TaskQueue: the priorities of all TaskQueues of a setup or a group, as their jobs are now.
 create or replace function taskqueue.share_of_task_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
-language sql stable
-as $$
+language sql stable as $$
   with task_queue as (
     select q.task_queue_id, q.owner_group,
            case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity,
@@ -34,6 +33,6 @@ as $$
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-comment on function taskqueue.share_of_task_queue(text, text) is
+comment on function taskqueue.share_of_task_queue is
   'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are '
   'and the corrections.';

@@ -1,8 +1,6 @@
 -- worlds.md, Dumping: the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
 create or replace function taskqueue.dump_configuration(p_setup text) returns jsonb
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   return (
@@ -42,6 +40,6 @@ begin
      where s.setup = p_setup);
 end $$;
 
-comment on function taskqueue.dump_configuration(text) is
+comment on function taskqueue.dump_configuration is
   'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms and limits of a setup, as sections '
   'of a world; null = the setup has none. Errors: PB002 (setup not granted).';

@@ -1,8 +1,6 @@
 -- worlds.md, Dumping: on request only, because a lease contains the token of the attempt.
 create or replace function taskqueue.dump_leases(p_setup text) returns table (lease jsonb)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   return query
@@ -18,6 +16,6 @@ begin
      order by l.job_id;
 end $$;
 
-comment on function taskqueue.dump_leases(text) is
+comment on function taskqueue.dump_leases is
   'The leases of a setup with the tokens of their attempts (keep them secret), as taskqueue.load_leases takes them; '
   'times in UTC. Errors: PB002 (setup not granted).';

@@ -1,9 +1,7 @@
 -- worlds.md, Dumping: the section task_queues, as taskqueue.load_task_queues takes it. The order depends on the
 -- content only, not on ids of TaskQueues, so that loading a dump and dumping again gives the same text.
 create or replace function taskqueue.dump_task_queues(p_setup text) returns table (task_queue jsonb)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   return query
@@ -18,7 +16,7 @@ begin
      order by d.requirements::text collate "C", n.first_id;
 end $$;
 
-comment on function taskqueue.dump_task_queues(text) is
+comment on function taskqueue.dump_task_queues is
   'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], '
   '...]} per TaskQueue, as taskqueue.load_task_queues takes them. Holds are left out. Errors: PB002 (setup not '
   'granted).';

@@ -1,9 +1,7 @@
 -- worlds.md, Loading: leases as taskqueue.dump_leases gives them. Their agents continue with the attempts that they
 -- have. Existing limits count the leases, and no other call works in the setup meanwhile.
 create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
-language plpgsql
-security definer set search_path = taskqueue, pg_temp
-as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_lease record;
   v_count bigint := 0;
@@ -63,6 +61,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.load_leases(text, jsonb) is
+comment on function taskqueue.load_leases is
   'Stores leases as taskqueue.dump_leases gives them, replacing leases of the same jobs (in the history: replaced), '
   'and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';

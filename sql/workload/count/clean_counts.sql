@@ -1,8 +1,7 @@
 -- Counts that have come to nothing go, and minutes that nobody asks for any more; the last start of a queue stays.
 -- Counts that somebody is adding to are passed over: nobody waits.
 create or replace function workload.clean_counts() returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_removed bigint := 0;
   v_count bigint;
@@ -41,6 +40,6 @@ begin
   return v_removed + v_count;
 end $$;
 
-comment on function workload.clean_counts() is
+comment on function workload.clean_counts is
   'Removes counts that are 0, starts older than two days but the last of a queue, and ends older than eight; '
   'returns how many.';

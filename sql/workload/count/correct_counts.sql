@@ -2,9 +2,7 @@
 -- statement, in which what others committed is in the jobs and in the counts alike: so nobody has to be kept out, and
 -- what is added is what this transaction did, or what was wrong before.
 create or replace function workload.correct_counts(p_setup text) returns bigint
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_corrected bigint;
 begin
@@ -43,6 +41,6 @@ begin
   return v_corrected;
 end $$;
 
-comment on function workload.correct_counts(text) is
+comment on function workload.correct_counts is
   'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in '
   'health. Nobody waits for it. Errors: PB002 (setup not granted).';

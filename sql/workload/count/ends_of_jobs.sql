@@ -1,7 +1,6 @@
 -- STATES.md, Statistics. See workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
-language sql stable
-as $$
+language sql stable as $$
   select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
     from workload.job j
    where j.setup = p_setup and j.ended >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc')
@@ -9,5 +8,5 @@ as $$
    group by j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc')
 $$;
 
-comment on function workload.ends_of_jobs(text) is
+comment on function workload.ends_of_jobs is
   'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';

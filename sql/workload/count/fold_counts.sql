@@ -2,9 +2,7 @@
 -- reads the same before and after. One caller folds at a time and nobody waits: another caller has nothing to do. Rows
 -- that somebody deletes are passed over.
 create or replace function workload.fold_counts(p_limit int default 100000) returns bigint
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_moved bigint;
 begin
@@ -68,6 +66,6 @@ begin
   return v_moved;
 end $$;
 
-comment on function workload.fold_counts(int) is
+comment on function workload.fold_counts is
   'Moves up to so many changes into the counts and returns how many; counts read the same before and after. 0 while '
   'somebody else does it.';

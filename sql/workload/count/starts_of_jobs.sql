@@ -1,13 +1,12 @@
 -- STATES.md, Statistics. A job that started twice has only its later start. So the counts are not corrected by this
 -- view, but by what a load changes of it (workload.store).
 create or replace function workload.starts_of_jobs(p_setup text) returns setof workload.start_count
-language sql stable
-as $$
+language sql stable as $$
   select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
     from workload.job j
    where j.setup = p_setup and j.started >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc')
    group by j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc')
 $$;
 
-comment on function workload.starts_of_jobs(text) is
+comment on function workload.starts_of_jobs is
   'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';

@@ -2,9 +2,7 @@
 -- tables by their keys and nothing is joined to what was computed: for a setup without statistics the planner expects
 -- one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
 create or replace function workload.digest_input(p_setup text, p_task_ids bigint[]) returns bigint
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_digested bigint;
 begin
@@ -46,6 +44,6 @@ begin
   return v_digested;
 end $$;
 
-comment on function workload.digest_input(text, bigint[]) is
+comment on function workload.digest_input is
   'Computes workload.input_digest of tasks from their input datasets anew and returns how many tasks there were; '
   'call it when tasks or datasets change. Errors: PB002 (setup not granted).';

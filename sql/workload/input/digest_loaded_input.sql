@@ -1,9 +1,7 @@
 -- After a load: a task is digested once, whether it was loaded or a dataset that it reads was.
 create or replace function workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[])
 returns bigint
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 begin
   perform workload.digest_input(p_setup, array(
             select unnest(p_task_ids)
@@ -14,6 +12,6 @@ begin
            where i.setup = p_setup and i.task_id = any (p_task_ids));
 end $$;
 
-comment on function workload.digest_loaded_input(text, bigint[], text[]) is
+comment on function workload.digest_loaded_input is
   'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. '
   'Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';

@@ -2,8 +2,7 @@
 create or replace function workload.job_file(p_setup text, p_task_ids bigint[])
 returns table (task_id bigint, number bigint, "position" int, dataset text, is_main boolean, is_pseudo boolean,
                lfn text, place int, size bigint, nevents bigint)
-language sql stable
-as $$
+language sql stable as $$
   with task as materialized (
     select t.task_id,
            greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
@@ -23,6 +22,6 @@ as $$
     left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
 $$;
 
-comment on function workload.job_file(text, bigint[]) is
+comment on function workload.job_file is
   'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: '
   'nobody reads it).';

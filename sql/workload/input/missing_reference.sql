@@ -1,9 +1,7 @@
 -- Loads may come in any order, so that a name of what is not there is no error; but it may be a misspelt one, and
 -- brokerage then decides as if there were nothing.
 create or replace function workload.missing_reference(p_setup text) returns table (kind text, rows bigint, example text)
-language plpgsql stable
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql stable security definer set search_path = workload, pg_temp as $$
 begin
   perform resource.identify_viewer(p_setup);
   return query
@@ -37,7 +35,7 @@ begin
    order by m.kind;
 end $$;
 
-comment on function workload.missing_reference(text) is
+comment on function workload.missing_reference is
   'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, '
   'queues their storages (storage), datasets those of their replicas (replica). '
   'Errors: PB001, PB002 (setup not granted).';

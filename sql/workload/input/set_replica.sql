@@ -3,9 +3,7 @@
 create or replace function workload.set_replica(
   p_setup text, p_dataset text, p_storage text, p_lfns text[] default null
 ) returns void
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   if not exists (select from workload.dataset d where d.setup = p_setup and d.dataset = p_dataset) then
@@ -21,6 +19,6 @@ begin
      set found = null, total = null, asize = null, tsize = null, vp = false, lfns = excluded.lfns;
 end $$;
 
-comment on function workload.set_replica(text, text, text, text[]) is
+comment on function workload.set_replica is
   'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate then '
   'activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';

@@ -5,8 +5,7 @@
 create or replace function workload.change_status(
   p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null
 ) returns bigint[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_job record;
@@ -75,6 +74,6 @@ begin
   return coalesce(v_changed, '{}'::bigint[]);
 end $$;
 
-comment on function workload.change_status(text, bigint[], text, text, text, text) is
+comment on function workload.change_status is
   'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they '
   'were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';

@@ -1,7 +1,6 @@
 create or replace function workload.is_end(p_status text) returns boolean
-language sql immutable parallel safe
-as $$
+language sql immutable parallel safe as $$
   select p_status in ('finished', 'failed', 'cancelled', 'closed')
 $$;
 
-comment on function workload.is_end(text) is 'Whether a job of this status has ended.';
+comment on function workload.is_end is 'Whether a job of this status has ended.';

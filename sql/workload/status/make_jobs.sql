@@ -4,8 +4,7 @@
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_job_ids bigint[], p_why text
 ) returns bigint
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_made bigint;
@@ -76,6 +75,6 @@ begin
   return v_made;
 end $$;
 
-comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
+comment on function workload.make_jobs is
   'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that '
   'nobody works on, and returns how many: fewer where no more parts are open.';

@@ -2,8 +2,7 @@
 create or replace function workload.move_job(
   p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text default null
 ) returns text
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_from text;
 begin
@@ -23,6 +22,6 @@ begin
   return v_from;
 end $$;
 
-comment on function workload.move_job(text, bigint, text, text, text) is
+comment on function workload.move_job is
   'Brings a job to a status and returns the one it had; no change where it has it. '
   'Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';

@@ -1,8 +1,7 @@
 -- What check constraints do for other tables that worlds are loaded into. Not here: PostgreSQL reads the constraints
 -- of a table anew for each statement, which cost a change of a job's status more than all the rest of it.
 create or replace function workload.refuse_jobs(p_rows jsonb) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   v_wrong record;
 begin
@@ -30,6 +29,6 @@ begin
   end if;
 end $$;
 
-comment on function workload.refuse_jobs(jsonb) is
+comment on function workload.refuse_jobs is
   'Refuses jobs to be loaded of which a number is out of bounds or the status is none. '
   'Errors: PB001, naming the job, the key and the value.';

@@ -1,7 +1,6 @@
 -- Counts, changes and history have no foreign key that takes them away with the setup.
 create or replace function workload.remove_setup(p_setup text) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   delete from workload.job_change c where c.setup = p_setup;
   delete from workload.queue_count c where c.setup = p_setup;
@@ -12,5 +11,5 @@ begin
   delete from workload.job_history h where h.setup = p_setup;
 end $$;
 
-comment on function workload.remove_setup(text) is
+comment on function workload.remove_setup is
   'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';

@@ -1,12 +1,11 @@
 -- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them: who draws
 -- from it meanwhile does not bring it back.
 create or replace function workload.reserve_ids(p_setup text) returns void
-language sql
-as $$
+language sql as $$
   select setval('workload.job_id', m.job_id + 1000000)
     from (select max(j.job_id) as job_id from workload.job j where j.setup = p_setup) m
    where m.job_id >= (select s.last_value + s.is_called::int from workload.job_id s)
 $$;
 
-comment on function workload.reserve_ids(text) is
+comment on function workload.reserve_ids is
   'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';

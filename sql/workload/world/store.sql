@@ -2,9 +2,7 @@
 create or replace function workload.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
-language plpgsql
-security definer set search_path = workload, pg_temp
-as $$
+language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_stored bigint;
   v_started workload.start_count[];
@@ -50,7 +48,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function workload.store(text, text, jsonb, jsonb, boolean) is
+comment on function workload.store is
   'Upserts an array of objects into a table of the schema workload, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

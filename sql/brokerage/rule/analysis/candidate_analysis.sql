@@ -3,8 +3,7 @@
 create or replace function brokerage.candidate_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.type in ('analysis', 'unified')
          or (x ->> 'code')::boolean and (q.attributes ? 'grandly_unified' or p.is_preassigned)
@@ -13,7 +12,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_analysis(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.candidate_analysis is
   'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): grandly_unified and '
   'pre-assigned ones, too, as in PanDA''s code.';

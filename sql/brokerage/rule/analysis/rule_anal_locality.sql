@@ -2,15 +2,13 @@
 create or replace function brokerage.rule_anal_locality(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.second_pass or (x ->> 'may_be_suppressed')::boolean and brokerage.needs_no_input_there(t) then null
     else p.input_problem
   end
 $$;
 
-comment on function brokerage.rule_anal_locality(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_anal_locality is
   'anal-locality: all of the input is at the queue; not checked in a second pass. Parameter may_be_suppressed '
   '(boolean): nor for tasks of high priority or low ioIntensity.';

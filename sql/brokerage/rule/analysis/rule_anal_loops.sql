@@ -1,10 +1,9 @@
 -- analysis-candidates.md, anal-loops: without input, or without the locality check, a second pass would decide the
 -- same.
 create or replace function brokerage.rule_anal_loops(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when not brokerage.needs_no_input_there(t) then 'persistent' end
 $$;
 
-comment on function brokerage.rule_anal_loops(brokerage.task_facts) is
+comment on function brokerage.rule_anal_loops is
   'anal-loops: a task is decided once more, without anal-locality, if a persistent rule rejected every candidate.';

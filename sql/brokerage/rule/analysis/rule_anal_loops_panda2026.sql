@@ -1,8 +1,7 @@
 -- analysis-candidates.md, anal-loops: a pass without locality, if all of the input can be read over WAN. If queues
 -- are left that only the jobs of the user there rule out, the pass needs a reason of its own.
 create or replace function brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.wan_problem is not null then null
     when t.task_priority >= 2000
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_anal_loops_panda2026(brokerage.task_facts) is
+comment on function brokerage.rule_anal_loops_panda2026 is
   'anal-loops of panda2026: a task is decided once more, without anal-locality, if its input can be read over WAN.';

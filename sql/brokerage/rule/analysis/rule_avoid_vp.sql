@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_avoid_vp(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.has_vp_input is not true then null
     when t.avoid_vp then 'the task avoids queues of virtual placement'
@@ -13,5 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_avoid_vp(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_avoid_vp is
   'avoid-vp: no queue of virtual placement if the task avoids them, or if the queue is overloaded.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_avoid_vp_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.has_vp_input is not true then null
     when t.avoid_vp then 'the task avoids queues of virtual placement'
@@ -14,7 +13,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_avoid_vp_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input '
-  'cannot be had whole.';
+comment on function brokerage.rule_avoid_vp_panda2026 is
+  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input cannot be had '
+  'whole.';

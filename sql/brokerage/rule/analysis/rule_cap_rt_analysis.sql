@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_cap_rt_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.queued_of_share(t, q, p) > 2 * greatest(20, brokerage.running_workers(t, q, p))
     then format('%s jobs of the share are queued, twice the running %s (20 at least) is %s',
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_rt_analysis(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_cap_rt_analysis is
   'cap-rt of analysis: not more jobs of the share queued than twice the running ones, or 40.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_failed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'stabilized_alone')::boolean and not brokerage.may_be_stabilized(t, q, p, x) then null
     when p.failed + p.closed > greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq)
@@ -15,8 +14,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_failed_jobs(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_failed_jobs is
   'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, or '
   'MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the jobs of '
   'the user may be limited), spares_merging, spares_absent (boolean).';

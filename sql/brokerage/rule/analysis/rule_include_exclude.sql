@@ -4,8 +4,7 @@
 create or replace function brokerage.rule_include_exclude(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'limited_alone')::boolean and t.limited_sites is not true then null
     when brokerage.is_named(t, q, p, t.excluded_sites)
@@ -19,7 +18,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_include_exclude(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_include_exclude is
   'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone '
   '(boolean): as in PanDA''s code.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.is_overloaded(t, q, p) and t.is_merging is not true
     then format('%s: %s queued and %s running jobs, of the share %s and %s',
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_overloaded is
   'overloaded: overloaded queues only where no other queue is left, those of virtual placement not even then.';

@@ -1,15 +1,13 @@
--- analysis-load.md, overloaded-idle: a queue where nothing runs is a problem of the user there, whatever else is
--- left.
+-- analysis-load.md, overloaded-idle: a queue where nothing runs is a problem of the user there, whatever else is left.
 create or replace function brokerage.rule_overloaded_idle(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.is_overloaded(t, q, p) and coalesce(p.running, 0) = 0 and t.is_merging is not true
     then format('%s jobs of the share are queued, none is running', brokerage.queued_of_share(t, q, p))
   end
 $$;
 
-comment on function brokerage.rule_overloaded_idle(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_overloaded_idle is
   'overloaded: an overloaded queue where no job of the share runs is left in the end.';

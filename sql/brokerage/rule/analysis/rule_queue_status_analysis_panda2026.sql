@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_queue_status_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.status = 'offline' then 'status is offline'
     when q.status in ('brokeroff', 'test') and (t.included_sites is null or t.limited_sites is not true)
@@ -13,6 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_queue_status_analysis_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_queue_status_analysis_panda2026 is
   'queue-status of analysis in panda2026: not offline, and brokeroff or test only where the task names queues.';

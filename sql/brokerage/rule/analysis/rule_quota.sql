@@ -1,7 +1,6 @@
 -- analysis-throttles.md, quota: PanDA's code lets only merge jobs run near the limit.
 create or replace function brokerage.rule_quota(t brokerage.task_facts, x jsonb) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when not t.quota_is_kept
     then case when t.quota_used > t.quota_limit
@@ -13,5 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_quota(brokerage.task_facts, jsonb) is
+comment on function brokerage.rule_quota is
   'quota: the disk quota is not exceeded. Parameter near_limit (boolean): near it only merge jobs run.';

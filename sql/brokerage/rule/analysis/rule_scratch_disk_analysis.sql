@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_scratch_disk_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.maxwdir > 0 and brokerage.compare(
            brokerage.scratch_need_analysis(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir * 1048576,
@@ -15,6 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk_analysis(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_scratch_disk_analysis is
   'scratch-disk of analysis: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';

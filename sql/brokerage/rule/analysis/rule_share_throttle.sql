@@ -1,8 +1,7 @@
 -- analysis-throttles.md, share-throttle: running slots at hi sites are the difference to the threshold of class A;
 -- cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_share_throttle(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.gshare is distinct from 'User Analysis' then null
     when t.task_class = -1 and t.share_usage > 0.9
@@ -21,5 +20,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_share_throttle(brokerage.task_facts) is
+comment on function brokerage.rule_share_throttle is
   'share-throttle: where User Analysis uses much of its target, tasks of lower classes wait.';

@@ -1,8 +1,7 @@
 -- analysis-throttles.md, share-throttle: usage in percent, reduced by the user's remaining slots; the lower usage of
 -- the share and of its parent share.
 create or replace function brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.gshare is distinct from 'User Analysis' or t.share_usage is null then null
     when t.task_class = -1 and least(t.share_usage, t.share_usage_above) * 100 > 90
@@ -20,6 +19,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_share_throttle_panda2026(brokerage.task_facts) is
+comment on function brokerage.rule_share_throttle_panda2026 is
   'share-throttle of panda2026: where User Analysis and its parent share use much of their target, tasks of lower '
   'classes wait.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when coalesce(q.inputs_readable, 0) = 0 then 'no input storage can be read over LAN'
     when coalesce(q.outputs_writable, 0) = 0 then 'no output storage can be written over LAN'
@@ -13,7 +12,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_analysis_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_storage_blacklist_analysis_panda2026 is
   'storage-blacklist of analysis in panda2026: input can be read and output written; in a second pass input can be '
   'transferred in and output out.';

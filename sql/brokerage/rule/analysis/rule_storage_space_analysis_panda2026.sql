@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_storage_space_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.has_output_storage is not true then 'it has no output storage'
     when coalesce(q.space_usable, 0) < t.storage_min_free_size_output
@@ -15,7 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_space_analysis_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_storage_space_analysis_panda2026 is
   'storage-space of analysis in panda2026: the output storage has enough usable space, and so has the input storage '
   'if input has to be transferred.';

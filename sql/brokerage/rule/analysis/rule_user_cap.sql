@@ -1,7 +1,6 @@
 -- analysis-throttles.md, user-cap: queued jobs may be twice as many as running ones. A cap of 0 or null is no cap.
 create or replace function brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'spares_merging')::boolean and t.is_merging then null
     when t.account_running_jobs > nullif(t.cap_jobs, 0)
@@ -17,6 +16,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_user_cap(brokerage.task_facts, jsonb) is
+comment on function brokerage.rule_user_cap is
   'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than '
   'twice as many queued. Parameter spares_merging (boolean).';

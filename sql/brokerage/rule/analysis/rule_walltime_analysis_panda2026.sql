@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_walltime_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.is_merging or (brokerage.walltime_work_panda2026(t, q, p, t.job_events) > 0) is not true then null
     when q.maxtime > 0
@@ -23,7 +22,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_analysis_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_walltime_analysis_panda2026 is
   'walltime of analysis in panda2026: the work of a job lies between the bounds given by mintime and maxtime of the '
   'queue.';

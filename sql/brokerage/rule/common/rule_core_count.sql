@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
     when t.core_count > 1 and brokerage.slot_cores(t, q, p) = 1
@@ -18,7 +17,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_core_count(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'core-count: jobs of one core to queues of one core, others to queues of several, 0 to all. '
-  'Parameters: urgent_wants_several, spares_preassigned_alone (boolean).';
+comment on function brokerage.rule_core_count is
+  'core-count: jobs of one core to queues of one core, others to queues of several, 0 to all. Parameters: '
+  'urgent_wants_several, spares_preassigned_alone (boolean).';

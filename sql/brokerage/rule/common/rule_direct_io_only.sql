@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_direct_io_only(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.allow_input_lan = 2 and q.direct_access_lan is not true and q.reads_always_directly is not true
          and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
@@ -11,7 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_direct_io_only(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'direct-io-only: a task that only reads directly needs direct access to the local storage. '
-  'Parameter spares_merging (boolean).';
+comment on function brokerage.rule_direct_io_only is
+  'direct-io-only: a task that only reads directly needs direct access to the local storage. Parameter spares_merging '
+  '(boolean).';

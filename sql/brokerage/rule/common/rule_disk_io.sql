@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_disk_io(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.disk_io > 0 and q.average_diskio > 0 and coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default) > 0
          and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
@@ -18,5 +17,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_disk_io(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_disk_io is
   'disk-io: no task of high diskIO where the running jobs are over the limit (kB/s per core).';

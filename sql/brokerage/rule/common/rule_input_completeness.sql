@@ -1,10 +1,9 @@
 -- production-candidates.md, input-completeness (panda2026): a task whose input is complete at no readable storage
 -- fails as a whole.
 create or replace function brokerage.rule_input_completeness(t brokerage.task_facts) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select t.input_problem
 $$;
 
-comment on function brokerage.rule_input_completeness(brokerage.task_facts) is
+comment on function brokerage.rule_input_completeness is
   'input-completeness: each input dataset must be complete, or nearly so, at some storage that can be read.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_max_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
     when t.max_core_count <> 0 and q.corecount > t.max_core_count
@@ -11,6 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_max_core_count(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_max_core_count is
   'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';

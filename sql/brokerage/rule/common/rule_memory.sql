@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_memory(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.ram_count is null or t.ram_count = 0 then null
     when 9 * brokerage.memory_use(t, q, p) > 10 * nullif(q.maxrss, 0)
@@ -14,5 +13,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_memory(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_memory is
   'memory: nine tenths of the memory of a job lie between minrss and maxrss of the queue.';

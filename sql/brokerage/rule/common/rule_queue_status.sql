@@ -2,15 +2,13 @@
 create or replace function brokerage.rule_queue_status(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.status = 'online' or p.is_preassigned or q.status = 'standby' and (x ->> 'standby')::boolean then null
     else format('status is %s, not online', coalesce(q.status, 'not set'))
   end
 $$;
 
-comment on function brokerage.rule_queue_status(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'queue-status: the queue must be online, unless the task is pre-assigned to it. '
-  'Parameter standby (boolean): standby passes, too.';
+comment on function brokerage.rule_queue_status is
+  'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): '
+  'standby passes, too.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_software(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.has_software is not true or (x ->> 'spares_preassigned')::boolean and p.is_preassigned then null
     when (x ->> 'as_prepared')::boolean then p.software
@@ -15,6 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_software(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_software is
   'software: the queue takes any release, or publishes what the task needs. '
   'Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_use_only_local_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.uses_only_local_data and t.input_bytes > 0 and t.input_files > coalesce(p.available_files, 0)
     then format('%s files are missing, the queue only uses local data',
@@ -11,6 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_use_only_local_data(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_use_only_local_data is
   'use-only-local-data: all of the input is at a queue that asks for it.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.maxtime > 0 and brokerage.compare_walltime(t, q, p, brokerage.walltime_events(t, q, p), q.maxtime) > 0
     then format('-shortwalltime: needs %s s, maxtime is %s',
@@ -18,6 +17,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_walltime is
   'walltime: the walltime of a job lies between mintime and maxtime of the queue; if it is not known, the queue must '
   'have no mintime.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.candidate_all(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.preassigned is not null then null
     when q.type is null or q.type not in ('production', 'unified')
@@ -12,6 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_all(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.candidate_all is
   'prod-initial-all: without pre-assignment all queues of production or unified type are candidates, except those with '
   'test in their name.';

@@ -1,8 +1,7 @@
 -- production-load.md, cap: both inequalities of the documentation; R = 0 allows only an empty queue.
 create or replace function brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when coalesce(p.activated, 0) + coalesce(p.starting, 0) > 2 * brokerage.running_workers(t, q, p)
     then format('activated + starting = %s, more than twice the running %s',
@@ -16,5 +15,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_cap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_cap is
   'cap: not more waiting jobs than twice the running ones, of the share at the queue.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.child_type is null and not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
          and brokerage.waiting_panda2026(t, q, p)
@@ -13,5 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_cap_panda2026 is
   'cap of panda2026: not more waiting jobs than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_cap_rt(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
          and brokerage.type_waiting(t, q, p)
@@ -15,5 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_rt(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_cap_rt is
   'cap-rt: not more waiting jobs of the task''s resource types than twice the running ones or NQUEUELIMITSITE.';

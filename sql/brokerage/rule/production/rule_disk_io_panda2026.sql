@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_disk_io_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.disk_io > 0 and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
          and case when coalesce(t.task_core_count, 1) in (0, 1) or coalesce(q.unified_corecount, 0) = 0 then t.disk_io
@@ -15,6 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_disk_io_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_disk_io_panda2026 is
   'disk-io of panda2026: no task of high diskIO where the running jobs are over the limit (kB/s per core).';

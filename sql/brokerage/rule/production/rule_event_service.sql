@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_event_service(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
     when coalesce(t.event_service, 0) = 0
@@ -16,7 +15,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_event_service(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_event_service is
   'event-service: the queue takes jobs of event service, or others, as its jobseed states. Parameter '
   'spares_preassigned_alone (boolean).';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_express_network_threshold(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.is_express(t, q, p, null)
          and brokerage.weight_network(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
@@ -12,6 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_express_network_threshold(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_express_network_threshold is
   'express-network-threshold: express tasks need a good network to the nucleus.';

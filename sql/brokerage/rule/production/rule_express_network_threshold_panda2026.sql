@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_express_network_threshold_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.nw_active and brokerage.is_express(t, q, p, '{"urgent_alone": true}')
          and brokerage.network_weight_panda2026(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
@@ -12,7 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_express_network_threshold_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'express-network-threshold of panda2026: express tasks need a good network to the nucleus, '
-  'where network weights are active.';
+comment on function brokerage.rule_express_network_threshold_panda2026 is
+  'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights '
+  'are active.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_full_chain_job(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.full_chain is not null and t.nucleus_mode is not null then
       case when p.is_nucleus_queue is not true
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_full_chain_job(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_full_chain_job is
   'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take nothing else.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_inactive_queue(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (brokerage.is_high(t, q, p) or t.is_merging or t.merge_output)
          and q.laststart < t.now - interval '2 hours'
@@ -18,7 +17,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_inactive_queue(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. '
-  'Parameters: starting (boolean: starting jobs count), spares_preassigned (boolean).';
+comment on function brokerage.rule_inactive_queue is
+  'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. Parameters: '
+  'starting (boolean: starting jobs count), spares_preassigned (boolean).';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_io_cutoff(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0
          and not ((t.input_bytes - coalesce(p.available_bytes, 0))::float8 < t.size_cutoff_to_move_input * 1073741824
@@ -15,5 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_io_cutoff(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_io_cutoff is
   'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';

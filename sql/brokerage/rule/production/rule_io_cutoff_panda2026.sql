@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_io_cutoff_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true
          and coalesce(t.event_service, 0) = 0
@@ -25,7 +24,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_io_cutoff_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_io_cutoff_panda2026 is
   'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. '
   'Parameter tape (boolean): copies on tape count.';

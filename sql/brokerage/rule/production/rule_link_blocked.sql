@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_link_blocked(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.closeness = -1 and p.is_own is not true
          and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null,
@@ -12,7 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_link_blocked(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_link_blocked is
   'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not '
   'where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_link_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_own is not true and coalesce(p.queued, p.queued_express) is not null
          and (brokerage.queued_on_link(t, q, p, x) > t.nqueued_sat_cap
@@ -16,7 +15,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_link_queue_cap(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_link_queue_cap is
   'link-queue-cap: not too many files queued on the link to the nucleus. Parameters: inclusive (boolean: the cap '
   'itself is too many), nucleus_first and urgent_alone as in brokerage.rule_link_blocked.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_no_pilot_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when coalesce(q.pilots, 0) = 0 and p.is_preassigned is not true and coalesce(t.label, '') not like '%test%'
          and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and p.numslots is null
@@ -12,6 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_no_pilot_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_no_pilot_panda2026 is
   'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';

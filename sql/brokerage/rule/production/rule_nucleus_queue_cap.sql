@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_nucleus_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (brokerage.queued_into_nucleus(t, q, p, x) > t.nqueued_nuc_cap_for_jobs
           or (x ->> 'inclusive')::boolean and brokerage.queued_into_nucleus(t, q, p, x) = t.nqueued_nuc_cap_for_jobs)
@@ -15,7 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_queue_cap(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_nucleus_queue_cap is
   'nucleus-queue-cap: not too many files queued into the nucleus, from anywhere. Parameters: inclusive (boolean: the '
   'cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';

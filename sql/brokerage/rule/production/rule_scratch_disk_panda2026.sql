@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_scratch_disk_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.maxwdir > 0
          and brokerage.scratch_need_panda2026(t, q, p) * brokerage.scratch_cores_panda2026(t, q, p) > q.maxwdir
@@ -12,6 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_scratch_disk_panda2026 is
   'scratch-disk of panda2026: a job needs no more scratch than its part of maxwdir.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_storage_blacklist(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.input_storages > 0 and coalesce(q.inputs_readable, 0) = 0
     then format('-read_lan_blacklist: none of its %s input storages can be read', q.input_storages)
@@ -13,6 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_storage_blacklist is
   'storage-blacklist: an input storage can be read and an output storage written over LAN.';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_storage_blacklist_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.rule_storage_space_panda2026(t, q, p) is not null then null
     when q.datadisk_read_lan is not true then '-read_lan_blacklist: no input DATADISK can be read over LAN'
@@ -18,6 +17,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_storage_blacklist_panda2026 is
   'storage-blacklist of panda2026: input can be transferred in and read, output written and transferred out.';

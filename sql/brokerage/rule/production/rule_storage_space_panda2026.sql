@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_storage_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when q.has_output_storage and coalesce(q.space_usable, 0) < t.storage_min_free_size
     then format('%s GB can be used in its output storage, STORAGE_MIN_FREE_SIZE is %s', coalesce(q.space_usable, 0),
@@ -11,6 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_space_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_storage_space_panda2026 is
   'storage-space of panda2026: the default output storage of the queue has STORAGE_MIN_FREE_SIZE of usable space.';

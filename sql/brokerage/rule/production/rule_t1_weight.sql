@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_t1_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (t.t1_weight = -1 or (x ->> 'negative')::boolean and t.t1_weight < 0) and t.is_merging is not true
          and p.is_near is not true
@@ -11,7 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_t1_weight(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. '
-  'Parameter negative (boolean): any weight below 0.';
+comment on function brokerage.rule_t1_weight is
+  't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any '
+  'weight below 0.';

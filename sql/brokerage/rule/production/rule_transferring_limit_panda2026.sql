@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_transferring_limit_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_near is not true and p.is_own is not true and q.storage_site is not null
          and coalesce(q.transferring_all, 0) - coalesce(q.transferring_to_unwritable, 0)
@@ -15,6 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_transferring_limit_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_transferring_limit_panda2026 is
   'transferring-limit of panda2026: not too many jobs are transferring at a satellite.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_walltime_scout(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (t.is_scout or t.is_merging) and q.maxtime > 0 and q.maxtime < 86400
     then format('%s: maxtime is %s s, less than a day',
@@ -11,5 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_scout(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_walltime_scout is
   'walltime-scout: scouts and merge jobs need a queue that lets them run for a day.';

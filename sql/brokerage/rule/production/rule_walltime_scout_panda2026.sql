@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_walltime_scout_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when (t.is_scout and not brokerage.is_only_site(t, q, p) or t.is_merging or t.walltime_is_undefined)
          and q.maxtime > 0
@@ -16,7 +15,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_scout_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_walltime_scout_panda2026 is
   'walltime-scout of panda2026: scouts, merge jobs and tasks of unknown walltime need a queue that lets them take '
   '864000 HS06 s a core.';

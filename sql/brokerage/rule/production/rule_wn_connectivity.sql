@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_wn_connectivity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.ip_connectivity is null and t.ip_stack is null then null
     when t.ip_connectivity = 'full' and q.connectivity is distinct from 'full'
@@ -16,5 +15,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_wn_connectivity(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_wn_connectivity is
   'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';

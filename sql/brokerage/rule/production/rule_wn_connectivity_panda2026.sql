@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_wn_connectivity_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.is_only_site(t, q, p) then null
     when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full'
@@ -14,6 +13,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_wn_connectivity_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_wn_connectivity_panda2026 is
   'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';

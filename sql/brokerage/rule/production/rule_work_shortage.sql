@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_work_shortage(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.work_shortage is not true or brokerage.is_only_site(t, q, p) then null
     when q.pledgedcpu = -1 then '-non_pledged: work is short, the queue is opportunistic'
@@ -12,5 +11,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_work_shortage(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_work_shortage is
   'work-shortage: when work is short, only pledged cores get work (core:WORK_SHORTAGE).';

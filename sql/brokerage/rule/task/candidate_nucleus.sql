@@ -4,8 +4,7 @@
 create or replace function brokerage.candidate_nucleus(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when t.is_preset then case when not p.is_preassigned then format('the nucleus of the task is %s', t.nucleus) end
     when q.is_nucleus or (x ->> 'satellites')::boolean and t.full_chain is not null and q.bare_nucleus is not null
@@ -14,6 +13,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_nucleus(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.candidate_nucleus is
   'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites (boolean).';

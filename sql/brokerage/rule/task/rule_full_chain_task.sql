@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_full_chain_task(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when t.full_chain = 3 and t.parent_nucleus_mode is not null
@@ -19,6 +18,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_full_chain_task(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_full_chain_task is
   'full-chain-task: a nucleus with bareNucleus=only takes nothing but full chains; tasks of mode only, require and '
   'capable need the nucleus that the documentation gives them.';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_full_chain_task_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
     when q.bare_nucleus = 'only' and t.full_chain is null then 'bareNucleus is only, and the task is no full chain'
@@ -15,6 +14,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_full_chain_task_panda2026(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_full_chain_task_panda2026 is
   'full-chain-task of panda2026: bare nuclei for full chains, and the nucleus of the parent.';

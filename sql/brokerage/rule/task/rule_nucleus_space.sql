@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when not p.is_preassigned and (p.space - t.disk_threshold * 1024) * 3456000 <= q.remaining_work
     then format('%s GB are free, %s will be filled by its remaining work: not over %s GB (DISK_THRESHOLD)',
@@ -13,5 +12,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_nucleus_space is
   'nucleus-space: free and expired space, less the output of the remaining work, is over DISK_THRESHOLD.';

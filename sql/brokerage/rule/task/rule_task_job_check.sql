@@ -2,12 +2,11 @@
 create or replace function brokerage.rule_task_job_check(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case when not p.is_preassigned and t.runnable_at is not null and not q.queue = any (t.runnable_at)
               then 'no queue there could run its jobs' end
 $$;
 
-comment on function brokerage.rule_task_job_check(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_task_job_check is
   'task-job-check: some queue of the nucleus could run the jobs of the task. Parameters: last (text, the last rule of '
   'the job broker that is applied), without (the rules left out).';

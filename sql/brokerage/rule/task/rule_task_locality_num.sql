@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_task_locality_num(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.needs_no_local_input(t, q, p, x) or t.located_files <= t.input_num_threshold then null
     when case
@@ -16,7 +15,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_task_locality_num(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_task_locality_num is
   'task-locality-num: if the input is over INPUT_NUM_THRESHOLD, more than INPUT_NUM_FRACTION percent are at the '
   'nucleus. Parameters inclusive, current_priority, period (boolean).';

@@ -3,8 +3,7 @@
 create or replace function brokerage.rule_task_locality_size(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when brokerage.needs_no_local_input(t, q, p, x) or t.located_bytes <= t.input_size_threshold * 1073741824 then null
     when case
@@ -16,7 +15,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_task_locality_size(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_task_locality_size is
   'task-locality-size: if the input is over INPUT_SIZE_THRESHOLD, more than INPUT_SIZE_FRACTION percent are at the '
   'nucleus. Parameters inclusive, current_priority, period (boolean).';

@@ -2,8 +2,7 @@
 create or replace function brokerage.rule_transfer_backlog(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
-language sql stable parallel safe
-as $$
+language sql stable parallel safe as $$
   select case
     when not p.is_preassigned and coalesce(t.t1_weight, 0) >= 0 and q.queued_into > t.nqueued_nuc_cap
     then case when q.queued_into = 'infinity' then 'its backlog is marked as unlimited'
@@ -11,6 +10,5 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_transfer_backlog(
-  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+comment on function brokerage.rule_transfer_backlog is
   'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';
