@@ -50,5 +50,5 @@ begin
          assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
-comment on function brokerage.assign_jobs is
+comment on function brokerage.assign_jobs(brokerage.run, bigint[]) is
   'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';

@@ -17,4 +17,4 @@ begin
    where t.setup = n.setup and t.task_id = n.task_id;
 end $$;
 
-comment on function brokerage.assign_nuclei is 'Sends tasks to their nuclei.';
+comment on function brokerage.assign_nuclei(brokerage.nucleus_assignment[]) is 'Sends tasks to their nuclei.';

@@ -21,6 +21,6 @@ begin
   return v_given;
 end $$;
 
-comment on function brokerage.assign_task is
+comment on function brokerage.assign_task(brokerage.run, bigint, text[], float8[], bigint[], bigint[], int[]) is
   'Assigns the remaining jobs of a task to its candidates (queues, weights, jobs queued, limits, jobs per choice) and '
   'returns how many jobs each gets.';

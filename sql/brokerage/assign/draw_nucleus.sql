@@ -14,5 +14,5 @@ begin
   return v_place;
 end $$;
 
-comment on function brokerage.draw_nucleus is
+comment on function brokerage.draw_nucleus(float8[], bigint) is
   'Draws one of several candidates by their probabilities and returns its place. A seed makes the draw repeatable.';

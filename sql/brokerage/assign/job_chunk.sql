@@ -7,4 +7,5 @@ language sql stable parallel safe as $$
                   case when t.is_scout or t.hpo_workflow then 2 else 25 end)
 $$;
 
-comment on function brokerage.job_chunk is 'Jobs that a queue gets at a time when the jobs of a task are distributed.';
+comment on function brokerage.job_chunk(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Jobs that a queue gets at a time when the jobs of a task are distributed.';

@@ -12,6 +12,6 @@ begin
           greatest(coalesce(p_task.work, 0), 0), p_run.started_at)::brokerage.nucleus_assignment;
 end $$;
 
-comment on function brokerage.nucleus_for is
+comment on function brokerage.nucleus_for(brokerage.run, brokerage.task_facts, text[], float8[]) is
   'Draws one of the nuclei of a task by their probabilities. The result is the assignment, with the work that the '
   'task brings.';

@@ -10,4 +10,5 @@ language sql immutable parallel safe as $$
                 order by u.number)
 $$;
 
-comment on function brokerage.probabilities is 'Probability of each nucleus of a task, from the weights, best first.';
+comment on function brokerage.probabilities(float8[], boolean) is
+  'Probability of each nucleus of a task, from the weights, best first.';

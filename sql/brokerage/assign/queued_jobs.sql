@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select p.defined + p.activated + brokerage.waiting_assigned(t, q, p) + p.starting
 $$;
 
-comment on function brokerage.queued_jobs is
+comment on function brokerage.queued_jobs(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Jobs of the share that wait at a queue, as they count when jobs are distributed.';

@@ -7,5 +7,6 @@ language sql stable parallel safe as $$
                    brokerage.waiting_panda2026(t, q, p)) + coalesce(q.live_jobs, 0))::float8
 $$;
 
-comment on function brokerage.queued_jobs_panda2026 is
+comment on function brokerage.queued_jobs_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Jobs that wait at a queue, as they count in panda2026 when jobs are distributed.';

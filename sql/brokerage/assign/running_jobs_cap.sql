@@ -7,5 +7,6 @@ language sql stable parallel safe as $$
               then greatest(t.nqueuelimitsite, 2 * brokerage.running_workers(t, q, p)) end
 $$;
 
-comment on function brokerage.running_jobs_cap is
+comment on function brokerage.running_jobs_cap(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'How many jobs of the share may wait at a queue when jobs are distributed; null = no limit.';

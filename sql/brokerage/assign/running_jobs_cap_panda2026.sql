@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.running_jobs_cap_panda2026 is
+comment on function brokerage.running_jobs_cap_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'How many jobs may wait at a queue when jobs are distributed in panda2026; null = no limit.';

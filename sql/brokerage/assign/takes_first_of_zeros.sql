@@ -5,5 +5,5 @@ language sql stable as $$
                     and (r.parameters ->> 'first_of_zeros')::boolean)
 $$;
 
-comment on function brokerage.takes_first_of_zeros is
+comment on function brokerage.takes_first_of_zeros(text, text) is
   'Whether a profile takes the first nucleus if all weights are 0, instead of drawing one.';

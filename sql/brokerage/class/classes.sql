@@ -27,7 +27,7 @@ begin
     order by 1, 2;
 end $$;
 
-comment on function brokerage.classes is
+comment on function brokerage.classes(text, text) is
   'Classes of user analysis by the jobs of this database: of queues (hi, mid, lo), of users (A, B, C by their '
   'remaining slots) and of tasks (S, A, B, C), each with the reason and the figures behind it. brokerage.classify '
   'would store the same now. But users are computed from the classes of queues in force, and tasks from the stored '

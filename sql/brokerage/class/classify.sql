@@ -67,7 +67,7 @@ begin
    where t.setup = p_setup and t.task_id = c.task_id;
 end $$;
 
-comment on procedure brokerage.classify is
+comment on procedure brokerage.classify(text, text) is
   'Computes the classes of user analysis from the jobs of this database and stores them with the time: of queues (hi, '
   'mid, lo), remaining slots of users, of tasks (S, A, B, C), in this order, each from the one before. Call it every '
   '10 minutes. A queue, user or task without jobs here keeps its loaded value. The base profile is that of p_profile, '

@@ -5,6 +5,6 @@ language sql immutable parallel safe as $$
   select coalesce(p_at >= p_now - p_age_limit, true)
 $$;
 
-comment on function brokerage.is_current is
+comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
   'Whether a figure stored at p_at still counts at p_now, where it counts for p_age_limit; without a time it always '
   'counts.';

@@ -95,7 +95,7 @@ language sql stable as $$
             end) c(class)
 $$;
 
-comment on function brokerage.site_classes is
+comment on function brokerage.site_classes(text, text) is
   'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, '
   'and why (base profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, '
   'jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, '

@@ -47,6 +47,6 @@ begin
   return sqrt(p_freedom) * exp(-v_log / 2) * sqrt(1 - exp(v_log));
 end $$;
 
-comment on function brokerage.student_t_bound is
+comment on function brokerage.student_t_bound(float8) is
   'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 '
   'percent.';

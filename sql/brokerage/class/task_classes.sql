@@ -49,6 +49,6 @@ language sql stable as $$
    where t.is_express or t.by_user is not null
 $$;
 
-comment on function brokerage.task_classes is
+comment on function brokerage.task_classes(text) is
   'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), with the reasons, from the remaining slots of their '
   'users and the progress of the tasks (analy_eval).';

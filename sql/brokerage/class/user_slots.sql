@@ -49,6 +49,6 @@ language sql stable as $$
    cross join config c
 $$;
 
-comment on function brokerage.user_slots is
+comment on function brokerage.user_slots(text) is
   'Running slots (cores) of users of analysis at queues of class hi and mid, and what is left to the thresholds of '
   'classes A and B (analy_eval:USER_USAGE_THRESHOLD_A and _B).';

@@ -257,6 +257,6 @@ begin
                 v_choice.parameters ->> 'best', v_choice.rule);
 end $$;
 
-comment on function brokerage.compose is
+comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
   'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. '
   'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -19,6 +19,6 @@ language sql immutable parallel safe as $$
                 p_from, p_beside, p_begins)
 $$;
 
-comment on function brokerage.compose_chain is
+comment on function brokerage.compose_chain(text, text, int, text, text[], text[], text[], boolean, text) is
   'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and all that '
   'fail if they are requested.';

@@ -20,5 +20,5 @@ language sql immutable parallel safe as $$
                 p_level, array_to_string(p_failed, ', '), p_said, p_relation, p_best)
 $$;
 
-comment on function brokerage.compose_choice_step is
+comment on function brokerage.compose_choice_step(int, text, text, text[], bigint) is
   'SQL of a relation that adds lost_<level>: why a choice loses a queue beside the others of its task.';

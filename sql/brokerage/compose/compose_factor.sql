@@ -16,5 +16,5 @@ begin
   return format('case when %s then 1 else x.factors[%s] end', p_ignored ->> v_group, p_number);
 end $$;
 
-comment on function brokerage.compose_factor is
+comment on function brokerage.compose_factor(brokerage.profile_rule, int, jsonb) is
   'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';

@@ -85,6 +85,6 @@ language sql stable as $$
     from whole w
 $$;
 
-comment on function brokerage.compose_facts is
+comment on function brokerage.compose_facts(boolean, text, boolean) is
   'SQL of all pairs with their facts, and of task, queue and pair (before and behind the weights) as arguments of a '
   'rule.';

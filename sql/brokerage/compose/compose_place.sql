@@ -10,6 +10,6 @@ language sql immutable as $$
                           'x.weight desc nulls last', 'x.queue collate "C"'))
 $$;
 
-comment on function brokerage.compose_place is
+comment on function brokerage.compose_place(brokerage.profile_rule, boolean, text) is
   'SQL of the place of a candidate among those of its task, from 1: by x.first if queues that are used stand first, '
   'x.weight and x.queue.';

@@ -15,6 +15,6 @@ begin
                           brokerage.rule_call(v_rule, 't')) end;
 end $$;
 
-comment on function brokerage.compose_second_pass is
+comment on function brokerage.compose_second_pass(text, text) is
   'SQL of the rule of kind second pass: task_id and the answer for each task that may be decided once more; null = a '
   'profile without such a rule. Errors: PB001, PB002 (a rule that does not fit).';

@@ -32,7 +32,7 @@ language sql immutable parallel safe as $$
     from text t
 $$;
 
-comment on function brokerage.compose_set_step is
+comment on function brokerage.compose_set_step(int[], text[], text, text[], boolean) is
   'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its '
   'task, ignored_<first level>: whether they are ignored for it, and failures_<first level>: why they would lose it, '
   'if that is requested.';

@@ -13,6 +13,6 @@ language sql immutable as $$
                      p_pair) end)
 $$;
 
-comment on function brokerage.compose_spared is
+comment on function brokerage.compose_spared(brokerage.profile_rule, text, text) is
   'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. '
   'Its parameters: spares_distributed, spares_preassigned (boolean).';

@@ -27,6 +27,6 @@ begin
     array_to_string(v_calls || 'null::text'::text, ', '));
 end $$;
 
-comment on function brokerage.compose_task_rules is
+comment on function brokerage.compose_task_rules(text, text) is
   'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are '
   'throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';

@@ -37,6 +37,6 @@ begin
            p_rule.parameters)];
 end $$;
 
-comment on function brokerage.compose_terms is
+comment on function brokerage.compose_terms(brokerage.profile_rule, int, text, text) is
   'SQL of relations that add the sums of a weight''s terms over all candidates of a task (added_<number>), '
   'and of its factor over the last. Errors: PB001 (a function that is not there).';

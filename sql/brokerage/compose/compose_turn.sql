@@ -58,6 +58,6 @@ begin
              'null::float8'), array_to_string(v_factors, ', '));
 end $$;
 
-comment on function brokerage.compose_turn is
+comment on function brokerage.compose_turn(text, text) is
   'SQL that evaluates the survivors of one task again, after other tasks of the batch got jobs assigned. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -20,5 +20,5 @@ language sql stable as $$
            group by a.type) f
 $$;
 
-comment on function brokerage.compose_turn_facts is
+comment on function brokerage.compose_turn_facts(text, boolean) is
   'SQL of task, queue and pair of a survivor as a rule takes them in its turn.';

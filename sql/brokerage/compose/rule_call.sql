@@ -51,6 +51,6 @@ begin
                 case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
 end $$;
 
-comment on function brokerage.rule_call is
+comment on function brokerage.rule_call(brokerage.profile_rule, text) is
   'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. '
   'Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';

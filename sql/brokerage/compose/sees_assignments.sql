@@ -6,5 +6,5 @@ language sql stable as $$
                     and (r.parameters ->> 'sees_assignments')::boolean)
 $$;
 
-comment on function brokerage.sees_assignments is
+comment on function brokerage.sees_assignments(text, text) is
   'Whether rules of a profile look at jobs that the same batch assigned (the live counter).';

@@ -8,5 +8,5 @@ language sql stable as $$
    where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.temporary
 $$;
 
-comment on function brokerage.temporary_rules is
+comment on function brokerage.temporary_rules(text, text) is
   'Beginnings (rule, tab, reason) of decisions that reject for a problem that may pass by itself.';

@@ -6,5 +6,5 @@ language sql stable as $$
                     and p.prorettype = 'float8[]'::regtype)
 $$;
 
-comment on function brokerage.weighs_terms is
+comment on function brokerage.weighs_terms(brokerage.profile_rule) is
   'Whether a weight looks at the other candidates of a task: its function returns terms (float8[]).';

@@ -12,5 +12,5 @@ begin
   return v_assigned::text;
 end $$;
 
-comment on function brokerage.with_assigned is
+comment on function brokerage.with_assigned(text, bigint[], float8[]) is
   'What queues or nuclei were assigned in a batch, by their numbers, with the assignments of one more task.';

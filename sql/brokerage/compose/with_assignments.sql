@@ -18,5 +18,5 @@ language sql stable as $$
     left join assigned a on a.unified_name = q.unified_name
 $$;
 
-comment on function brokerage.with_assignments is
+comment on function brokerage.with_assignments(brokerage.run, bigint[], brokerage.queue_facts[]) is
   'Facts of queues, with the jobs that a run assigned for the listed tasks added to their live counters.';

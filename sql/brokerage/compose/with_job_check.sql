@@ -38,6 +38,6 @@ begin
      order by n);
 end $$;
 
-comment on function brokerage.with_job_check is
+comment on function brokerage.with_job_check(text, text, text, brokerage.task_facts[]) is
   'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). '
   'Errors: PB001, PB002 (a rule that does not fit).';

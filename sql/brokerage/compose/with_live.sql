@@ -6,4 +6,5 @@ begin
   return q;
 end $$;
 
-comment on function brokerage.with_live is 'Facts of a queue with jobs added to its live counter.';
+comment on function brokerage.with_live(brokerage.queue_facts, bigint) is
+  'Facts of a queue with jobs added to its live counter.';

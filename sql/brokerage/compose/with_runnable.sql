@@ -6,4 +6,5 @@ begin
   return t;
 end $$;
 
-comment on function brokerage.with_runnable is 'Facts of a task, with the nuclei where some queue could run its jobs.';
+comment on function brokerage.with_runnable(brokerage.task_facts, text[]) is
+  'Facts of a task, with the nuclei where some queue could run its jobs.';

@@ -13,6 +13,6 @@ begin
   return split_part(v_said, ' ', 2)::float8[];
 end $$;
 
-comment on function brokerage.assigned_before is
+comment on function brokerage.assigned_before(bigint) is
   'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null = none. Fails in another '
   'turn.';

@@ -28,6 +28,6 @@ begin
                                 else p_queues end);
 end $$;
 
-comment on function brokerage.decide is
+comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is
   'Decides tasks in a run and stores the decisions (brokerage.task_decision, brokerage.decision); a task whose '
   'figures raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';

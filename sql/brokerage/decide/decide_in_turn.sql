@@ -123,6 +123,6 @@ begin
   close v_turns;
 end $$;
 
-comment on function brokerage.decide_in_turn is
+comment on function brokerage.decide_in_turn(brokerage.run, brokerage.task_facts[], brokerage.queue_facts[], boolean) is
   'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and '
   'assigns the jobs, or the tasks. Errors: PB001, PB002 (a rule that does not fit).';

@@ -94,6 +94,6 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.decide_together is
+comment on function brokerage.decide_together(brokerage.run, bigint[], brokerage.queue_facts[]) is
   'Decides tasks in a run by one query and stores the decisions. Errors: PB001, PB002 (a rule that does not fit), and '
   'errors that the figures of a task raise.';

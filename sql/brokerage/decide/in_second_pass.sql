@@ -5,4 +5,4 @@ begin
   return t;
 end $$;
 
-comment on function brokerage.in_second_pass is 'Facts of a task that is decided once more.';
+comment on function brokerage.in_second_pass(brokerage.task_facts) is 'Facts of a task that is decided once more.';

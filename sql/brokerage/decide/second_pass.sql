@@ -9,5 +9,5 @@ language sql stable as $$
    limit 1
 $$;
 
-comment on function brokerage.second_pass is
+comment on function brokerage.second_pass(text, text) is
   'The rule that has tasks decided once more, and the note for them; null = a profile without such a rule.';

@@ -38,6 +38,6 @@ begin
     select brokerage.in_second_pass(f) from unnest(p_tasks) f where f.task_id = any (v_again) order by f.task_id);
 end $$;
 
-comment on function brokerage.tasks_of_second_pass is
+comment on function brokerage.tasks_of_second_pass(brokerage.run, brokerage.task_facts[]) is
   'The tasks, just decided in a run, that are decided once more; removes their stored decisions. Errors: PB001, PB002 '
   '(a rule that does not fit).';

@@ -7,6 +7,6 @@ language sql stable parallel safe as $$
                   (p_parameters ->> 'wait')::interval, interval '1 hour')
 $$;
 
-comment on function brokerage.wait_of is
+comment on function brokerage.wait_of(jsonb, int) is
   'How long a task of a priority waits before it is brokered again, from the parameters of a pending rule; by default '
   'an hour.';

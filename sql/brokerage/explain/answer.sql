@@ -52,6 +52,6 @@ language sql stable as $$
    where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
 $$;
 
-comment on function brokerage.answer is
+comment on function brokerage.answer(text, bigint, bigint) is
   'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
   'retry_at; or error. Null = the run decided nothing for it.';

@@ -28,7 +28,7 @@ begin
   return brokerage.answer(p_setup, v_run.run_id, p_task_id);
 end $$;
 
-comment on function brokerage.evaluate_task is
+comment on function brokerage.evaluate_task(text, bigint, text, text) is
   'Decides about one task now, changes nothing of it, and returns the decision (brokerage.answer); it is stored as a '
   'dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no such '
   'setup or profile), PB002, PB004 (no such task).';

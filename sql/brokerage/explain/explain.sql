@@ -56,7 +56,7 @@ begin
   return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
 end $$;
 
-comment on function brokerage.explain is
+comment on function brokerage.explain(text, bigint, text, text) is
   'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the '
   'numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A '
   'task that is refused before any queue has one row without queue; one that is decided without locality has one '

@@ -17,6 +17,6 @@ begin
                                     brokerage.facts_of_candidates(p_setup, p_algorithm)) e;
 end $$;
 
-comment on function brokerage.explained_first_pass is
+comment on function brokerage.explained_first_pass(text, bigint, text, text) is
   'Rows of brokerage.explain about queues in the first pass, whatever is left. Errors: PB001, PB002 (a rule that does '
   'not fit).';

@@ -27,6 +27,6 @@ begin
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $$;
 
-comment on function brokerage.explained_pass is
+comment on function brokerage.explained_pass(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
   'Facts of a task, in the second pass if the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule '
   'that does not fit).';

@@ -34,6 +34,6 @@ begin
     using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), p_profile, p_algorithm;
 end $$;
 
-comment on function brokerage.explained_queues is
+comment on function brokerage.explained_queues(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
   'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -39,6 +39,6 @@ begin
      order by n.name collate "C";
 end $$;
 
-comment on function brokerage.named_queues is
+comment on function brokerage.named_queues(text, bigint, text) is
   'What a task is pre-assigned to (site, included_site), name by name or pattern, and the queues of that name, '
   'pseudo-queues among them. Errors: PB001, PB002.';

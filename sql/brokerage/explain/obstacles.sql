@@ -42,7 +42,7 @@ language sql stable security definer set search_path = brokerage, pg_temp as $$
    order by 4 desc, 3 desc, 1
 $$;
 
-comment on function brokerage.obstacles is
+comment on function brokerage.obstacles(text, bigint, text, text) is
   'What keeps a task from queues, a row a rule: for how many queues it is the reason, how many queues fail it, and '
   'how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are '
   'not named. For a task that is decided once more, without locality, rejects and fails are those of that pass; opens '

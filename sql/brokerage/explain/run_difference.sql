@@ -49,6 +49,6 @@ begin
    order by s.task_id;
 end $$;
 
-comment on function brokerage.run_difference is
+comment on function brokerage.run_difference(text, bigint, bigint) is
   'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, and the '
   'best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';

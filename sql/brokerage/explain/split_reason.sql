@@ -5,5 +5,5 @@ language sql immutable parallel safe as $$
          case when p_reason ~ '^[-+][A-Za-z0-9_]+: ' then substr(p_reason, strpos(p_reason, ': ') + 2) else p_reason end
 $$;
 
-comment on function brokerage.split_reason is
+comment on function brokerage.split_reason(text, text) is
   'Criteria tag and words of a stored reason; the tag of the rule if the reason has none of its own.';

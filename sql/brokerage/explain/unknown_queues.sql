@@ -8,6 +8,6 @@ begin
     select n.name from brokerage.named_queues(p_setup, p_task_id, p_profile) n where n.queues = '{}' order by 1);
 end $$;
 
-comment on function brokerage.unknown_queues is
+comment on function brokerage.unknown_queues(text, bigint, text) is
   'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that match no '
   'queue. Errors: PB001, PB002, PB004 (no such task).';

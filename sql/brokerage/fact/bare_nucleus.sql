@@ -4,6 +4,6 @@ language sql immutable parallel safe as $$
                   case when p_attributes ->> 'bareNucleus' in ('only', 'allow') then p_attributes ->> 'bareNucleus' end)
 $$;
 
-comment on function brokerage.bare_nucleus is
+comment on function brokerage.bare_nucleus(text, jsonb) is
   'Mode of a bare nucleus, only or allow; null = none: the value in the table of nuclei, else in the attributes '
   '(catchall, params) of the queue that stands for it.';

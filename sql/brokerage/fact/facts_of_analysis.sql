@@ -146,6 +146,6 @@ language sql stable as $$
                                              and r.direction = 'read_lan') p(names, storage_queues)
 $$;
 
-comment on function brokerage.facts_of_analysis is
+comment on function brokerage.facts_of_analysis(text, bigint[], text) is
   'What only analysis_job reads of tasks, one row each (base profile documented or panda2026); the columns are those '
   'of brokerage.task_facts.';

@@ -193,6 +193,6 @@ language sql stable as $$
     left join result r on r.task = t.number and r.queue = f.queue_number
 $$;
 
-comment on function brokerage.facts_of_analysis_pairs is
+comment on function brokerage.facts_of_analysis_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
   'What tasks and queues have with each other, as rules of analysis_job see it: one row for each task and queue, '
   'by their places in the two arrays.';

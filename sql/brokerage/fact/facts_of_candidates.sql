@@ -9,5 +9,5 @@ begin
                           order by f.queue) end;
 end $$;
 
-comment on function brokerage.facts_of_candidates is
+comment on function brokerage.facts_of_candidates(text, text) is
   'The candidates of an algorithm as rules see them, by name: nuclei (production_task) or queues.';

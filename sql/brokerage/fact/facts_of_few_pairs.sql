@@ -15,5 +15,5 @@ begin
   return query select f.* from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_base_profile) f;
 end $$;
 
-comment on function brokerage.facts_of_few_pairs is
+comment on function brokerage.facts_of_few_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
   'The same as brokerage.facts_of_pairs, faster for some hundred pairs: its plan is kept.';

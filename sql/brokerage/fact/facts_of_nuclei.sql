@@ -42,6 +42,6 @@ language sql stable as $$
            'attributes', coalesce(s.attributes, '{}'))) r
 $$;
 
-comment on function brokerage.facts_of_nuclei is
+comment on function brokerage.facts_of_nuclei(text) is
   'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of '
   'resource.nucleus among them; one row each.';

@@ -140,6 +140,6 @@ language sql stable as $$
     left join remaining_space r on r.outlet = o.number and r.nucleus = n.number
 $$;
 
-comment on function brokerage.facts_of_nucleus_pairs is
+comment on function brokerage.facts_of_nucleus_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
   'What tasks and nuclei have with each other, as rules of production_task see it: one row for each task and nucleus, '
   'by their places in the two arrays.';

@@ -271,6 +271,6 @@ language sql stable as $$
     left join available a on a.task = t.number and a.queue = o.unified
 $$;
 
-comment on function brokerage.facts_of_pairs is
+comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
   'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in '
   'the two arrays. p_analysis: software is compared as for analysis; null = by the label of each task.';

@@ -145,6 +145,6 @@ language sql stable as $$
    where q.setup = p_setup
 $$;
 
-comment on function brokerage.facts_of_queues is
+comment on function brokerage.facts_of_queues(text, boolean) is
   'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: '
   'with the storages that analysis uses.';

@@ -218,6 +218,6 @@ language sql stable as $$
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-comment on function brokerage.facts_of_tasks is
+comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is
   'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; '
   'one row a task that is there.';

@@ -4,5 +4,5 @@ language sql immutable parallel safe as $$
   select p_dataset not like 'ddo%' and split_part(p_dataset, '.', 5) <> 'log'
 $$;
 
-comment on function brokerage.is_scanned is
+comment on function brokerage.is_scanned(text) is
   'Whether the place of an input dataset counts for panda2026: database releases and logs are left out.';

@@ -3,5 +3,5 @@ language sql immutable parallel safe as $$
   select coalesce(p_state, '') not in ('OFF', 'TEST')
 $$;
 
-comment on function brokerage.is_usable is
+comment on function brokerage.is_usable(text) is
   'Whether a state of a storage (read_lan, ...) lets it be used: not OFF and not TEST; null does.';

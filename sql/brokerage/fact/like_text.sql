@@ -3,4 +3,4 @@ language sql immutable parallel safe as $$
   select replace(replace(replace(p_text, '\', '\\'), '%', '\%'), '_', '\_')
 $$;
 
-comment on function brokerage.like_text is 'A pattern of like that matches exactly this text.';
+comment on function brokerage.like_text(text) is 'A pattern of like that matches exactly this text.';

@@ -6,5 +6,5 @@ language sql immutable parallel safe as $$
   select case when p_name like '%*%' and p_name ~ '[][\\^$|?+(){}]' then replace(p_name, '*', '.*') end
 $$;
 
-comment on function brokerage.name_expression is
+comment on function brokerage.name_expression(text) is
   'The regular expression that stands for a name of queues with * in PanDA''s code; null where like does.';

@@ -27,6 +27,6 @@ language sql stable as $$
    where n.name <> ''
 $$;
 
-comment on function brokerage.name_patterns is
+comment on function brokerage.name_patterns(text, text[], boolean) is
   'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be '
   'found anywhere in what is compared.';

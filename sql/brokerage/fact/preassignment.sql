@@ -18,6 +18,6 @@ language sql stable parallel safe as $$
                           false) as ignored) m
 $$;
 
-comment on function brokerage.preassignment is
+comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
   'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null = it '
   'is not pre-assigned.';

@@ -14,6 +14,6 @@ language sql stable as $$
                       order by s.field desc, n.number limit 1) end)
 $$;
 
-comment on function brokerage.task_problem is
+comment on function brokerage.task_problem(workload.task, text, text) is
   'The text of a task that an algorithm cannot read in a base profile (documented, panda2026), and why; null = all '
   'can be read.';

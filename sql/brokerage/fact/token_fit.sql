@@ -16,6 +16,6 @@ begin
   return case when replace(p_token, 'ATLAS', '') = p_type then 3 end;
 end $$;
 
-comment on function brokerage.token_fit is
+comment on function brokerage.token_fit(text, text, text) is
   'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; '
   'null = not at all.';

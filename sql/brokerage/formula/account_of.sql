@@ -4,5 +4,5 @@ language sql stable parallel safe as $$
               else 'user ' || coalesce(t.user_name, 'not known') end
 $$;
 
-comment on function brokerage.account_of is
+comment on function brokerage.account_of(brokerage.task_facts) is
   'Whose jobs count for the caps of a task, in words: its working group, else its user.';

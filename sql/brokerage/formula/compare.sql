@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.compare is
+comment on function brokerage.compare(float8, float8, numeric, numeric) is
   'Sign of left minus right, exact however near they are; null if one of them is null.';

@@ -19,6 +19,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.compare_walltime is
+comment on function brokerage.compare_walltime(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
   'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null = the walltime is not '
   'known.';

@@ -6,6 +6,6 @@ language sql stable parallel safe as $$
   select case when coalesce(t.task_core_count, 1) in (0, 1) then 1 else brokerage.whole_queue_cores(t, q, p) end
 $$;
 
-comment on function brokerage.disk_io_cores is
+comment on function brokerage.disk_io_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Cores that share the diskIO of a task: those of the whole queue''s slot, 1 for tasks of one core or of any core '
   'count.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.is_express is
+comment on function brokerage.is_express(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';

@@ -5,4 +5,5 @@ language sql stable parallel safe as $$
   select coalesce(t.current_priority >= 800, false) or coalesce(t.is_scout, false)
 $$;
 
-comment on function brokerage.is_high is 'Whether a task is high: current priority of 800 or more, or scouts.';
+comment on function brokerage.is_high(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Whether a task is high: current priority of 800 or more, or scouts.';

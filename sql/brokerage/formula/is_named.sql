@@ -5,5 +5,5 @@ language sql stable parallel safe as $$
   select coalesce(q.queue like any (p_patterns) or q.unified_name like any (p_patterns), false)
 $$;
 
-comment on function brokerage.is_named is
+comment on function brokerage.is_named(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, text[]) is
   'Whether patterns (like) name a queue, by its own name or that of the unified queue; null = they name none.';

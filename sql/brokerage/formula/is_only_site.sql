@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
   select p.preassigned_alone is true and t.preassigned_by is distinct from 'preassigned-merge'
 $$;
 
-comment on function brokerage.is_only_site is
+comment on function brokerage.is_only_site(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Whether the task names this queue as its only site: panda2026 leaves out some rules then.';

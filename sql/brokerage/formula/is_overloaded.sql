@@ -11,6 +11,6 @@ language sql stable parallel safe as $$
               > t.share_queued * t.overload_ratio_offset::numeric * p.running), false)
 $$;
 
-comment on function brokerage.is_overloaded is
+comment on function brokerage.is_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Whether a queue has many jobs of the share waiting, compared with the jobs that run there and with the other '
   'queues.';

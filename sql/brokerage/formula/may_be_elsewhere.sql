@@ -9,6 +9,7 @@ language sql stable parallel safe as $$
                  else t.task_priority end >= t.max_task_prio_with_local_data
 $$;
 
-comment on function brokerage.may_be_elsewhere is
+comment on function brokerage.may_be_elsewhere(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether a task may go to a nucleus without its input if no nucleus has it. Parameter current_priority (boolean): '
   'the current priority counts, not the task''s own.';

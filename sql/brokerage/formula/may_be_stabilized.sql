@@ -14,5 +14,6 @@ language sql stable parallel safe as $$
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;
 
-comment on function brokerage.may_be_stabilized is
+comment on function brokerage.may_be_stabilized(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether the jobs of a user at the queue may be limited. Parameters spares_merging, spares_absent (boolean).';

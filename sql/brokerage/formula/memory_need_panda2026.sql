@@ -7,6 +7,7 @@ language sql stable parallel safe as $$
                                   else t.ram_count end)
 $$;
 
-comment on function brokerage.memory_need_panda2026 is
+comment on function brokerage.memory_need_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Memory that a job of the task needs in a slot of the queue (MB), as PanDA''s code compares it; null or 0 = not '
   'known.';

@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
                               else 1 end
 $$;
 
-comment on function brokerage.memory_use is
+comment on function brokerage.memory_use(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Memory of a job of the task in a slot of the queue (MB), before compensation; null or 0 = not known.';

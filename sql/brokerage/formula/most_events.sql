@@ -8,4 +8,5 @@ language sql stable parallel safe as $$
                        else greatest(t.dynamic_num_events, t.events) end, 0)::float8
 $$;
 
-comment on function brokerage.most_events is 'Events of the job that must not be too short for a queue with mintime.';
+comment on function brokerage.most_events(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Events of the job that must not be too short for a queue with mintime.';

@@ -8,5 +8,6 @@ language sql stable parallel safe as $$
                        else greatest(t.dynamic_num_events, least(t.events, t.max_events_per_job)) end, 0)::float8
 $$;
 
-comment on function brokerage.most_events_panda2026 is
+comment on function brokerage.most_events_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Events of the job that must not be too short for a queue with mintime, in PanDA''s code.';

@@ -8,6 +8,7 @@ language sql stable parallel safe as $$
            (x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
 $$;
 
-comment on function brokerage.needs_no_local_input is
+comment on function brokerage.needs_no_local_input(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether the locality of input does not matter at a nucleus: some of it is there and the rest is staged, or, with '
   'parameter period (boolean), the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD.';

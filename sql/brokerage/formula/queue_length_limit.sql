@@ -9,4 +9,5 @@ language sql stable parallel safe as $$
     t.max_expected_wait_hour::numeric * p.to_running_rate::numeric)
 $$;
 
-comment on function brokerage.queue_length_limit is 'nQ_max: jobs of the share that may be queued there.';
+comment on function brokerage.queue_length_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'nQ_max: jobs of the share that may be queued there.';

@@ -7,6 +7,7 @@ language sql stable parallel safe as $$
     case when brokerage.is_express(t, q, p, x) then t.nucleus_queued_express else t.nucleus_queued end, 0)::float8
 $$;
 
-comment on function brokerage.queued_into_nucleus is
+comment on function brokerage.queued_into_nucleus(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Files queued on all links into the task''s nucleus, of the activity that its outputs have. Parameters: '
   'brokerage.is_express.';

@@ -6,6 +6,7 @@ language sql stable parallel safe as $$
   select coalesce(case when brokerage.is_express(t, q, p, x) then p.queued_express else p.queued end, 0)
 $$;
 
-comment on function brokerage.queued_on_link is
+comment on function brokerage.queued_on_link(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Files queued on the link from the queue to the task''s nucleus, of the activity that the task''s outputs have. '
   'Parameters: brokerage.is_express.';

@@ -8,5 +8,5 @@ language sql stable parallel safe as $$
     or t.use_local_io is not true and t.allow_input_lan is not null and q.direct_access_lan is true)
 $$;
 
-comment on function brokerage.reads_directly is
+comment on function brokerage.reads_directly(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Whether jobs of the task read their input from the storage at the queue, without a copy in scratch.';

@@ -8,4 +8,6 @@ language sql stable parallel safe as $$
               else 1 end
 $$;
 
-comment on function brokerage.scratch_cores_panda2026 is 'Jobs that share the scratch of a slot in PanDA''s code.';
+comment on function brokerage.scratch_cores_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Jobs that share the scratch of a slot in PanDA''s code.';

@@ -10,4 +10,5 @@ language sql stable parallel safe as $$
          + coalesce(t.work_disk_bytes, 0)
 $$;
 
-comment on function brokerage.scratch_need is 'Scratch that a job of the task needs at the queue (bytes).';
+comment on function brokerage.scratch_need(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Scratch that a job of the task needs at the queue (bytes).';

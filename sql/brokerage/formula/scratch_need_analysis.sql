@@ -7,5 +7,6 @@ language sql stable parallel safe as $$
          + coalesce(t.out_disk_bytes, 0) * coalesce(t.job_input_mb, 0) + coalesce(t.work_disk_bytes, 0)
 $$;
 
-comment on function brokerage.scratch_need_analysis is
+comment on function brokerage.scratch_need_analysis(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Scratch that an analysis job of the task needs at the queue (bytes).';

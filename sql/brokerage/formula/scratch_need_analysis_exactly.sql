@@ -8,5 +8,6 @@ language sql stable parallel safe as $$
          + coalesce(t.work_disk_bytes::numeric, 0)
 $$;
 
-comment on function brokerage.scratch_need_analysis_exactly is
+comment on function brokerage.scratch_need_analysis_exactly(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Scratch that an analysis job of the task needs at the queue (bytes), without rounding.';

@@ -16,5 +16,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.scratch_need_analysis_panda2026 is
+comment on function brokerage.scratch_need_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Scratch that an analysis job of the task needs at the queue (MiB), as PanDA''s code computes it.';

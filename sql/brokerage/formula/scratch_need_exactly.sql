@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
          + coalesce(t.work_disk_bytes::numeric, 0)
 $$;
 
-comment on function brokerage.scratch_need_exactly is
+comment on function brokerage.scratch_need_exactly(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Scratch that a job of the task needs at the queue (bytes), without rounding.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
                 + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576)
 $$;
 
-comment on function brokerage.scratch_need_panda2026 is
+comment on function brokerage.scratch_need_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code computes it.';

@@ -6,4 +6,5 @@ language sql stable parallel safe as $$
   select greatest(coalesce(q.corecount, 1), 1)
 $$;
 
-comment on function brokerage.slot_cores is 'Cores of a slot of the queue or pseudo-queue, at least 1.';
+comment on function brokerage.slot_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Cores of a slot of the queue or pseudo-queue, at least 1.';

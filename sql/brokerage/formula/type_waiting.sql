@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
          + case when p.input_is_local is true then 0 else p.type_assigned end
 $$;
 
-comment on function brokerage.type_waiting is
+comment on function brokerage.type_waiting(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Jobs of the share and the task''s resource types that wait at the queue; null = no statistics of them.';

@@ -11,4 +11,5 @@ language sql stable parallel safe as $$
     brokerage.queue_length_limit(t, q, p) / greatest(p.users, 1))
 $$;
 
-comment on function brokerage.user_queue_limit is 'max_q_len: jobs that the user of the task may have queued there.';
+comment on function brokerage.user_queue_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'max_q_len: jobs that the user of the task may have queued there.';

@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.walltime_bound_panda2026 is
+comment on function brokerage.walltime_bound_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
   'What a walltime limit of the queue (s) allows a job: HS06 s, or s times cores if the task is not measured in HS06.';

@@ -7,4 +7,5 @@ language sql stable parallel safe as $$
   select coalesce(case when q.mintime > 0 then t.dynamic_num_events end, t.job_events, 0)::float8
 $$;
 
-comment on function brokerage.walltime_events is 'Events of the job that must not be too long for the queue.';
+comment on function brokerage.walltime_events(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'Events of the job that must not be too long for the queue.';

@@ -14,6 +14,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.walltime_of is
+comment on function brokerage.walltime_of(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
   'Walltime of a job with so many events at the queue (s); null = not known. '
   'To show; rules decide by brokerage.compare_walltime.';

@@ -6,5 +6,6 @@ language sql stable parallel safe as $$
   select case when t.cpu_time_is_hs06 then t.cpu_time * p_events else t.walltime * coalesce(t.job_input_mb, 0) end
 $$;
 
-comment on function brokerage.walltime_work_panda2026 is
+comment on function brokerage.walltime_work_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
   'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';

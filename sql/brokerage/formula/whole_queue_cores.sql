@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select greatest(coalesce(q.unified_corecount, 1), 1)
 $$;
 
-comment on function brokerage.whole_queue_cores is
+comment on function brokerage.whole_queue_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';

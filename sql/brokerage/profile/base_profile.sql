@@ -7,6 +7,6 @@ language sql stable as $$
    where l.profile = p_profile
 $$;
 
-comment on function brokerage.base_profile is
+comment on function brokerage.base_profile(text) is
   'The shipped profile that a profile is based on in the end: documented or panda2026; null = there is no such '
   'profile.';

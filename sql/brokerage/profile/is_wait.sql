@@ -6,5 +6,5 @@ exception when data_exception then
   return false;
 end $$;
 
-comment on function brokerage.is_wait is
+comment on function brokerage.is_wait(jsonb) is
   'Whether a JSON value is a time to wait: a text that is an interval longer than 0.';

@@ -12,6 +12,6 @@ language sql stable as $$
                    'A rule of your own needs kind, position and function.')
 $$;
 
-comment on function brokerage.nearest_rule is
+comment on function brokerage.nearest_rule(text, text, text) is
   'A hint for a rule that a profile does not have for an algorithm: the algorithms that have it, else the rule with '
   'the most similar name.';

@@ -5,5 +5,5 @@ language sql stable as $$
                   'documented')
 $$;
 
-comment on function brokerage.profile_in_force is
+comment on function brokerage.profile_in_force(text, text) is
   'The profile that decides in a setup: the one named in the call, else that of the setting, else documented.';

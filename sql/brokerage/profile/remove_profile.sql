@@ -25,6 +25,6 @@ begin
   return found;
 end $$;
 
-comment on function brokerage.remove_profile is
+comment on function brokerage.remove_profile(text) is
   'Removes a profile of your own with its rules; false when there is none. Errors: PB001 (it comes with the program), '
   'PB005 (it is in use).';

@@ -7,6 +7,6 @@ begin
   return found;
 end $$;
 
-comment on function brokerage.remove_rule is
+comment on function brokerage.remove_rule(text, text, text) is
   'Undoes brokerage.set_rule for a rule: a rule of your own is removed, a shipped one is as it came. False if the '
   'profile has no row for it.';

@@ -30,5 +30,5 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.require_composable is
+comment on function brokerage.require_composable(text, text) is
   'Refuses a profile that cannot be composed into a query. Errors: PB001, PB002.';

@@ -23,6 +23,6 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_order is
+comment on function brokerage.require_order(brokerage.profile_rule, boolean, boolean, text) is
   'Refuses a rule at a position where it cannot be composed, or a choice that does not state how many it keeps. '
   'Errors: PB001.';

@@ -55,5 +55,5 @@ begin
   end loop;
 end $$;
 
-comment on function brokerage.require_parameters is
+comment on function brokerage.require_parameters(brokerage.profile_rule) is
   'Refuses a parameter that the function of a rule does not read, or a value that it cannot read. Errors: PB001.';

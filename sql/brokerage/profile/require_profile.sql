@@ -19,5 +19,5 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_profile is
+comment on function brokerage.require_profile(text, text) is
   'Refuses a profile that does not exist, or that has no rules for an algorithm. Errors: PB001.';

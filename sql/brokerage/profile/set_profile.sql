@@ -28,6 +28,6 @@ begin
   on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;
 end $$;
 
-comment on function brokerage.set_profile is
+comment on function brokerage.set_profile(text, text, text) is
   'Makes or changes a profile of your own: it has the rules of the profile that it is based on, unless '
   'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile).';

@@ -17,6 +17,6 @@ begin
   perform resource.change_settings('brokerage.setting', p_setup, p_settings);
 end $$;
 
-comment on function brokerage.set_settings is
+comment on function brokerage.set_settings(text, jsonb) is
   'Changes settings of brokerage in a setup, all or none. The settings are the columns of brokerage.setting. A time is '
   'a text such as "2 days", or a number of seconds. Errors: PB001 (key or value), PB002 (setup not granted).';

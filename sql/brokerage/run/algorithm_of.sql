@@ -10,6 +10,6 @@ begin
      order by t.not_open is not null, not t.of_label, t.algorithm limit 1);
 end $$;
 
-comment on function brokerage.algorithm_of is
+comment on function brokerage.algorithm_of(text, bigint) is
   'The broker that has a task now: production_task, production_job or analysis_job. '
   'Errors: PB001, PB002, PB004 (no such task).';

@@ -15,6 +15,6 @@ begin
   return v_run;
 end $$;
 
-comment on function brokerage.begin_run is
+comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
   'Begins a run of a broker; without a profile the setup''s applies, documented by default. Errors: PB001 (no such '
   'setup or profile).';

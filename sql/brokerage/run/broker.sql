@@ -44,6 +44,6 @@ begin
   perform brokerage.close_run(p_setup, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker is
+comment on procedure brokerage.broker(text, text, bigint[], text, bigint, boolean, bigint, int, bigint) is
   'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. '
   'Errors: PB001, PB002, PB004, PB005.';

@@ -10,7 +10,7 @@ begin
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_analysis is
+comment on procedure brokerage.broker_analysis(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
   'Brokers the jobs of all user tasks (label user or panda) that are due, or of those listed, highest current '
   'priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). '
   'brokerage.broker_jobs explains the arguments and the commits. Errors: PB001 (no such setup or profile, an argument '

@@ -10,7 +10,7 @@ begin
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_jobs is
+comment on procedure brokerage.broker_jobs(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
   'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides '
   '(brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run '
   'stores decisions only, p_limit is the highest number of tasks. Commits after each p_tasks_a_commit tasks; null = '

@@ -64,7 +64,7 @@ begin
   return cardinality(v_taken);
 end $$;
 
-comment on function brokerage.broker_next is
+comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
   'Decides up to p_limit tasks of a run that are due, or listed, and assigns their jobs; returns how many tasks. '
   'Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), '
   'PB004 (no such run).';

@@ -10,7 +10,7 @@ begin
                         p_tasks_a_commit, p_run_id);
 end $$;
 
-comment on procedure brokerage.broker_tasks is
+comment on procedure brokerage.broker_tasks(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
   'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and '
   'sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next tasks see. '
   'brokerage.broker_jobs explains the arguments and the commits. Errors: PB001 (no such setup or profile, an argument '

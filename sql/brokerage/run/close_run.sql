@@ -7,5 +7,5 @@ begin
    where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
 end $$;
 
-comment on function brokerage.close_run is
+comment on function brokerage.close_run(text, bigint) is
   'Ends a run; what brokerage.broker_jobs calls last. Errors: PB002 (setup not granted).';

@@ -26,6 +26,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function brokerage.keep_decisions is
+comment on function brokerage.keep_decisions(int) is
   'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the '
   'retention, and forgets old runs; returns how many partitions changed.';

@@ -11,6 +11,6 @@ begin
   return next;
 end $$;
 
-comment on function brokerage.maintain is
+comment on function brokerage.maintain() is
   'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of dropped decisions, '
   'removes old runs. Safe to run twice at once.';

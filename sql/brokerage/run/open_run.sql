@@ -14,6 +14,6 @@ begin
   return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry, false))).run_id;
 end $$;
 
-comment on function brokerage.open_run is
+comment on function brokerage.open_run(text, text, text, bigint, boolean) is
   'Begins a run and returns its number; what brokerage.broker_jobs calls first. '
   'Errors: PB001 (no such setup or profile), PB002 (setup not granted).';

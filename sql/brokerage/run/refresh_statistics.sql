@@ -12,5 +12,5 @@ begin
     workload.end_count, resource.account, resource.pilot_request;
 end $$;
 
-comment on function brokerage.refresh_statistics is
+comment on function brokerage.refresh_statistics() is
   'Updates the planner''s statistics after a large load, as autovacuum would within minutes.';

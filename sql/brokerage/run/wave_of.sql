@@ -17,6 +17,6 @@ begin
   return case when cardinality(v_wave) = 0 then p_task_ids else v_wave end;
 end $$;
 
-comment on function brokerage.wave_of is
+comment on function brokerage.wave_of(text, text, bigint[]) is
   'The tasks among some that are decided first: full-chain tasks come after their parents. All of them, if an '
   'algorithm has no such order.';

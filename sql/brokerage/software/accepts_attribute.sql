@@ -19,6 +19,6 @@ begin
                     and not (p_base_profile = 'documented' and e.value = 'excl'));
 end $$;
 
-comment on function brokerage.accepts_attribute is
+comment on function brokerage.accepts_attribute(jsonb, text, boolean, text) is
   'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or '
   'not). Base profile documented or panda2026.';

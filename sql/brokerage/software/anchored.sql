@@ -4,5 +4,5 @@ language sql immutable parallel safe as $$
   select case when p_pattern ~ '[^A-Za-z0-9_-]' then '^(?:' || p_pattern || ')$' else p_pattern end
 $$;
 
-comment on function brokerage.anchored is
+comment on function brokerage.anchored(text) is
   'A regular expression that matches whole texts; letters, digits, _ and - alone stay as they are. For brokerage.fits.';

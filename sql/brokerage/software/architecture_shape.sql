@@ -26,5 +26,5 @@ language sql immutable parallel safe as $$
    limit 1
 $$;
 
-comment on function brokerage.architecture_shape is
+comment on function brokerage.architecture_shape(jsonb) is
   'Which value of an architecture in JSON has the wrong type; null = none.';

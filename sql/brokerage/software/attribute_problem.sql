@@ -19,6 +19,6 @@ begin
   return nullif(array_to_string(v_problems, ', '), '');
 end $$;
 
-comment on function brokerage.attribute_problem is
+comment on function brokerage.attribute_problem(text, jsonb, jsonb, text) is
   'The part of a requirement (attribute to value, * = not asked) that the lists of one published dictionary do not '
   'take; null = none. Base profile documented or panda2026.';

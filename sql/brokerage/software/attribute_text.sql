@@ -9,5 +9,5 @@ begin
               else format('%s %s is not among %s', p_attribute, p_value, v_names) end;
 end $$;
 
-comment on function brokerage.attribute_text is
+comment on function brokerage.attribute_text(text, text, jsonb) is
   'Text of a reason: a published list does not take the value of an attribute that a task asks for (* = none).';

@@ -5,5 +5,5 @@ language sql stable parallel safe as $$
   select encode(sha256(convert_to(p_values::text, 'UTF8')), 'hex')
 $$;
 
-comment on function brokerage.class_key is
+comment on function brokerage.class_key(jsonb) is
   'A key for a class of tasks, from the values that its tasks have in common (SHA-256, hexadecimal).';

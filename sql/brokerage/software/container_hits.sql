@@ -39,6 +39,6 @@ language sql stable rows 1000 as $$
    where exists (select from unnest(s.containers) c(prefix) where starts_with(p.path, c.prefix))
 $$;
 
-comment on function brokerage.container_hits is
+comment on function brokerage.container_hits(text, text[], boolean[], text) is
   'Queues whose tags hold a container, or that publish a prefix of it or of its sources (queue ALL). For containers '
   'with onlyTagsForFC or not; base profile documented or panda2026.';

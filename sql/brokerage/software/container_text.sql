@@ -6,6 +6,6 @@ language sql stable parallel safe as $$
                           coalesce(nullif(array_to_string(p_containers, ', '), ''), 'no containers')) end
 $$;
 
-comment on function brokerage.container_text is
+comment on function brokerage.container_text(text, boolean, text[]) is
   'Text of a reason: a queue does not have a container; with onlyTagsForFC it is in no tag, else no container '
   'published is a prefix of it.';

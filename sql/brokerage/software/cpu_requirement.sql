@@ -30,6 +30,6 @@ begin
   return v_result;
 end $$;
 
-comment on function brokerage.cpu_requirement is
+comment on function brokerage.cpu_requirement(text, text) is
   'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. '
   'Base profile documented or panda2026.';

@@ -44,6 +44,6 @@ language sql stable as $$
             and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
 $$;
 
-comment on function brokerage.gpu_problem is
+comment on function brokerage.gpu_problem(text, text, jsonb) is
   'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null = they do. '
   'Vendor and model are prefixes (regular expressions, any case).';

@@ -22,6 +22,6 @@ language sql immutable parallel safe as $$
    where p_text is not null
 $$;
 
-comment on function brokerage.gpu_requirement is
+comment on function brokerage.gpu_requirement(text) is
   'A GPU requirement as an object: vendor, model (* where nothing is asked), and conditions on vram, version, '
   'driver_version, microarchitecture.';

@@ -50,6 +50,6 @@ begin
   return null;
 end $$;
 
-comment on function brokerage.hardware_problem is
+comment on function brokerage.hardware_problem(jsonb, jsonb, text) is
   'Why published hardware (brokerage.published_hardware) does not meet a requirement {cpu, gpu}; null = it does. Base '
   'profile documented or panda2026.';

@@ -24,6 +24,6 @@ language sql stable rows 1000 as $$
   select j.requirement, j.queue, j.problem from judged j where j.problem is not null
 $$;
 
-comment on function brokerage.hardware_verdicts is
+comment on function brokerage.hardware_verdicts(text, jsonb[], text) is
   'Requirements {cpu, gpu} and the queues whose published hardware does not meet them, with the reason. Base profile '
   'documented or panda2026.';

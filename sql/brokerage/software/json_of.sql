@@ -7,4 +7,4 @@ exception when data_exception or program_limit_exceeded or statement_too_complex
   return null;
 end $$;
 
-comment on function brokerage.json_of is 'A text as JSON; null if it is none, or holds what jsonb cannot.';
+comment on function brokerage.json_of(text) is 'A text as JSON; null if it is none, or holds what jsonb cannot.';

@@ -4,6 +4,6 @@ language sql stable as $$
               then brokerage.read_architecture(p_architecture, 'panda2026') ->> 'level' end
 $$;
 
-comment on function brokerage.platform_level is
+comment on function brokerage.platform_level(text) is
   'The architecture level that a task prefers: cpu_pref.preferred_architecture_level of an architecture in JSON; '
   'null = none, or it cannot be read.';

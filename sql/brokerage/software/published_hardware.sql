@@ -13,5 +13,5 @@ language sql immutable parallel safe as $$
    where jsonb_typeof(d.dictionary -> 'type') = 'string'
 $$;
 
-comment on function brokerage.published_hardware is
+comment on function brokerage.published_hardware(jsonb) is
   'The hardware that a queue publishes: an object of type (cpu, gpu) to attribute to list of values.';

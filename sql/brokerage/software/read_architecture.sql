@@ -40,6 +40,6 @@ begin
     brokerage.gpu_requirement(case when p_base_profile = 'documented' then split_part(v_gpu, ':', 1) else v_gpu end));
 end $$;
 
-comment on function brokerage.read_architecture is
+comment on function brokerage.read_architecture(text, text) is
   'An architecture as an object: sw_platform, base_platform, cpu (alternatives {arch, vendor, instr}), gpu, '
   'level (preferred), or problem. Base profile documented or panda2026.';

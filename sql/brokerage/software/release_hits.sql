@@ -10,5 +10,5 @@ language sql stable rows 300 as $$
    where t.cmtconfig = any (p_platforms)
 $$;
 
-comment on function brokerage.release_hits is
+comment on function brokerage.release_hits(text, text[], text[], text[]) is
   'Queues that have a tag of one of the releases (projects and versions pairwise) for one of the platforms.';

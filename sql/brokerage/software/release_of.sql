@@ -28,6 +28,6 @@ language sql immutable parallel safe as $$
                            '-') ~ '-\d+\.\d+\.\d+$') h(home, rest, three)
 $$;
 
-comment on function brokerage.release_of is
+comment on function brokerage.release_of(text, text, boolean) is
   'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (either pair will do), '
   'cvmfs_required; null = no release. Analysis or production.';

@@ -17,6 +17,6 @@ language sql stable parallel safe as $$
                  from unnest(p_projects, p_versions) r(project, version)) end)
 $$;
 
-comment on function brokerage.release_text is
+comment on function brokerage.release_text(text, text[], text[], text, text, text[], text[]) is
   'Text of a reason: a queue does not have a release; with cvmfs tag, projects, versions, platform and base platform '
   'wanted, cvmfs and containers published.';

@@ -9,5 +9,5 @@ language sql immutable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.requirement_text is
+comment on function brokerage.requirement_text(jsonb) is
   'A CPU requirement (alternatives) or a GPU requirement (attributes) as text, for reasons.';

@@ -12,6 +12,6 @@ language sql immutable parallel safe as $$
                 string_to_array(regexp_replace(c.part[2], '(\.0+)+$', ''), '.')::bigint[]) v(given, wanted)
 $$;
 
-comment on function brokerage.satisfies_version is
+comment on function brokerage.satisfies_version(text, text) is
   'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false where one of them cannot be '
   'read. Operators ==, >=, <=, >, <.';

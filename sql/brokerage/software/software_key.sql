@@ -6,6 +6,6 @@ language sql stable parallel safe as $$
     coalesce(t.only_tags_for_fc, false), coalesce(t.label in ('user', 'panda'), false)))
 $$;
 
-comment on function brokerage.software_key is
+comment on function brokerage.software_key(workload.task) is
   'The needs of a task for software and hardware, as a key: architecture, transHome, transUses, container, '
   'onlyTagsForFC, and whether it is analysis (label user or panda).';

@@ -50,7 +50,7 @@ language sql stable rows 100 as $$
      tag text, projects text[], versions text[], cvmfs_required boolean)
 $$;
 
-comment on function brokerage.software_needs is
+comment on function brokerage.software_needs(text, bigint[], text, boolean) is
   'Needs of tasks for software and hardware, one row for each distinct need. Production tasks need none without '
   'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null = by the '
   'label of each task.';

@@ -9,5 +9,5 @@ language sql stable rows 300 as $$
    where q.setup = p_setup
 $$;
 
-comment on function brokerage.software_sites is
+comment on function brokerage.software_sites(text) is
   'The queues of a setup with the software that they publish, empty lists where they publish none.';

@@ -22,5 +22,5 @@ begin
   return v_parts || v_part;
 end $$;
 
-comment on function brokerage.split_outside is
+comment on function brokerage.split_outside(text, text) is
   'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';

@@ -17,6 +17,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.unpublished_problem is
+comment on function brokerage.unpublished_problem(text[], jsonb, text, boolean) is
   'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, '
   'gpu}, container, onlyTagsForFC; null = it does.';

@@ -19,6 +19,6 @@ begin
               else array[v_hi, v_mid, v_jobs - v_hi - v_mid] end;
 end $$;
 
-comment on function brokerage.jobs_of_classes is
+comment on function brokerage.jobs_of_classes(float8, float8, float8[]) is
   'Jobs of a task of a class for queues of class hi, mid and lo, by their free places (sums of '
   'brokerage.weight_free_places).';

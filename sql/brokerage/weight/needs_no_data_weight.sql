@@ -7,6 +7,7 @@ language sql stable parallel safe as $$
     (x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
 $$;
 
-comment on function brokerage.needs_no_data_weight is
+comment on function brokerage.needs_no_data_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether data terms of the weight are dropped: the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD '
   '(parameter period).';

@@ -12,5 +12,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.network_weight_panda2026 is
+comment on function brokerage.network_weight_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Network weight as PanDA''s code computes it, whether or not it is active.';

@@ -5,5 +5,5 @@ language sql stable parallel safe as $$
   select coalesce(p.defined, 0) + coalesce(p.activated, 0) + coalesce(p.assigned, 0) + coalesce(p.starting, 0)
 $$;
 
-comment on function brokerage.queued_of_share is
+comment on function brokerage.queued_of_share(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'nQ: jobs of the share that are defined, assigned, activated or starting at the queue.';

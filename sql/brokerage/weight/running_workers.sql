@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
     case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) when p.numslots = 0 then p.starting end)
 $$;
 
-comment on function brokerage.running_workers is
+comment on function brokerage.running_workers(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';

@@ -14,6 +14,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.running_workers_panda2026 is
+comment on function brokerage.running_workers_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may '
   'go.';

@@ -18,5 +18,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.throughput_weight is
+comment on function brokerage.throughput_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
   'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';

@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
   select case when t.t1_weight < 0 and t.is_merging is not true then coalesce(q.running_all, 0)::float8 end
 $$;
 
-comment on function brokerage.value_running is
+comment on function brokerage.value_running(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';

@@ -5,4 +5,5 @@ language sql stable parallel safe as $$
   select case when q.queue = any (t.sites_used) or q.unified_name = any (t.sites_used) then 1 else 0 end
 $$;
 
-comment on function brokerage.value_used is 'used-sites-first: 1 of a queue that jobs of the task went to, else 0.';
+comment on function brokerage.value_used(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'used-sites-first: 1 of a queue that jobs of the task went to, else 0.';

@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select case when p.input_is_local is true then 0 else coalesce(p.assigned, 0) end
 $$;
 
-comment on function brokerage.waiting_assigned is
+comment on function brokerage.waiting_assigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Assigned jobs of the share at the queue, as far as they count for the task.';

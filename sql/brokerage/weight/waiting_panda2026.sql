@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select coalesce(p.activated, 0) + coalesce(p.starting, 0) + brokerage.waiting_assigned(t, q, p)
 $$;
 
-comment on function brokerage.waiting_panda2026 is
+comment on function brokerage.waiting_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'Jobs of the share that wait at the queue, as PanDA''s cap counts them.';

@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select (brokerage.running_workers(t, q, p) + 1)::float8 / (brokerage.queued_of_share(t, q, p) + 1)
 $$;
 
-comment on function brokerage.weight_analysis is
+comment on function brokerage.weight_analysis(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'weight of analysis: (running + 1) / (activated + assigned + starting + defined + 1).';

@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_analysis_data is
+comment on function brokerage.weight_analysis_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';

@@ -14,5 +14,5 @@ language sql stable parallel safe as $$
            end
 $$;
 
-comment on function brokerage.weight_basic is
+comment on function brokerage.weight_basic(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'weight-basic: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';

@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
                 else greatest(1, least(2, (coalesce(p.assigned, 0) + 1)::float8 / (coalesce(p.activated, 0) + 1))) end
 $$;
 
-comment on function brokerage.weight_basic_panda2026 is
+comment on function brokerage.weight_basic_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'weight-basic of panda2026: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';

@@ -13,5 +13,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_bootstrap is
+comment on function brokerage.weight_bootstrap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'bootstrap: 0 for an empty queue that a task of low priority may start, else 1.';

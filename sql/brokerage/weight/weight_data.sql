@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_data is
+comment on function brokerage.weight_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';

@@ -18,6 +18,7 @@ language sql stable parallel safe as $$
     case when t.is_merging then 1 else 0 end]::float8[]
 $$;
 
-comment on function brokerage.weight_free_places is
+comment on function brokerage.weight_free_places(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Terms of the new basic weight: free places of the user by class of the queue (hi, mid, lo), queues by class, free '
   'places, class, jobs of the task, its class (null = classes do not count), merging.';

@@ -17,6 +17,6 @@ language sql stable parallel safe as $$
            end
 $$;
 
-comment on function brokerage.weight_free_places_factor is
+comment on function brokerage.weight_free_places_factor(float8[], float8[], jsonb) is
   'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. Parameters '
   'epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';

@@ -6,5 +6,6 @@ language sql stable parallel safe as $$
   select brokerage.weight_free_places(t, q, p, x)
 $$;
 
-comment on function brokerage.weight_free_places_panda2026 is
+comment on function brokerage.weight_free_places_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Terms of the new basic weight of panda2026: those of brokerage.weight_free_places.';

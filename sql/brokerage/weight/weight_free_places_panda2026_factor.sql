@@ -23,5 +23,5 @@ begin
                   end + 2 ^ (-20)::float8;
 end $$;
 
-comment on function brokerage.weight_free_places_panda2026_factor is
+comment on function brokerage.weight_free_places_panda2026_factor(float8[], float8[], jsonb) is
   'New basic weight of panda2026, from the terms of a queue and their sums over the candidates.';

@@ -13,6 +13,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_located_data is
+comment on function brokerage.weight_located_data(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-weight-data: the part of the input that is at the nucleus, if ioIntensity is over '
   'MIN_IO_INTENSITY_WITH_LOCAL_DATA.';

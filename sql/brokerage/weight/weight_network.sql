@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_network is
+comment on function brokerage.weight_network(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'network-weight: 0.5 * (queuedWeight + throughputWeight) of the link from the queue to the nucleus.';

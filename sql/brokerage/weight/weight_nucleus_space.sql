@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
   select case when p.is_preassigned then null when p.space_total > 0 then p.weighed_space / p.space_total else 1 end
 $$;
 
-comment on function brokerage.weight_nucleus_space is
+comment on function brokerage.weight_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'task-weight-space: the part of the space that is free at the nucleus.';

@@ -13,6 +13,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_nucleus_space_panda2026 is
+comment on function brokerage.weight_nucleus_space_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'task-weight-space of panda2026: the part of the space that is left at the nucleus, times the TB left, at most '
   'FREE_DISK_CUTOFF.';

@@ -11,6 +11,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_remaining_work is
+comment on function brokerage.weight_remaining_work(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-weight-rw: the less work is left at the nucleus for tasks of this priority, the better. Parameter '
   'little_counts_1 (boolean).';

@@ -13,5 +13,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_t1 is
+comment on function brokerage.weight_t1(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, at least 100 for urgent tasks and scouts.';

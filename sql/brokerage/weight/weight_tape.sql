@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.weight_tape is
+comment on function brokerage.weight_tape(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-weight-data: input that has to be staged from tape counts a thousandth.';

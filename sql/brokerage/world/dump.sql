@@ -12,6 +12,6 @@ begin
    order by c.queue collate "C";
 end $$;
 
-comment on function brokerage.dump is
+comment on function brokerage.dump(text, text) is
   'The rows of the table live_counter as objects, as brokerage.store takes them: the jobs of each queue that count '
   'now. Errors: PB001 (no such table), PB002 (setup not granted).';

@@ -5,7 +5,7 @@ language sql security definer set search_path = brokerage, pg_temp as $$
   select resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents, p_merge)
 $$;
 
-comment on function brokerage.store is
+comment on function brokerage.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema brokerage, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

@@ -3,5 +3,5 @@ language sql stable as $$
   select resource.table_of_world('brokerage', p_table, '{live_counter}')
 $$;
 
-comment on function brokerage.world_table is
+comment on function brokerage.world_table(text) is
   'A table of the schema brokerage that worlds are loaded into and dumped from. Errors: PB001 (another table).';

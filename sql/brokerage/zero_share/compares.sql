@@ -7,5 +7,5 @@ language sql immutable parallel safe as $$
                          when '==' then p_value = p_limit when '!=' then p_value <> p_limit end
 $$;
 
-comment on function brokerage.compares is
+comment on function brokerage.compares(numeric, text, numeric) is
   'Result of comparing a value with a limit by an operator (>, >=, <, <=, == or !=).';

@@ -6,6 +6,6 @@ language sql stable as $$
          else p_value end, '*', '.*')
 $$;
 
-comment on function brokerage.policy_pattern is
+comment on function brokerage.policy_pattern(text, text) is
   'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is '
   'evgen or simul.';

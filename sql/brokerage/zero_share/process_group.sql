@@ -9,6 +9,6 @@ language sql immutable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.process_group is
+comment on function brokerage.process_group(text) is
   'The process group of a processing type, which policies name as type: evgen, simul, reprocessing, test, mcore, '
   'group, deriv, pile, merge, or others.';

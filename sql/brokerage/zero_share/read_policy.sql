@@ -41,7 +41,7 @@ language sql stable rows 3 as $$
      and brokerage.pattern_problem(p.gshares) is null
 $$;
 
-comment on function brokerage.read_policy is
+comment on function brokerage.read_policy(text, text) is
   'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and '
   'global share (null = any; brokerage.fits),'
   ' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';

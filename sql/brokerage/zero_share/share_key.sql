@@ -5,6 +5,6 @@ language sql stable parallel safe as $$
     coalesce(t.is_merging, false)))
 $$;
 
-comment on function brokerage.share_key is
+comment on function brokerage.share_key(workload.task) is
   'The values of a task that shares of sites look at, as a key: process group, working group, global share, current '
   'priority, merging.';

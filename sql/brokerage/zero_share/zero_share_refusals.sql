@@ -55,7 +55,7 @@ language sql stable rows 1000 as $$
    cross join unnest(p.queues) q(queue)
 $$;
 
-comment on function brokerage.zero_share_refusals is
+comment on function brokerage.zero_share_refusals(text, bigint[], text) is
   'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks '
   '(brokerage.share_key) and queue, with the sub-policy that'
   ' refuses. Pilot tests are never refused. Base profile documented or panda2026.';

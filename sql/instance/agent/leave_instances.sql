@@ -39,7 +39,7 @@ begin
   order by 1;
 end $$;
 
-comment on function instance.leave_instances is
+comment on function instance.leave_instances(text, bigint[], text[], text, text, boolean) is
   'Moves the steps that are in one of the states p_from to the state p_to, and frees what they used on their '
   'instances. Returns for each step its new state, or why it did not change. A step that stands for a job of a '
   'TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';

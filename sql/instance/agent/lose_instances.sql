@@ -28,7 +28,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.lose_instances is
+comment on function instance.lose_instances(text, bigint[]) is
   'Records that instances are gone or never came: they count as released, and their steps wait again (a row for each '
   'step). Leases of jobs that these steps stand for end: the jobs go back to their TaskQueues, and the attempts of '
   'the agents are stale. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -35,7 +35,7 @@ begin
                                           user_priority int, attempt text);
 end $$;
 
-comment on function instance.match_jobs is
+comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
   'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are '
   'placed on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other '
   'jobs that fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their '

@@ -9,7 +9,7 @@ begin
     from instance.leave_instances(p_setup, p_step_ids, '{placed}', 'waiting', 'it came back from its instance') l;
 end $$;
 
-comment on function instance.return_steps is
+comment on function instance.return_steps(text, bigint[]) is
   'Takes steps off their instances, so that they wait to be placed again. Returns for each step waiting, or why it '
   'did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such setup), PB002 (setup '
   'not granted).';

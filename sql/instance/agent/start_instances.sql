@@ -16,6 +16,6 @@ begin
   return v_started;
 end $$;
 
-comment on function instance.start_instances is
+comment on function instance.start_instances(text, bigint[]) is
   'Records that requested instances are running, and returns how many of them were requested. Errors: PB001 (no such '
   'setup), PB002 (setup not granted).';

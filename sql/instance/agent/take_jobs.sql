@@ -78,6 +78,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.take_jobs is
+comment on function instance.take_jobs(text, bigint, int, jsonb, boolean) is
   'Takes the jobs that instance.match_jobs returns, without the check for a repeated request. Errors: PB001 '
   '(description), PB004 (no such instance, or it is released).';

@@ -27,6 +27,6 @@ language sql stable as $$
    order by 1 limit 1
 $$;
 
-comment on function instance.allowed is
+comment on function instance.allowed(text, bigint) is
   'How many more instances a task (null = the steps of no task) may have; null = any number. reason: the limit that '
   'allows none, in words.';

@@ -77,7 +77,7 @@ begin
                                          trim_scale(v_type.price), trim_scale(v_type.cpu), trim_scale(v_type.ram))) end;
 end $$;
 
-comment on function instance.explain_step is
+comment on function instance.explain_step(text, bigint) is
   'Why a step is on its instance, or why it waits: for a waiting step each instance of its task (and queue) in the '
   'order of fitting, with what is short, and last the new instance that it would get. Errors: PB001 (no such setup), '
   'PB004 (no such step).';

@@ -138,7 +138,8 @@ begin
   end loop;
 end $$;
 
-comment on function instance.fill_instances is
+comment on function instance.fill_instances(
+  text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]) is
   'Places what is left of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
   'p_most: their types, and placements: so many steps (count) from a place in the order on, at an instance (its place '
   'in types), with what was free there before.';

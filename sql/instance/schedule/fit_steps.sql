@@ -142,7 +142,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.fit_steps is
+comment on function instance.fit_steps(text, bigint, text, numeric[], numeric[], text[], int[], int[]) is
   'Places the runs of instance.order_steps on the instances of a task at a queue of kind cloud that are there '
   '(instances, types). Each placement: so many steps (count) from a place in the order on, at an instance (its place '
   'in instances), with what was free there before. p_count, p_place: what is left of each run.';

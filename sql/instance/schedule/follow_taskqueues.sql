@@ -29,7 +29,7 @@ begin
   get diagnostics added = row_count;
 end $$;
 
-comment on function instance.follow_taskqueues is
+comment on function instance.follow_taskqueues(text) is
   'Adds a step for each job that waits in a TaskQueue for a PanDA queue of kind cloud (resource_type cloud) that is '
   'not offline, and ends the steps whose jobs left the TaskQueues; returns how many. instance.schedule begins with '
   'it. Errors: PB001 (no such setup), PB002 (setup not granted).';

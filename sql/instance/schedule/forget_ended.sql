@@ -25,7 +25,7 @@ begin
   get diagnostics instances = row_count;
 end $$;
 
-comment on function instance.forget_ended is
+comment on function instance.forget_ended(text, int) is
   'Deletes steps that ended and instances that were released longer ago than jobs_kept, up to p_limit of each (null = '
   'the setting most; both settings of lifecycle.set_settings), and returns how many. instance.schedule calls it. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

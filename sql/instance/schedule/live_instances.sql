@@ -17,6 +17,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.live_instances is
+comment on function instance.live_instances(text, bigint, text) is
   'Instances of a task (null = instances of no task) for a queue of kind cloud (null = for none) that are not '
   'released.';

@@ -4,5 +4,5 @@ language sql as $$
   select pg_advisory_xact_lock(hashtext('instance.schedule'), hashtext(p_setup))
 $$;
 
-comment on function instance.lock_schedule is
+comment on function instance.lock_schedule(text) is
   'Lets one transaction at a time in a setup place steps or change which instances there are, until it ends.';

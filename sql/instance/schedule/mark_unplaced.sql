@@ -34,6 +34,6 @@ begin
     from left_over l;
 end $$;
 
-comment on function instance.mark_unplaced is
+comment on function instance.mark_unplaced(text, bigint, text, text) is
   'Stores on each step of a task that a schedule left unplaced why it waits (unknown needs, or the limit p_limit), or '
   'makes the step unschedulable where no type can take it; returns how many of each.';

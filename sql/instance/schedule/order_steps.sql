@@ -41,7 +41,7 @@ begin
     from run r;
 end $$;
 
-comment on function instance.order_steps is
+comment on function instance.order_steps(text, bigint, text) is
   'Orders the unplaced steps of a task whose needs are known and that some type can take: steps, their ids in the '
   'order; price, cpu, ram, hint and type of each run of equal steps, the number of its steps (count) and the place of '
   'its first step in the order. Null where there are no such steps.';

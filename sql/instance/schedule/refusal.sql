@@ -28,5 +28,5 @@ language sql stable as $$
     left join resource.instance_type t on t.setup = p_setup and t.name = p_instance_type
 $$;
 
-comment on function instance.refusal is
+comment on function instance.refusal(text, bigint, numeric, numeric, text) is
   'Why no instance type can take a step for which instance.required_type finds no type: what is short.';

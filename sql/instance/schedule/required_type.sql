@@ -9,6 +9,6 @@ language sql stable as $$
    order by t.price, t.cpu, t.ram, t.name collate "C" limit 1
 $$;
 
-comment on function instance.required_type is
+comment on function instance.required_type(text, numeric, numeric, text) is
   'The instance type that a step with these needs (cores, MB) requires: the cheapest type with enough of both, or its '
   'hint. Null where no type fits.';

@@ -32,7 +32,7 @@ begin
   end loop;
 end $$;
 
-comment on procedure instance.schedule is
+comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
   'Packs the waiting steps of a task onto instances, or (null) those of all tasks, one task after the other, as '
   'instance.schedule_task does. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
   '(instance.follow_taskqueues). Returns how many steps were placed, instances requested and released, steps that '

@@ -89,7 +89,7 @@ begin
     from instance.mark_unplaced(p_setup, p_task_id, p_queue, v_limit) m;
 end $$;
 
-comment on function instance.schedule_task is
+comment on function instance.schedule_task(text, bigint, text) is
   'Places the waiting steps of a task (null = steps of no task) at a queue of kind cloud (null = at none): on '
   'instances that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, '
   'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '

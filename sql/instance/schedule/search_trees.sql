@@ -57,7 +57,7 @@ begin
   end loop;
 end $$;
 
-comment on function instance.search_trees is
+comment on function instance.search_trees(text, bigint, text, numeric, numeric, text[]) is
   'The live instances of a task and of no task at a queue of kind cloud with at least so much free, and search trees '
   '(treaps) over them by free cpu, free ram and id: one of all instances, and one for the instances of each hint '
   '(tree: the number of the hint of an instance, null = none). Node i of the first tree and node n + i of the others '

@@ -16,6 +16,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.set_task_limit is
+comment on function instance.set_task_limit(text, bigint, int) is
   'Sets how many instances that are not released a task may have; null = the setting most_per_task of the setup. '
   'Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';

@@ -15,7 +15,7 @@ begin
    order by x.task_id nulls last, x.queue nulls first;
 end $$;
 
-comment on function instance.tasks_to_schedule is
+comment on function instance.tasks_to_schedule(text, bigint) is
   'Tasks that have steps on no instance, or instances, with the queue of kind cloud (null = none), in the order in '
   'which instance.schedule takes them; of one task or (null) of all. task_id null = steps and instances of no task. '
   'Errors: PB001 (no such setup).';

@@ -18,5 +18,5 @@ begin
   end if;
 end $$;
 
-comment on function instance.unplaced_steps is
+comment on function instance.unplaced_steps(text, bigint, text) is
   'Steps of a task (null = of none) at a queue of kind cloud (null = at none) that are on no instance.';

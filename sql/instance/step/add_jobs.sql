@@ -35,7 +35,7 @@ begin
   return v_ids;
 end $$;
 
-comment on function instance.add_jobs is
+comment on function instance.add_jobs(text, jsonb) is
   'Adds steps to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, '
   '"ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram '
   'MB: a number, an expression as text (see instance.evaluate), or left out until it is known (instance.set_needs). '

@@ -9,7 +9,7 @@ begin
     from instance.leave_instances(p_setup, p_step_ids, '{waiting,placed,unschedulable}', 'cancelled', null) l;
 end $$;
 
-comment on function instance.cancel_steps is
+comment on function instance.cancel_steps(text, bigint[]) is
   'Cancels steps that wait, are placed or are unschedulable; a placed step leaves its instance. Returns for each step '
   'cancelled, or why it did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such '
   'setup), PB002 (setup not granted, or only for one owner).';

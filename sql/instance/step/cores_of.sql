@@ -4,4 +4,4 @@ language sql immutable as $$
   select coalesce(max(substring(t from '^([0-9]{1,8})Processors$')::numeric), 1) from unnest(p_tags) t
 $$;
 
-comment on function instance.cores_of is 'Cores that a job with these tags needs.';
+comment on function instance.cores_of(text[]) is 'Cores that a job with these tags needs.';

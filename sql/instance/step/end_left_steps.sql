@@ -55,6 +55,6 @@ begin
   return v_ended;
 end $$;
 
-comment on function instance.end_left_steps is
+comment on function instance.end_left_steps(text, bigint) is
   'Ends the steps (of one instance, or all) whose jobs have neither a lease nor wait in a TaskQueue for a queue of '
   'kind cloud; returns how many.';

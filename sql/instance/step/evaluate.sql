@@ -114,7 +114,7 @@ begin
   return v_values[1];
 end $$;
 
-comment on function instance.evaluate is
+comment on function instance.evaluate(text, jsonb) is
   'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
   'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
   'invalid expression, division by 0).';

@@ -7,6 +7,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.identify_submitter is
+comment on function instance.identify_submitter(text) is
   'Refuses a login that may not add or change steps: steps have no owner, so a login that acts for one owner may not. '
   'Errors: PB002 (setup not granted, or only for one owner).';

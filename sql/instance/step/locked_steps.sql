@@ -7,5 +7,5 @@ language sql set enable_seqscan = off as $$
    cross join lateral (select o.* from instance.step o where o.setup = p_setup and o.step_id = u.step_id for update) s
 $$;
 
-comment on function instance.locked_steps is
+comment on function instance.locked_steps(text, bigint[]) is
   'Steps, locked in the order of their ids; ids without a step are left out.';

@@ -67,6 +67,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.refuse_needs is
+comment on function instance.refuse_needs(jsonb, text[]) is
   'Refuses a value that is not an array of objects with these keys, and expressions that are not valid; the error '
   'names the element, the key and the value. Errors: PB001.';

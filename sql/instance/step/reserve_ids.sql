@@ -9,5 +9,5 @@ begin
     where m.most >= (select s.last_value + s.is_called::int from instance.instance_id s);
 end $$;
 
-comment on function instance.reserve_ids is
+comment on function instance.reserve_ids(text) is
   'Moves the sequences of step ids and instance ids beyond the ids that a setup has, since callers may give ids.';

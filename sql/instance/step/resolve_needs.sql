@@ -36,6 +36,6 @@ begin
   end loop;
 end $$;
 
-comment on function instance.resolve_needs is
+comment on function instance.resolve_needs(text, bigint[]) is
   'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. Errors: PB001 '
   '(an expression gives a value that a step cannot need).';

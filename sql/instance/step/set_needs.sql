@@ -53,7 +53,7 @@ begin
   return cardinality(v_ids);
 end $$;
 
-comment on function instance.set_needs is
+comment on function instance.set_needs(text, jsonb) is
   'Changes the needs of steps that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], '
   'or cpu, ram, instance_type as in instance.add_jobs. Keys that are left out stay as they are; inputs are added. A '
   'step that was unschedulable waits again. Errors: PB001 (an element is wrong), PB002 (setup not granted, or only '

@@ -4,6 +4,6 @@ language sql stable security definer set search_path = instance, pg_temp as $$
   select d - '{used_cpu,used_ram}'::text[] from resource.dump_rows(p_setup, instance.world_table(p_table)) d
 $$;
 
-comment on function instance.dump is
+comment on function instance.dump(text, text) is
   'The rows of a table of the schema instance as objects, in the order of the key and without defaults, as '
   'instance.store takes them. Errors: PB001 (no such table), PB002 (setup not granted).';

@@ -56,7 +56,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function instance.store is
+comment on function instance.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

@@ -68,6 +68,6 @@ begin
   return next;
 end $$;
 
-comment on function lifecycle.activate is
+comment on function lifecycle.activate(text, int) is
   'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in '
   'a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -61,5 +61,5 @@ language sql stable rows 1000 as $$
    limit p_limit
 $$;
 
-comment on function lifecycle.ready_jobs is
+comment on function lifecycle.ready_jobs(text, int) is
   'Defined and assigned jobs whose input is at their queue, highest priority first.';

@@ -26,6 +26,6 @@ language sql immutable as $$
                 else coalesce(p_task.chunk_ram_count, 0) end, 0), 1e9))::bigint, 0)))
 $$;
 
-comment on function lifecycle.requirements_of is
+comment on function lifecycle.requirements_of(workload.task, workload.input_digest, text, int) is
   'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), '
   'CPUTime, Sites, Tags (cores) and MinRAM.';

@@ -38,6 +38,6 @@ begin
   return format('%I.%I', v_function.nspname, v_function.proname);
 end $$;
 
-comment on function lifecycle.condition_call is
+comment on function lifecycle.condition_call(text, text) is
   'The quoted name of the function of a condition. Errors: PB001 (no such function), PB002 (its owner is not trusted, '
   'or it may not be called).';

@@ -11,6 +11,6 @@ begin
      where c.calls is not null);
 end $$;
 
-comment on function lifecycle.condition_calls is
+comment on function lifecycle.condition_calls(text) is
   'SQL that calls the conditions of the timeout at a.place on the facts a.facts: null if all hold, else why the first '
   'does not. Errors: PB001, PB002 (a condition of the setup''s own does not fit).';

@@ -3,5 +3,5 @@ language sql stable
 return case when f.state_changed is not distinct from f.modified
             then 'nothing was heard of the job since its status changed' end;
 
-comment on function lifecycle.condition_changed_since is
+comment on function lifecycle.condition_changed_since(lifecycle.timeout_facts) is
   'Condition of a timeout: the job was modified after its status changed. Null = so it is, else why not.';

@@ -2,5 +2,5 @@ create or replace function lifecycle.condition_no_task(f lifecycle.timeout_facts
 language sql stable
 return case when f.task_id is not null then 'the job is of a task' end;
 
-comment on function lifecycle.condition_no_task is
+comment on function lifecycle.condition_no_task(lifecycle.timeout_facts) is
   'Condition of a timeout: the job is of no task. Null = so it is, else why not.';

@@ -2,5 +2,5 @@ create or replace function lifecycle.condition_task(f lifecycle.timeout_facts) r
 language sql stable
 return case when f.task_id is null then 'the job is of no task' end;
 
-comment on function lifecycle.condition_task is
+comment on function lifecycle.condition_task(lifecycle.timeout_facts) is
   'Condition of a timeout: the job is of a task. Null = so it is, else why not.';

@@ -37,7 +37,7 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.cancel_jobs is
+comment on function lifecycle.cancel_jobs(text, bigint[], text) is
   'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent learns that at '
   'its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
   'PB004 (no such job; of a private submitter, that none of its waits or is leased).';

@@ -17,6 +17,6 @@ begin
                                  p_reason) c;
 end $$;
 
-comment on function lifecycle.cancel_task is
+comment on function lifecycle.cancel_task(text, bigint, text) is
   'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by '
   'lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';

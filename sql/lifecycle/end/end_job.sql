@@ -41,6 +41,6 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.end_job is
+comment on function lifecycle.end_job(text, bigint, text, text, text) is
   'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. '
   'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';

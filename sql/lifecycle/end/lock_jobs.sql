@@ -27,6 +27,6 @@ begin
                                    where l.setup = p_setup and l.job_id = i and i <> all (v_leased)));
 end $$;
 
-comment on function lifecycle.lock_jobs is
+comment on function lifecycle.lock_jobs(text, bigint[]) is
   'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those that it could lock '
   'without waiting.';

@@ -19,6 +19,6 @@ begin
   return true;
 end $$;
 
-comment on function lifecycle.reopen_part is
+comment on function lifecycle.reopen_part(text, bigint) is
   'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, '
   'or gave it back before.';

@@ -43,7 +43,7 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.retry_jobs is
+comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
   'new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. '
   'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

@@ -15,6 +15,6 @@ begin
                                                   and j.status = 'failed' and j.rebrokered = 0)) r;
 end $$;
 
-comment on function lifecycle.retry_task is
+comment on function lifecycle.retry_task(text, bigint) is
   'Gives the work of all failed jobs of a task back to it, as lifecycle.retry_jobs does. '
   'Errors: PB002 (setup not granted), PB004 (no such task).';

@@ -9,6 +9,6 @@ begin
   return v_from;
 end $$;
 
-comment on function lifecycle.return_to_task is
+comment on function lifecycle.return_to_task(text, bigint, text) is
   'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; '
   'returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';

@@ -32,6 +32,6 @@ begin
   end loop;
 end $$;
 
-comment on function lifecycle.current_shares is
+comment on function lifecycle.current_shares(text) is
   'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs '
   'are made here (counted), else as loaded.';

@@ -36,7 +36,7 @@ begin
   return v_measured;
 end $$;
 
-comment on function lifecycle.measure_shares is
+comment on function lifecycle.measure_shares(text) is
   'Writes what runs and waits of the global shares into resource.share, where jobs are made here; '
   'has groups that follow global shares priced anew where they moved. Returns how many shares were measured. '
   'Errors: PB001, PB002 (setup not granted).';

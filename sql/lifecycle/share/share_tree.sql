@@ -22,6 +22,6 @@ begin
      order by t.path collate "C";
 end $$;
 
-comment on function lifecycle.share_tree is
+comment on function lifecycle.share_tree(text) is
   'The tree of global shares of a setup: targets, usage now, and which leaf is furthest behind its target (behind = '
   '1); see resource.tree_of_shares. Errors: PB001, PB002 (setup not granted).';

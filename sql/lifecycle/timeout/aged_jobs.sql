@@ -101,7 +101,7 @@ begin
     left join moved o on o.task_id = a.task_id and o.queue = a.queue and a.reads_task;
 end $$;
 
-comment on function lifecycle.aged_jobs is
+comment on function lifecycle.aged_jobs(text, bigint[], boolean) is
   'Jobs (some, or null = all that have not ended) with the timeouts whose limit they have passed (p_all: all '
   'timeouts, whatever the age): the facts that conditions see, since when the age counts, the limit and where it comes '
   'from, and what would become of the job.';

@@ -6,5 +6,5 @@ language sql immutable as $$
                       else 'activated or created' end
 $$;
 
-comment on function lifecycle.clock_event is
+comment on function lifecycle.clock_event(text) is
   'The event since which the clock of a timeout counts, for a sentence that ends in ago.';

@@ -43,7 +43,7 @@ begin
   end if;
 end $$;
 
-comment on function lifecycle.explain_timeouts is
+comment on function lifecycle.explain_timeouts(text, bigint) is
   'Every timeout of a job, in order: verdict (applies; later: another comes first; waits: due at due_at if nothing '
   'changes; never), the age now, the limit and where it comes from, and why. The same query decides. '
   'Errors: PB002 (setup not granted), PB004 (no such job).';

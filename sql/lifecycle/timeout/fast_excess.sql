@@ -59,7 +59,7 @@ language sql stable security definer set search_path = lifecycle, pg_temp as $$
     from compared c
 $$;
 
-comment on function lifecycle.fast_excess is
+comment on function lifecycle.fast_excess(text) is
   'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
   'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are '
   'brokered again. Errors: PB002 (setup not granted).';

@@ -6,6 +6,6 @@ language sql stable as $$
          and coalesce(p_catchall like '%disableReassign%' and resource.catchall(p_catchall) ? 'disableReassign', false)
 $$;
 
-comment on function lifecycle.is_exempt is
+comment on function lifecycle.is_exempt(text, text, text[]) is
   'Whether a timeout that is skipped at such queues (lifecycle.timeout_rule.skipped_at) passes over the '
   'jobs of a queue.';

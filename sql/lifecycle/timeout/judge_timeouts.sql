@@ -19,7 +19,7 @@ begin
       join timeout t on t.position = a.place$q$, lifecycle.condition_calls(p_setup)) using p_setup, p_job_ids, p_all;
 end $$;
 
-comment on function lifecycle.judge_timeouts is
+comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
   'Jobs (some, or null = all that have not ended) by timeout: since when the age counts, the limit, '
   'and what keeps the timeout from applying, null = nothing. p_all: all timeouts of each job; '
   'else only those whose limit it has passed.';

@@ -7,5 +7,5 @@ language sql stable as $$
    where v.hours is not null
 $$;
 
-comment on function lifecycle.limit_in_force is
+comment on function lifecycle.limit_in_force(text, text, text) is
   'Hours that a key of the configuration of pandaserver has, 0 to 1e6; null = the key is not set, or no number.';

@@ -10,5 +10,5 @@ language sql stable as $$
    order by t.job_id, t.place
 $$;
 
-comment on function lifecycle.overdue is
+comment on function lifecycle.overdue(text, bigint[]) is
   'Jobs (some, or null = all) that a timeout applies to: the first rule in order, its action, and why in words.';

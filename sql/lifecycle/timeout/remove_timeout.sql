@@ -6,5 +6,5 @@ begin
   return found;
 end $$;
 
-comment on function lifecycle.remove_timeout is
+comment on function lifecycle.remove_timeout(text, text) is
   'Removes a timeout that lifecycle.set_timeout added. False: there was none. Errors: PB002 (setup not granted).';

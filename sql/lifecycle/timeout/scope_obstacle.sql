@@ -16,5 +16,5 @@ return case
   then format('priority %s is above %s', coalesce(f.priority, 0), t.priority_to)
 end;
 
-comment on function lifecycle.scope_obstacle is
+comment on function lifecycle.scope_obstacle(lifecycle.timeout_facts, lifecycle.timeout) is
   'Why a timeout is not for a job by its status, queue, label or priority; null = the timeout is for the job.';

@@ -37,7 +37,7 @@ exception
                    '"action": "rebroker"}.';
 end $$;
 
-comment on function lifecycle.set_timeout is
+comment on function lifecycle.set_timeout(text, text, jsonb) is
   'Adds a timeout of the setup''s own, or changes one: an object of columns of lifecycle.own_timeout; what is not '
   'given stays. Times are texts such as "2 days", or numbers of seconds. Errors: PB001 (a key, a value or a condition '
   'that does not fit), PB002 (setup not granted, or the owner of a condition is not trusted).';

@@ -32,6 +32,6 @@ begin
                 where s.setup = p_setup) as by_setting) v;
 end $$;
 
-comment on function lifecycle.timeout_limits is
+comment on function lifecycle.timeout_limits(text) is
   'Timeouts of a setup with the limits that the configuration has: hours by name (workflow or group), by key, and of '
   'the setting; and the least limit that the timeout may have for any job.';

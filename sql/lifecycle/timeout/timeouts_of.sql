@@ -9,5 +9,5 @@ begin
      where t.setup = p_setup;
 end $$;
 
-comment on function lifecycle.timeouts_of is
+comment on function lifecycle.timeouts_of(text) is
   'Timeouts that apply in a setup, as rows of the type that lifecycle.judge_timeouts reads.';

@@ -60,7 +60,7 @@ begin
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
 end $$;
 
-comment on function lifecycle.watch_timeouts is
+comment on function lifecycle.watch_timeouts(text, boolean, int) is
   'Ends the jobs that a timeout of the setup applies to, or gives their work back to their tasks, up to p_limit by '
   'rule (null = the setting most); p_dry_run only counts. Returns a row for each rule and action '
   'that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

@@ -16,6 +16,6 @@ begin
   return query select l.holder = p_holder, l.held_by, l.expires_at from lifecycle.leader l where l.name = p_name;
 end $$;
 
-comment on function lifecycle.lead is
+comment on function lifecycle.lead(text, uuid, text, interval) is
   'Takes or renews the lead of something for some time, where nobody else has it; says whether the caller leads, '
   'and who does until when. Errors: PB001.';

@@ -22,7 +22,7 @@ begin
   return next;
 end $$;
 
-comment on function lifecycle.maintain is
+comment on function lifecycle.maintain(text) is
   'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to '
   'nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. '
   'Safe to run twice at once. Errors: PB002 (setup not granted).';

@@ -9,5 +9,5 @@ begin
   return query select s.setup from resource.setup s where p_setup is null or s.setup = p_setup order by s.setup;
 end $$;
 
-comment on function lifecycle.setups is
+comment on function lifecycle.setups(text) is
   'Setups to watch: the one given, or all. Errors: PB001 (there is no such setup), PB002 (setup not granted).';

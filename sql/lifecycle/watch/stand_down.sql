@@ -5,5 +5,5 @@ begin
   return found;
 end $$;
 
-comment on function lifecycle.stand_down is
+comment on function lifecycle.stand_down(text, uuid) is
   'Gives up a lead before it expires, so that another takes it at once; false when the caller did not lead.';

@@ -51,7 +51,7 @@ begin
   end if;
 end $$;
 
-comment on procedure lifecycle.watch is
+comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
   'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs '
   'whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every '
   'few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that '

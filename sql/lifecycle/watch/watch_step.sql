@@ -35,6 +35,6 @@ begin
   return coalesce(v_said, '[]');
 end $$;
 
-comment on function lifecycle.watch_step is
+comment on function lifecycle.watch_step(text, text, boolean, int) is
   'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), '
   'and what it touched. Errors: PB002 (setup not granted).';

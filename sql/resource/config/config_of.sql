@@ -12,6 +12,6 @@ begin
    order by c.app, c.component, c.key, c.setup nulls last;
 end $$;
 
-comment on function resource.config_of is
+comment on function resource.config_of(text) is
   'The configuration that is set and holds in a setup: its own rows, and rows for all setups where it has none. '
   'Errors: PB001, PB002 (setup not granted).';

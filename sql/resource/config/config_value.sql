@@ -23,6 +23,6 @@ begin
   return v_value;
 end $$;
 
-comment on function resource.config_value is
+comment on function resource.config_value(text, text, text, text) is
   'The configuration that holds for a key of a component in a setup: the value that is set (for the component before '
   'all components, for the setup before all setups), else the default of resource.config_key, else null.';

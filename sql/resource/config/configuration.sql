@@ -28,6 +28,6 @@ begin
              group by v.component) c);
 end $$;
 
-comment on function resource.configuration is
+comment on function resource.configuration(text) is
   'All configuration that holds in a setup, defaults included: {component: {KEY: value}}; keys for every component '
   'are under the empty name. Keys by share or workflow are looked up with resource.config_value.';

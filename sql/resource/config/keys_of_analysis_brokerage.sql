@@ -38,5 +38,5 @@ language sql immutable as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_analysis_brokerage is
+comment on function resource.keys_of_analysis_brokerage() is
   'Configuration keys of the brokerage of analysis jobs, as in resource.config_key.';

@@ -43,5 +43,5 @@ language sql immutable as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_job_brokerage is
+comment on function resource.keys_of_job_brokerage() is
   'Configuration keys of the brokerage of production jobs, as in resource.config_key.';

@@ -32,5 +32,5 @@ language sql immutable as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_task_brokerage is
+comment on function resource.keys_of_task_brokerage() is
   'Configuration keys of the brokerage of tasks to nuclei, as in resource.config_key.';

@@ -25,5 +25,5 @@ language sql immutable as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_timeouts is
+comment on function resource.keys_of_timeouts() is
   'Configuration keys of timeouts and rebrokerage, as in resource.config_key.';

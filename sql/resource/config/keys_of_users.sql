@@ -30,5 +30,5 @@ language sql immutable as $$
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 
-comment on function resource.keys_of_users is
+comment on function resource.keys_of_users() is
   'Configuration keys of limits of users and groups, and of the classes of analysis tasks, as in resource.config_key.';

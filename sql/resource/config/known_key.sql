@@ -9,5 +9,5 @@ language sql stable as $$
    limit 1
 $$;
 
-comment on function resource.known_key is
+comment on function resource.known_key(text, text) is
   'The known configuration key that a key matches, an exact key before a pattern. No row = the key is not known.';

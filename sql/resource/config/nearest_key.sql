@@ -14,6 +14,6 @@ language sql stable as $$
            'or "forced": true in a row of a world.')
 $$;
 
-comment on function resource.nearest_key is
+comment on function resource.nearest_key(text, text) is
   'A hint for an unknown configuration key: the components that know it, or the most similar known key, and how to '
   'set a key of one''s own.';

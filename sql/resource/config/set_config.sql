@@ -44,7 +44,7 @@ begin
   end if;
 end $$;
 
-comment on function resource.set_config is
+comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
   'Sets a key of gdpconfig for a setup, or for all setups (p_everywhere), for a component (p_component, or '
   'component:KEY) or for every component; null removes it. Keys that no rule reads, and figures below 0 that no rule '
   'expects, are refused unless forced. Errors: PB001, PB002 (setup not granted).';

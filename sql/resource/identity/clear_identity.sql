@@ -4,5 +4,5 @@ language sql security definer set search_path = resource, pg_temp as $$
   select exists (select from gone)
 $$;
 
-comment on function resource.clear_identity is
+comment on function resource.clear_identity(text, text) is
   'Takes the use of a setup away from a database role; returns false if the role had none.';

@@ -22,6 +22,6 @@ begin
   return v_identity;
 end $$;
 
-comment on function resource.identify is
+comment on function resource.identify(text) is
   'The identity of the caller in a setup. Operators need no row and are generic in every setup. Errors: PB001 (no '
   'setup), PB002 (setup not granted).';

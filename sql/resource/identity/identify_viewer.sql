@@ -14,6 +14,6 @@ begin
   return resource.identify(p_setup);
 end $$;
 
-comment on function resource.identify_viewer is
+comment on function resource.identify_viewer(text) is
   'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup. '
   'Errors: PB001 (no setup), PB002 (setup not granted).';

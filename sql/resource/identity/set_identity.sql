@@ -22,5 +22,5 @@ begin
      set private = excluded.private, owner_group = excluded.owner_group, owner_dn = excluded.owner_dn;
 end $$;
 
-comment on function resource.set_identity is
+comment on function resource.set_identity(text, text, boolean, text, text) is
   'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';

@@ -9,5 +9,5 @@ language sql stable as $$
    order by c.relname
 $$;
 
-comment on function resource.expired_partitions is
+comment on function resource.expired_partitions(regclass, interval) is
   'Partitions by day of a table, named <table>_YYYYMMDD, whose day (UTC) ended longer ago than rows are kept.';

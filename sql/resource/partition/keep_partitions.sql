@@ -40,6 +40,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function resource.keep_partitions is
+comment on function resource.keep_partitions(regclass, interval, int) is
   'Makes the partitions of a table for today (UTC) and the days ahead, and drops those of days that ended longer ago '
   'than rows are kept. Returns how many partitions changed. A lock is waited for 300 ms at most.';

@@ -9,6 +9,6 @@ language sql immutable parallel safe as $$
    where btrim(split_part(i.item, '=', 1)) <> ''
 $$;
 
-comment on function resource.catchall is
+comment on function resource.catchall(text) is
   'A catchall of CRIC as an object: items are separated by commas; flags are true, key=value items are texts; the '
   'last of equal keys counts. Null or empty: {}.';

@@ -12,6 +12,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.change_settings is
+comment on function resource.change_settings(regclass, text, jsonb) is
   'Changes settings of a setup in the table setting of a schema, all or none; what is not given stays. '
   'Errors: PB001, naming the key and the value.';

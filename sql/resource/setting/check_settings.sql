@@ -42,7 +42,7 @@ begin
   return v_checked;
 end $$;
 
-comment on function resource.check_settings is
+comment on function resource.check_settings(regclass, jsonb) is
   'Checks an object of settings against the columns of a table setting and the checks on single columns, and returns '
   'the values as the columns take them. Intervals are texts or numbers of seconds. '
   'Errors: PB001, naming the key and the value.';

@@ -16,6 +16,6 @@ language sql stable as $$
               from resource.table_column(p_table) c))
 $$;
 
-comment on function resource.nearest_setting is
+comment on function resource.nearest_setting(regclass, text) is
   'A hint for a key that is no setting of a table: the set_settings that knows the key, else the setting whose name is '
   'most like it; and all settings of the table.';

@@ -15,5 +15,5 @@ language sql stable as $$
    where a.attrelid = p_table and a.attname = p_key
 $$;
 
-comment on function resource.setting_hint is
+comment on function resource.setting_hint(regclass, text) is
   'What a setting means and which values are allowed, from the comments of its column and of its checks.';

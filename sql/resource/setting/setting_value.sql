@@ -22,6 +22,6 @@ exception when data_exception then
   return null;
 end $$;
 
-comment on function resource.setting_value is
+comment on function resource.setting_value(regtype, jsonb) is
   'The JSON value that a setting of a type stores for one that was given: an interval for a text or a number of '
   'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates.';

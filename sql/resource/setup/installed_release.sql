@@ -4,5 +4,5 @@ language sql stable security definer set search_path = resource, pg_temp as $$
   select h.release, v.version_num from resource.installation h cross join resource.alembic_version v
 $$;
 
-comment on function resource.installed_release is
+comment on function resource.installed_release() is
   'Release and revision of pgbroker in this database; a program refuses to work with a database newer than itself.';

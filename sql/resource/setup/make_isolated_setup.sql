@@ -11,6 +11,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.make_isolated_setup is
+comment on function resource.make_isolated_setup(text) is
   'Makes a setup for a world that is evaluated by itself: configuration for all setups does not hold there. Errors: '
   'PB001 (the setup exists), PB002 (not an operator).';

@@ -13,5 +13,5 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_known_setup is
+comment on function resource.require_known_setup(text) is
   'Refuses a setup that does not exist, and lists the setups. Errors: PB001.';

@@ -8,4 +8,5 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_read_committed is 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
+comment on function resource.require_read_committed() is
+  'Refuses a transaction that keeps one snapshot. Errors: PB001.';

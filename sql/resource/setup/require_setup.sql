@@ -11,4 +11,4 @@ begin
   end if;
 end $$;
 
-comment on function resource.require_setup is 'Makes a setup if it does not exist. Errors: PB001.';
+comment on function resource.require_setup(text) is 'Makes a setup if it does not exist. Errors: PB001.';

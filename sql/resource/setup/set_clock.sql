@@ -6,6 +6,6 @@ begin
   update resource.setup set simulated = p_now where setup = p_setup;
 end $$;
 
-comment on function resource.set_clock is
+comment on function resource.set_clock(text, timestamptz) is
   'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. Errors: '
   'PB001.';

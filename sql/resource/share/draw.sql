@@ -10,4 +10,5 @@ language sql immutable as $$
            & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
 $$;
 
-comment on function resource.draw is 'A uniform number within (0, 1): the draw of a candidate under a seed.';
+comment on function resource.draw(bigint, bigint) is
+  'A uniform number within (0, 1): the draw of a candidate under a seed.';

@@ -32,6 +32,6 @@ language sql immutable as $$
   select d.gshare, d.chance from down d where d.is_leaf
 $$;
 
-comment on function resource.share_chances is
+comment on function resource.share_chances(resource.share[], text[]) is
   'The chance of each of the leaves named when the tree of shares is gone down at random, more often where a share is '
   'behind its target; the chances add up to 1. Names that are no leaf are left out.';

@@ -67,7 +67,7 @@ language sql immutable as $$
     from ranked r left join leaf l on l.gshare = r.gshare
 $$;
 
-comment on function resource.tree_of_shares is
+comment on function resource.tree_of_shares(resource.share[]) is
   'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part '
   'of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
   'distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

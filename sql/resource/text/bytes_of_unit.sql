@@ -8,5 +8,5 @@ language sql immutable parallel safe as $$
                                                    else 1 end
 $$;
 
-comment on function resource.bytes_of_unit is
+comment on function resource.bytes_of_unit(text) is
   'Bytes of a unit: B, kB, MB, GB, TB, with or without PerEvent; null or any other unit counts bytes.';

@@ -4,5 +4,5 @@ language sql immutable parallel safe as $$
     from unnest(string_to_array(p_list, ',')) with ordinality n(name, number)
 $$;
 
-comment on function resource.names_of_list is
+comment on function resource.names_of_list(text) is
   'The names of a list separated by commas, as PanDA writes it, without blanks around them; null = none.';

@@ -5,5 +5,5 @@ language sql immutable parallel safe as $$
               then (p_attributes ->> p_key)::float8 end
 $$;
 
-comment on function resource.number_or_null is
+comment on function resource.number_or_null(jsonb, text) is
   'A number among attributes; null where the key is absent or its value is not a number.';

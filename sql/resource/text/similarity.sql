@@ -6,5 +6,5 @@ language sql immutable parallel safe as $$
    where position(substr(upper(p_name), i::int, 2) in upper(p_other)) > 0
 $$;
 
-comment on function resource.similarity is
+comment on function resource.similarity(text, text) is
   'Similarity of two names, 0 to about 1: the pairs of neighbouring letters of the first that the second has.';

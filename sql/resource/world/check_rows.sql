@@ -29,6 +29,6 @@ begin
                         'Null = not set; a key that is left out has its default.');
 end $$;
 
-comment on function resource.check_rows is
+comment on function resource.check_rows(regclass, jsonb) is
   'Refuses an array of objects with a key that is not a column of the table, or a value of another type; the error '
   'names the row, the key and the value. Errors: PB001.';

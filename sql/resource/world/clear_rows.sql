@@ -25,6 +25,6 @@ begin
   end if;
 end $$;
 
-comment on function resource.clear_rows is
+comment on function resource.clear_rows(text, regclass, jsonb) is
   'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have the values '
   'of one of its objects; true = all rows of the setup.';

@@ -10,6 +10,6 @@ begin
   clock := resource.clock(p_setup);
 end $$;
 
-comment on function resource.describe_setup is
+comment on function resource.describe_setup(text) is
   'Whether a setup exists, its simulated time (null = real time), and its clock. Errors: PB001, PB002 (setup not '
   'granted).';

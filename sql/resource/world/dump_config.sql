@@ -13,6 +13,6 @@ begin
    order by c.app collate "C", c.component collate "C", c.key collate "C", c.setup nulls first;
 end $$;
 
-comment on function resource.dump_config is
+comment on function resource.dump_config(text) is
   'The configuration of a setup, and the configuration for all setups (without a setup), as rows {app, component, '
   'key, value, setup, forced}; forced marks keys that no rule reads. Errors: PB001, PB002 (setup not granted).';

@@ -16,6 +16,6 @@ begin
   using p_setup;
 end $$;
 
-comment on function resource.dump_rows is
+comment on function resource.dump_rows(text, regclass) is
   'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times '
   'in UTC. The dump functions of all schemas call it. Errors: PB001, PB002 (setup not granted).';

@@ -49,6 +49,6 @@ begin
   return v_text;
 end $$;
 
-comment on function resource.insert_text is
+comment on function resource.insert_text(regclass, jsonb, boolean) is
   'The statement that upserts an array of objects ($2) into a table of the setup $1. Keys that a row leaves out get '
   'the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';

@@ -16,6 +16,6 @@ language sql stable as $$
    where a.attrelid = p_table and (a.attnum = any (c.conkey) or p_constraint = '' and a.attname = p_column)
 $$;
 
-comment on function resource.refusal is
+comment on function resource.refusal(regclass, text, text, jsonb) is
   'Why a check constraint, or a column that must not be null (no constraint), refuses a row: the key, the value, the '
   'allowed values; and the meaning of the column. Null for other errors.';

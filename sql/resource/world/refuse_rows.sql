@@ -28,6 +28,6 @@ begin
   raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Check the rows.';
 end $$;
 
-comment on function resource.refuse_rows is
+comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is
   'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is '
   'allowed; else the error given. Errors: PB001.';

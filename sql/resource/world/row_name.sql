@@ -6,6 +6,6 @@ language sql stable as $$
                      'number ' || p_place)
 $$;
 
-comment on function resource.row_name is
+comment on function resource.row_name(regclass, jsonb, bigint) is
   'The name of a row of a JSON array in errors: its table and key, or its place where the key is an identity column '
   'or missing.';

@@ -5,5 +5,5 @@ language sql immutable parallel safe as $$
               else left(p_value::text, 100) end
 $$;
 
-comment on function resource.shown is
+comment on function resource.shown(jsonb) is
   'A JSON value as errors show it: at most a hundred characters, long numbers as powers of ten.';

@@ -5,7 +5,7 @@ language sql security definer set search_path = resource, pg_temp as $$
   select resource.store_rows(p_setup, resource.world_table(p_table), p_rows, p_parents, p_merge)
 $$;
 
-comment on function resource.store is
+comment on function resource.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema resource, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

@@ -23,6 +23,6 @@ begin
   return v_left_out;
 end $$;
 
-comment on function resource.store_config is
+comment on function resource.store_config(text, jsonb, boolean) is
   'Sets the configuration of an array of {app, component, key, value, everywhere, forced}. An unknown key is refused, '
   'or (p_lenient) left out and returned. Errors: PB001, PB002 (setup not granted).';

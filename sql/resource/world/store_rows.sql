@@ -49,7 +49,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function resource.store_rows is
+comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
   'Upserts an array of objects (keys are columns) into a table, in place of the rows of the given parents; p_merge: a '
   'row that is there keeps what is not given. The store functions of all schemas call it. Errors: PB001, PB002 (setup '
   'not granted).';

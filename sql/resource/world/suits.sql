@@ -14,6 +14,6 @@ language sql immutable parallel safe as $$
                                                                  else 9223372036854775808 end end
 $$;
 
-comment on function resource.suits is
+comment on function resource.suits(text, jsonb) is
   'Whether a JSON value is of a kind as resource.table_column names it: a text, a number, an integer, true or false, '
   'an array of texts.';

@@ -19,6 +19,6 @@ language sql stable as $$
    order by a.attnum
 $$;
 
-comment on function resource.table_column is
+comment on function resource.table_column(regclass) is
   'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether '
   'rows give it (false: an identity column).';

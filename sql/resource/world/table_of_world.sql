@@ -8,6 +8,6 @@ begin
     using errcode = 'PB001', hint = format('Tables of %s: %s.', p_schema, array_to_string(p_tables, ', '));
 end $$;
 
-comment on function resource.table_of_world is
+comment on function resource.table_of_world(text, text, text[]) is
   'A table of a schema, where it is one of those that worlds are loaded into and dumped from (p_tables): no other '
   'table is written by name. Errors: PB001 (another table).';

@@ -6,5 +6,5 @@ language sql stable as $$
     'instance_type}')
 $$;
 
-comment on function resource.world_table is
+comment on function resource.world_table(text) is
   'A table of the schema resource that worlds are loaded into and dumped from. Errors: PB001 (another table).';

@@ -123,7 +123,7 @@ begin
      where l.ceiling is distinct from coalesce(s.slots, 0);
 end $$;
 
-comment on function taskqueue.check_matching is
+comment on function taskqueue.check_matching(text) is
   'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
   'tables that it is derived from; no row: everything is right. One statement, exact under load. Errors: PB002 (setup '
   'not granted).';

@@ -39,7 +39,7 @@ begin
     order by 3 desc, 1;
 end $$;
 
-comment on function taskqueue.explain_job is
+comment on function taskqueue.explain_job(text, bigint) is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
   'matching one was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';

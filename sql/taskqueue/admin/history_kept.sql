@@ -6,5 +6,5 @@ language sql stable as $$
     left join taskqueue.setting t on t.setup = s.setup
 $$;
 
-comment on function taskqueue.history_kept is
+comment on function taskqueue.history_kept() is
   'How long the histories of TaskQueues and of brokered jobs are kept: the longest history_kept of all setups.';

@@ -21,7 +21,7 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.maintain is
+comment on function taskqueue.maintain(text) is
   'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, folds counts, '
   'removes empty TaskQueues and unused definitions and requests, rolls up the resources seen; for all setups it also '
   'makes and drops history partitions. Returns a row per step with the number of changes. Errors: PB002 (setup not '

@@ -68,4 +68,5 @@ begin
   return next;
 end $$;
 
-comment on function taskqueue.maintain_setup is 'Background work of one setup; see taskqueue.maintain.';
+comment on function taskqueue.maintain_setup(taskqueue.setting) is
+  'Background work of one setup; see taskqueue.maintain.';

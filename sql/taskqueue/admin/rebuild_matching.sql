@@ -58,6 +58,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.rebuild_matching is
+comment on function taskqueue.rebuild_matching(text) is
   'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from '
   'TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

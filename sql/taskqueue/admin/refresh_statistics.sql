@@ -8,6 +8,6 @@ begin
     taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
 end $$;
 
-comment on function taskqueue.refresh_statistics is
+comment on function taskqueue.refresh_statistics() is
   'Updates the planner''s statistics of the tables that matching reads; call it after a bulk load, before agents ask. '
   'Takes about 50 ms.';

@@ -25,6 +25,6 @@ begin
   return found;
 end $$;
 
-comment on function taskqueue.remove_setup is
+comment on function taskqueue.remove_setup(text) is
   'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false: '
   'there is no such setup. Errors: PB002 (setup not granted), PB006 (busy).';

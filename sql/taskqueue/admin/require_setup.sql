@@ -12,6 +12,6 @@ begin
   insert into taskqueue.setting (setup) values (p_setup) on conflict do nothing;
 end $$;
 
-comment on function taskqueue.require_setup is
+comment on function taskqueue.require_setup(text) is
   'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000 and 300000 '
   's. Errors: PB001.';

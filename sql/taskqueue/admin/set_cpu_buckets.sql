@@ -38,6 +38,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function taskqueue.set_cpu_buckets is
+comment on function taskqueue.set_cpu_buckets(text, bigint[]) is
   'Sets the CPU buckets of a setup (seconds) and moves its TaskQueues to them, merging those that become equal; '
   'returns how many TaskQueues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

@@ -20,6 +20,6 @@ begin
   on conflict do nothing;
 end $$;
 
-comment on function taskqueue.set_platform_compatibility is
+comment on function taskqueue.set_platform_compatibility(text, text, text[]) is
   'Sets the platforms that a resource offers beside p_offered; replaces the earlier list, and an empty list removes '
   'it. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

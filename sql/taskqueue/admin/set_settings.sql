@@ -9,7 +9,7 @@ begin
   perform taskqueue.recompute_shares(p_setup);
 end $$;
 
-comment on function taskqueue.set_settings is
+comment on function taskqueue.set_settings(text, jsonb) is
   'Changes settings of matching, all or none, and recomputes the shares. The settings are the columns of '
   'taskqueue.setting. A time is a text such as "30 minutes", or a number of seconds. '
   'Errors: PB001 (key or value), PB002 (setup not granted), PB006 (busy).';

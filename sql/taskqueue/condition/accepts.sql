@@ -21,4 +21,5 @@ language sql stable as $$
      and taskqueue.accepts_limits(p_definition, p_offer)
 $$;
 
-comment on function taskqueue.accepts is 'Whether a definition matches an offer: all conditions hold.';
+comment on function taskqueue.accepts(taskqueue.definition, taskqueue.offer) is
+  'Whether a definition matches an offer: all conditions hold.';

@@ -5,5 +5,5 @@ language sql stable as $$
   select (p_offer).banned_job_types is null or not (p_definition).job_types && (p_offer).banned_job_types
 $$;
 
-comment on function taskqueue.accepts_banned_job_type is
+comment on function taskqueue.accepts_banned_job_type(taskqueue.definition, taskqueue.offer) is
   'Condition BannedJobType: the TaskQueue lists no job type that the resource bans.';

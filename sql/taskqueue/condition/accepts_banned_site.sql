@@ -5,5 +5,5 @@ language sql stable as $$
   select (p_offer).banned_sites is null or not (p_definition).sites && (p_offer).banned_sites
 $$;
 
-comment on function taskqueue.accepts_banned_site is
+comment on function taskqueue.accepts_banned_site(taskqueue.definition, taskqueue.offer) is
   'Condition BannedSite: the TaskQueue lists no site that the resource bans.';

@@ -5,5 +5,5 @@ language sql stable as $$
   select (p_definition).cpu_time <= (p_offer).cpu_time
 $$;
 
-comment on function taskqueue.accepts_cpu_time is
+comment on function taskqueue.accepts_cpu_time(taskqueue.definition, taskqueue.offer) is
   'Condition CPUTime: the bucket of the TaskQueue is at most the CPU time offered, seconds.';

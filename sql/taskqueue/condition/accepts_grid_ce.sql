@@ -6,4 +6,5 @@ language sql stable as $$
          or (p_definition).grid_ces && (p_offer).grid_ces
 $$;
 
-comment on function taskqueue.accepts_grid_ce is 'Condition GridCE: the TaskQueue lists no CE, or one that is offered.';
+comment on function taskqueue.accepts_grid_ce(taskqueue.definition, taskqueue.offer) is
+  'Condition GridCE: the TaskQueue lists no CE, or one that is offered.';

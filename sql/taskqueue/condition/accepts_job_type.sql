@@ -6,5 +6,5 @@ language sql stable as $$
          or (p_definition).job_types && (p_offer).job_types
 $$;
 
-comment on function taskqueue.accepts_job_type is
+comment on function taskqueue.accepts_job_type(taskqueue.definition, taskqueue.offer) is
   'Condition JobType: the TaskQueue lists no job type, or one that is offered.';

@@ -6,5 +6,5 @@ language sql stable as $$
          or not taskqueue.hits_limit((p_definition).requirements, (p_offer).reached, (p_definition).setup)
 $$;
 
-comment on function taskqueue.accepts_limits is
+comment on function taskqueue.accepts_limits(taskqueue.definition, taskqueue.offer) is
   'Condition Limits: no value of the TaskQueue is at a limit of the site.';

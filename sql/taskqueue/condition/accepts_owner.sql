@@ -11,6 +11,6 @@ language sql stable as $$
   end
 $$;
 
-comment on function taskqueue.accepts_owner is
+comment on function taskqueue.accepts_owner(taskqueue.definition, taskqueue.offer) is
   'Condition Owner: a private pilot takes jobs of its groups; in a group without JobSharing it takes only jobs of its '
   'owner.';

@@ -6,5 +6,5 @@ language sql stable as $$
          or (p_definition).platforms && (p_offer).platforms
 $$;
 
-comment on function taskqueue.accepts_platform is
+comment on function taskqueue.accepts_platform(taskqueue.definition, taskqueue.offer) is
   'Condition Platform: the TaskQueue lists no platform, or one that is offered.';

@@ -13,5 +13,5 @@ language sql stable as $$
   end
 $$;
 
-comment on function taskqueue.accepts_site is
+comment on function taskqueue.accepts_site(taskqueue.definition, taskqueue.offer) is
   'Condition Site: an offered site is listed, or none is listed, and it is not banned.';

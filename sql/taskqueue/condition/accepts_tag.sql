@@ -5,4 +5,5 @@ language sql stable as $$
   select cardinality((p_definition).tags) = 0 or (p_offer).tags is null or (p_definition).tags <@ (p_offer).tags
 $$;
 
-comment on function taskqueue.accepts_tag is 'Condition Tag: every tag of the TaskQueue is offered.';
+comment on function taskqueue.accepts_tag(taskqueue.definition, taskqueue.offer) is
+  'Condition Tag: every tag of the TaskQueue is offered.';

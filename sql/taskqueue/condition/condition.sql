@@ -46,6 +46,6 @@ language sql stable as $$
     ) c (condition, wanted, offered, holds)
 $$;
 
-comment on function taskqueue.condition is
+comment on function taskqueue.condition(taskqueue.definition, taskqueue.offer) is
   'Each condition for a definition and an offer: what the TaskQueue wants, what the resource offers, and whether the '
   'condition holds. All conditions hold exactly when taskqueue.accepts is true.';

@@ -15,6 +15,6 @@ language sql immutable as $$
          | case when p_offer.grid_ces is null then 0 else 16 end
 $$;
 
-comment on function taskqueue.tests_of is
+comment on function taskqueue.tests_of(taskqueue.offer) is
   'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions '
   'have to be tested.';

@@ -43,5 +43,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.clean_counts is
+comment on function taskqueue.clean_counts(text) is
   'Removes counts and changes that no reader needs any more; returns how many.';

@@ -24,6 +24,6 @@ language sql as $$
   returning 1::bigint
 $$;
 
-comment on function taskqueue.fold_counts is
+comment on function taskqueue.fold_counts(text, bigint) is
   'Counts the changes of a TaskQueue into a new base; null: there were none. A reader gets the same numbers before and '
   'after.';

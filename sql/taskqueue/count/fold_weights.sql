@@ -19,5 +19,5 @@ language sql as $$
    group by g.owner_dn, g.light having sum(g.task_queues) <> 0 or sum(g.weight) <> 0
 $$;
 
-comment on function taskqueue.fold_weights is
+comment on function taskqueue.fold_weights(text, text) is
   'Reduces the rows of taskqueue.owner_weight of an owner group without changing their sums.';

@@ -23,6 +23,6 @@ language sql stable rows 3 as $$
    group by n.user_priority
 $$;
 
-comment on function taskqueue.job_level is
+comment on function taskqueue.job_level(text, bigint, xid8) is
   'Waiting jobs of a TaskQueue that are not held, by user priority; how many changes were read; and an id below which '
   'there is no job. Changes made by the transaction p_except are left out.';

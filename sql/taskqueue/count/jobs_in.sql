@@ -3,4 +3,4 @@ language sql stable as $$
   select coalesce(sum(l.jobs), 0)::bigint from taskqueue.job_level(p_setup, p_task_queue_id) l
 $$;
 
-comment on function taskqueue.jobs_in is 'Waiting jobs of a TaskQueue that are not held.';
+comment on function taskqueue.jobs_in(text, bigint) is 'Waiting jobs of a TaskQueue that are not held.';

@@ -7,6 +7,6 @@ language sql as $$
           p_task_queues * p_weight::numeric)
 $$;
 
-comment on function taskqueue.note_weight is
+comment on function taskqueue.note_weight(text, text, text, float8, int) is
   'Notes in taskqueue.owner_weight that an owner has one TaskQueue of this mean weight more (p_task_queues 1) or fewer '
   '(-1).';

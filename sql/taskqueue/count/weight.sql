@@ -7,4 +7,4 @@ language sql immutable as $$
               else p_user_priority end::float8
 $$;
 
-comment on function taskqueue.weight is 'Weight of a user priority in the mean weight of a TaskQueue.';
+comment on function taskqueue.weight(int, boolean) is 'Weight of a user priority in the mean weight of a TaskQueue.';

@@ -7,4 +7,5 @@ language sql stable rows 1 as $$
     from taskqueue.job_level(p_task_queue.setup, p_task_queue.task_queue_id) c
 $$;
 
-comment on function taskqueue.weight_of_task_queue is 'Mean weight of the jobs of a TaskQueue, as they are now.';
+comment on function taskqueue.weight_of_task_queue(taskqueue.task_queue, boolean) is
+  'Mean weight of the jobs of a TaskQueue, as they are now.';

@@ -8,5 +8,5 @@ language sql stable as $$
          end
 $$;
 
-comment on function taskqueue.compatible_platforms is
+comment on function taskqueue.compatible_platforms(text, text[]) is
   'The platforms offered and those compatible with them; null stays null (no condition).';

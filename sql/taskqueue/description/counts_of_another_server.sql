@@ -11,5 +11,5 @@ language sql stable as $$
                   where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 
-comment on function taskqueue.counts_of_another_server is
+comment on function taskqueue.counts_of_another_server(text) is
   'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';

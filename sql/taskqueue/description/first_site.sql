@@ -6,6 +6,6 @@ language sql immutable as $$
    where (cardinality(p_sites) = 0 or s = any (p_sites)) and not s = any (p_banned_sites)
 $$;
 
-comment on function taskqueue.first_site is
+comment on function taskqueue.first_site(text[], text[], text[]) is
   'The first of the offered sites, by name, that a TaskQueue accepts and does not ban; null = none. It is the site of '
   'the lease.';

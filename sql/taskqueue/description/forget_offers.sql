@@ -5,5 +5,5 @@ language sql as $$
   delete from taskqueue.known_offer k where k.setup = p_setup
 $$;
 
-comment on function taskqueue.forget_offers is
+comment on function taskqueue.forget_offers(text) is
   'Forgets the parsed descriptions, because a configuration changes. The caller has called taskqueue.reconfigure.';

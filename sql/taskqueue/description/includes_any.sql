@@ -6,4 +6,4 @@ begin
          and exists (select from unnest(p_texts) t where t ~* '^[[:punct:][:space:]]*any[[:punct:][:space:]]*$');
 end $$;
 
-comment on function taskqueue.includes_any is 'Whether one of the texts is "any".';
+comment on function taskqueue.includes_any(text[]) is 'Whether one of the texts is "any".';

@@ -49,5 +49,5 @@ begin
   return v_known;
 end $$;
 
-comment on function taskqueue.known_offer_of is
+comment on function taskqueue.known_offer_of(text, jsonb, resource.identity) is
   'A resource description, parsed now or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';

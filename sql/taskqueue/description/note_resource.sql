@@ -53,6 +53,6 @@ begin
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.note_resource is
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
   'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
   'the owner of the identity, without JobID.';

@@ -87,6 +87,6 @@ begin
   return taskqueue.with_limits(p_setup, p_resource, v_offer);
 end $$;
 
-comment on function taskqueue.offer_of is
+comment on function taskqueue.offer_of(text, jsonb, resource.identity) is
   'A resource description as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, '
   'naming key and value.';

@@ -9,5 +9,5 @@ exception when sqlstate 'PB001' then
   return null;
 end $$;
 
-comment on function taskqueue.offer_once_made is
+comment on function taskqueue.offer_once_made(text, jsonb, resource.identity) is
   'taskqueue.offer_of for a description seen before; null where it would be refused now.';

@@ -14,5 +14,5 @@ begin
   return v_texts;
 end $$;
 
-comment on function taskqueue.offered is
+comment on function taskqueue.offered(text, jsonb, text[]) is
   'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';

@@ -4,4 +4,4 @@ language sql stable as $$
   select case when cardinality(p_values) = 0 then 'offers none' else array_to_string(p_values, ', ') end
 $$;
 
-comment on function taskqueue.offered_text is 'An offered value as text.';
+comment on function taskqueue.offered_text(text[]) is 'An offered value as text.';

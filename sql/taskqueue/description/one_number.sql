@@ -17,5 +17,5 @@ begin
   return v_number;
 end $$;
 
-comment on function taskqueue.one_number is
+comment on function taskqueue.one_number(text, jsonb) is
   'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';

@@ -13,4 +13,4 @@ begin
   return p_value #>> '{}';
 end $$;
 
-comment on function taskqueue.one_text is 'The text of a JSON value. Errors: PB001, naming the key.';
+comment on function taskqueue.one_text(text, jsonb) is 'The text of a JSON value. Errors: PB001, naming the key.';

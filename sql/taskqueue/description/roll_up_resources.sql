@@ -44,6 +44,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.roll_up_resources is
+comment on function taskqueue.roll_up_resources(text) is
   'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues that they belong '
   'to (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';

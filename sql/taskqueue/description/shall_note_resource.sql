@@ -9,5 +9,5 @@ language sql as $$
                       0)::bigint = any (p_known.seen)
 $$;
 
-comment on function taskqueue.shall_note_resource is
+comment on function taskqueue.shall_note_resource(taskqueue.known_offer, bigint, boolean) is
   'Whether a call notes its resource; p_matched: whether it found a job.';

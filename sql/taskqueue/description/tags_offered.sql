@@ -31,6 +31,6 @@ begin
   return case when not v_any then v_tags end;
 end $$;
 
-comment on function taskqueue.tags_offered is
+comment on function taskqueue.tags_offered(jsonb) is
   'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag is any). Errors: '
   'PB001.';

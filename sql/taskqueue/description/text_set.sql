@@ -34,6 +34,6 @@ begin
   return v_texts;
 end $$;
 
-comment on function taskqueue.text_set is
+comment on function taskqueue.text_set(text, jsonb) is
   'The texts of a JSON value, sorted and without duplicates: one text or a list; null, [] and an absent value give '
   'none. Errors: PB001, naming the key.';

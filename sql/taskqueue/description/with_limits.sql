@@ -35,6 +35,6 @@ begin
   return p_offer;
 end $$;
 
-comment on function taskqueue.with_limits is
+comment on function taskqueue.with_limits(text, jsonb, taskqueue.offer) is
   'The offer with the limits of its site that are reached. Errors: PB001 (not exactly one site or CE named where '
   'limits are set).';

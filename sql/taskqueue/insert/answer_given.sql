@@ -24,6 +24,6 @@ begin
   return v_request.answer;
 end $$;
 
-comment on function taskqueue.answer_given is
+comment on function taskqueue.answer_given(resource.identity, uuid, text, uuid) is
   'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for '
   'another call).';

@@ -70,6 +70,6 @@ begin
   return v_out;
 end $$;
 
-comment on function taskqueue.canonical_requirements is
+comment on function taskqueue.canonical_requirements(text, jsonb) is
   'The requirements in the one form by which TaskQueues are compared: aliases resolved, CPUTime as its bucket '
   '(seconds), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value.';

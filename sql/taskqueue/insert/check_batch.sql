@@ -44,5 +44,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.check_batch is
+comment on function taskqueue.check_batch(jsonb) is
   'How many jobs a batch holds; its shape, ids and user priorities are checked. Errors: PB001, naming the element.';

@@ -9,6 +9,6 @@ language sql stable as $$
                     limit 1))
 $$;
 
-comment on function taskqueue.cpu_bucket_of is
+comment on function taskqueue.cpu_bucket_of(text, numeric) is
   'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. Null where the '
   'setup has no buckets.';

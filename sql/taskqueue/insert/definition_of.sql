@@ -27,5 +27,5 @@ begin
   return v_definition_id;
 end $$;
 
-comment on function taskqueue.definition_of is
+comment on function taskqueue.definition_of(text, jsonb) is
   'The definition of canonical requirements; a new one where there is none.';

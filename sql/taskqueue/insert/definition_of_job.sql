@@ -18,4 +18,5 @@ begin
   return v_definition;
 end $$;
 
-comment on function taskqueue.definition_of_job is 'Requirements of a waiting or leased job. Errors: PB004.';
+comment on function taskqueue.definition_of_job(text, bigint) is
+  'Requirements of a waiting or leased job. Errors: PB004.';

@@ -4,5 +4,5 @@ language sql immutable as $$
   select md5((p_requirements - '{Sites,BannedSites,MinRAM,MaxRAM}'::text[])::text)::uuid
 $$;
 
-comment on function taskqueue.family_of is
+comment on function taskqueue.family_of(jsonb) is
   'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM.';

@@ -82,7 +82,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.fill_task_queues is
+comment on function taskqueue.fill_task_queues(text, bigint[], bigint[], int[], resource.identity) is
   'Inserts jobs into TaskQueues, one named for each job, or moves jobs that wait already, with their counts. Errors: '
   'PB002 (a private submitter would move the job of another owner), PB005 (a submitter gives the id of a brokered job '
   'that has not ended).';

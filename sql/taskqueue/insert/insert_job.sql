@@ -41,7 +41,7 @@ begin
   return v_answer::bigint;
 end $$;
 
-comment on function taskqueue.insert_job is
+comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
   'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, and a job that waits already is moved. The '
   'same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority), PB002 (setup '
   'or owner not granted), PB005 (leased, or a brokered job), PB006 (other calls insert the same job all the time).';

@@ -37,7 +37,7 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.insert_jobs is
+comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
   'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as in taskqueue.insert_job). An element '
   'is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: '
   'PB001, PB002, PB005, naming the job; PB006 (other calls insert the same jobs all the time).';

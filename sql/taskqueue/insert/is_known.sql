@@ -7,5 +7,5 @@ language sql stable as $$
       or exists (select from workload.job w where w.setup = p_setup and w.job_id = p_job_id)
 $$;
 
-comment on function taskqueue.is_known is
+comment on function taskqueue.is_known(text, bigint) is
   'Whether a job waits, is leased or has ended in taskqueue, or exists in workload.';

@@ -14,4 +14,4 @@ begin
     using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
 end $$;
 
-comment on function taskqueue.job_id is 'A job id from JSON, checked. Errors: PB001.';
+comment on function taskqueue.job_id(jsonb, text) is 'A job id from JSON, checked. Errors: PB001.';

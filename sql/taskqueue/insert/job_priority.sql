@@ -10,4 +10,4 @@ begin
     using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
 end $$;
 
-comment on function taskqueue.job_priority is 'The user priority of a job, checked. Errors: PB001.';
+comment on function taskqueue.job_priority(bigint, numeric) is 'The user priority of a job, checked. Errors: PB001.';

@@ -11,5 +11,5 @@ language sql as $$
      set call = excluded.call, asked = excluded.asked, answer = excluded.answer, made_at = excluded.made_at
 $$;
 
-comment on function taskqueue.keep_answer is
+comment on function taskqueue.keep_answer(resource.identity, uuid, text, uuid, jsonb) is
   'Keeps the answer of a request for ten minutes (taskqueue.maintain removes it).';

@@ -8,5 +8,5 @@ begin
   return '{}'::text[];  -- no query: of nine lists most are absent
 end $$;
 
-comment on function taskqueue.list_of is
+comment on function taskqueue.list_of(jsonb, text) is
   'The values of a list of canonical requirements, sorted; empty where the list is absent.';

@@ -60,6 +60,6 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.make_task_queue is
+comment on function taskqueue.make_task_queue(text, bigint, float8) is
   'Makes a TaskQueue of the definition and returns its id; p_weight is the mean weight of its first jobs. The caller '
   'ends with taskqueue.open_task_queues.';

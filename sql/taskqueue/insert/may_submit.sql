@@ -13,4 +13,5 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.may_submit is 'Refuses jobs that do not belong to the private submitter. Errors: PB002.';
+comment on function taskqueue.may_submit(resource.identity, jsonb) is
+  'Refuses jobs that do not belong to the private submitter. Errors: PB002.';

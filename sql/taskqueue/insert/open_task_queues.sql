@@ -71,5 +71,5 @@ begin
   perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
-comment on function taskqueue.open_task_queues is
+comment on function taskqueue.open_task_queues(text, bigint[]) is
   'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

@@ -76,6 +76,6 @@ begin
   return v_made;
 end $$;
 
-comment on function taskqueue.place_batch is
+comment on function taskqueue.place_batch(resource.identity, jsonb) is
   'Puts the jobs of a checked batch into TaskQueues; returns the TaskQueues made, for taskqueue.open_task_queues. '
   'Errors: PB001, PB002, PB005, naming the job.';

@@ -41,7 +41,7 @@ begin
   perform taskqueue.refuse_leased_ids(p_setup, p_job_ids);
 end $$;
 
-comment on function taskqueue.place_jobs is
+comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
   'Puts jobs with the same canonical requirements into the newest TaskQueue with space, opening TaskQueues as needed. '
   'Returns the TaskQueue of the last job, and the TaskQueues made, for taskqueue.open_task_queues. Errors: PB002 (a '
   'private submitter would move the job of another owner), PB005 (leased).';

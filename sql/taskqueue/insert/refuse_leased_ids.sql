@@ -21,6 +21,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.refuse_leased_ids is
+comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
   'Refuses ids just inserted that are leased; a job that had ended continues the count of its attempts. Errors: PB005 '
   '(leased).';

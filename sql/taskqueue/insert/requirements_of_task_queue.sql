@@ -41,5 +41,5 @@ language sql stable as $$
               where v.setup = p_task_queue.setup and v.task_queue_id = p_task_queue.task_queue_id)))
 $$;
 
-comment on function taskqueue.requirements_of_task_queue is
+comment on function taskqueue.requirements_of_task_queue(taskqueue.task_queue) is
   'Canonical requirements of a TaskQueue, from its columns and requirement tables.';

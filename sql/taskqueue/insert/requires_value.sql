@@ -8,5 +8,5 @@ language sql immutable as $$
          end
 $$;
 
-comment on function taskqueue.requires_value is
+comment on function taskqueue.requires_value(jsonb, text, text) is
   'Whether canonical requirements list the value under the key; null where the key is absent.';

@@ -6,5 +6,5 @@ begin
   return new;
 end $$;
 
-comment on function taskqueue.round_cpu_time is
+comment on function taskqueue.round_cpu_time() is
   'Trigger: rounds the CPU time of a TaskQueue up to its bucket, by taskqueue.cpu_bucket_of.';

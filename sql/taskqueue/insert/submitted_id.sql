@@ -11,4 +11,5 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.submitted_id is 'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';
+comment on function taskqueue.submitted_id(jsonb) is
+  'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';

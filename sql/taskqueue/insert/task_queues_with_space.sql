@@ -17,6 +17,6 @@ language sql as $$
              for key share of q skip locked) n
 $$;
 
-comment on function taskqueue.task_queues_with_space is
+comment on function taskqueue.task_queues_with_space(text, bigint[], bigint) is
   'The newest TaskQueue of each definition with fewer jobs than p_size, locked against deletion, and how many more '
   'jobs it takes; no row: there is none.';

@@ -17,6 +17,6 @@ language sql stable rows 3 as $$
             taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
 $$;
 
-comment on function taskqueue.user_priority_order is
+comment on function taskqueue.user_priority_order(text, bigint, bigint, boolean, text) is
   'User priorities of a TaskQueue in drawn order, with the jobs counted there and how many changes of counts are not '
   'folded; user priorities without counted jobs come last.';

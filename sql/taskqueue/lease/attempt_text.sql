@@ -4,5 +4,5 @@ language sql stable as $$
   select p_number::text || '-' || replace(p_token::text, '-', '')
 $$;
 
-comment on function taskqueue.attempt_text is
+comment on function taskqueue.attempt_text(int, uuid) is
   'The attempt as clients see it: number, hyphen, token in 32 hexadecimal digits.';

@@ -33,7 +33,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.cancel_job is
+comment on function taskqueue.cancel_job(text, bigint, text) is
   'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked), so that its agent gets '
   'kill as the answer to its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no '
   'such job).';

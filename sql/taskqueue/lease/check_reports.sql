@@ -37,6 +37,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.check_reports is
+comment on function taskqueue.check_reports(jsonb, text[]) is
   'Checks that reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming '
   'the element.';

@@ -17,7 +17,7 @@ begin
   perform taskqueue.note_ends(array[p_lease], p_outcome);
 end $$;
 
-comment on function taskqueue.end_lease is
+comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is
   'Ends a leased job with an outcome and returns its limit slots. A brokered job gets the matching status, and its '
   'history gets the reason: p_why, or the reason of the kill, or finish_job. Errors: PB005 (its status does not allow '
   'this end).';

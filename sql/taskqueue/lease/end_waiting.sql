@@ -29,5 +29,5 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-comment on function taskqueue.end_waiting is
+comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
   'Ends a waiting job; returns its TaskQueue, null when it does not wait. Errors: PB002 (not the caller''s).';

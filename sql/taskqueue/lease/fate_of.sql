@@ -8,6 +8,6 @@ language sql stable rows 1 as $$
          (select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id)
 $$;
 
-comment on function taskqueue.fate_of is
+comment on function taskqueue.fate_of(text, bigint) is
   'What has become of a job, one row: whether it waits (in which TaskQueue, unless it is held), whether it is leased, '
   'and how it ended; null = it has not, or is forgotten.';

@@ -27,6 +27,6 @@ begin
   return p_outcome;
 end $$;
 
-comment on function taskqueue.finish_job is
+comment on function taskqueue.finish_job(text, bigint, text, text) is
   'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, '
   'attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

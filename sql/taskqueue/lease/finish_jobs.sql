@@ -26,6 +26,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.finish_jobs is
+comment on function taskqueue.finish_jobs(text, jsonb) is
   'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished); each answer is the outcome, stale or refused, '
   'with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';

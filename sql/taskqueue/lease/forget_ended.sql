@@ -15,6 +15,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.forget_ended is
+comment on function taskqueue.forget_ended(text, interval) is
   'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
   'come back. Errors: PB001, PB002 (setup not granted).';

@@ -15,4 +15,5 @@ language sql stable as $$
                      (select r.role_name from resource.installation_role r where r.kind = 'operator'), 'member')
 $$;
 
-comment on function taskqueue.holder_of is 'Who has a job now, as a sentence for operators; null for everybody else.';
+comment on function taskqueue.holder_of(text, bigint) is
+  'Who has a job now, as a sentence for operators; null for everybody else.';

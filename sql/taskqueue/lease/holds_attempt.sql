@@ -6,4 +6,4 @@ language sql stable as $$
                     and taskqueue.attempt_text(l.attempt, l.token) = p_attempt)
 $$;
 
-comment on function taskqueue.holds_attempt is 'Whether the attempt has the job now.';
+comment on function taskqueue.holds_attempt(text, bigint, text) is 'Whether the attempt has the job now.';

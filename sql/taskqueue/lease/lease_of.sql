@@ -28,6 +28,6 @@ begin
           detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
 end $$;
 
-comment on function taskqueue.lease_of is
+comment on function taskqueue.lease_of(text, bigint, text) is
   'The lease of a job, locked, if the attempt is the current one. Errors: PB001 (not an attempt), PB003 (stale '
   'attempt, or no such job).';

@@ -16,6 +16,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.may_touch is
+comment on function taskqueue.may_touch(resource.identity, bigint, bigint) is
   'Refuses a job that does not belong to the private submitter; p_definition_id is the definition of the job. Errors: '
   'PB002.';

@@ -14,4 +14,5 @@ language sql as $$
     from unnest(p_leases) l;
 $$;
 
-comment on function taskqueue.note_ends is 'Writes the matches and the ends of leases into the history.';
+comment on function taskqueue.note_ends(taskqueue.lease[], text) is
+  'Writes the matches and the ends of leases into the history.';

@@ -7,4 +7,4 @@ language sql as $$
           p_lease.definition_id, p_lease.user_priority, p_lease.site, p_lease.grid_ce, resource.caller())
 $$;
 
-comment on function taskqueue.note_event is 'Writes an event of a lease into the history.';
+comment on function taskqueue.note_event(taskqueue.lease, text) is 'Writes an event of a lease into the history.';

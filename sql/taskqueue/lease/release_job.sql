@@ -17,6 +17,6 @@ begin
   return taskqueue.return_jobs(p_setup, array[v_lease]);
 end $$;
 
-comment on function taskqueue.release_job is
+comment on function taskqueue.release_job(text, bigint, text) is
   'Puts a leased job back into its TaskQueue and returns the TaskQueue; null: it was marked for kill and ended as '
   'cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

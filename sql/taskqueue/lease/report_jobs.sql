@@ -27,7 +27,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.report_jobs is
+comment on function taskqueue.report_jobs(text, jsonb) is
   'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
   'continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 '
   '(setup not granted).';

@@ -47,6 +47,6 @@ begin
   return v_task_queue_id;
 end $$;
 
-comment on function taskqueue.return_jobs is
+comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
   'Puts leased jobs back into TaskQueues of their requirements, with their attempts; returns the TaskQueue of the last '
   'job. Errors: PB005 (the status of a brokered job does not allow it).';

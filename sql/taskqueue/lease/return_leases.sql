@@ -24,6 +24,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.return_leases is
+comment on function taskqueue.return_leases(text, bigint[], text) is
   'Puts those of the jobs that are leased back into their TaskQueues; those that are to be killed end as cancelled. '
   'Errors: PB005 (the state of a brokered job does not allow it).';

@@ -27,4 +27,4 @@ begin
   return v_state;
 end $$;
 
-comment on function taskqueue.state_of_job is 'State of a job, as text. Errors: PB004 (no such job).';
+comment on function taskqueue.state_of_job(text, bigint) is 'State of a job, as text. Errors: PB004 (no such job).';

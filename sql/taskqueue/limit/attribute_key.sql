@@ -18,5 +18,5 @@ begin
   return v_key;
 end $$;
 
-comment on function taskqueue.attribute_key is
+comment on function taskqueue.attribute_key(text) is
   'The requirement key that the attribute of a limit names (JobType: JobTypes). Errors: PB001.';

@@ -19,5 +19,5 @@ begin
   return v_id is not null;
 end $$;
 
-comment on function taskqueue.clear_limit is
+comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
   'Removes a limit; false: there is no such limit. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';

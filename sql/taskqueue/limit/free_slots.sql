@@ -11,4 +11,4 @@ language sql as $$
   insert into taskqueue.limit_slot (setup, limit_id, slot) select p_setup, g.limit_id, g.slot from gone g;
 $$;
 
-comment on function taskqueue.free_slots is 'Returns the limit slots of jobs.';
+comment on function taskqueue.free_slots(text, bigint[]) is 'Returns the limit slots of jobs.';

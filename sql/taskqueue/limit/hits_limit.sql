@@ -7,4 +7,5 @@ language sql stable as $$
                     and taskqueue.requires_value(p_requirements, l.attribute, l.value))
 $$;
 
-comment on function taskqueue.hits_limit is 'Whether requirements list a value of one of the limits.';
+comment on function taskqueue.hits_limit(jsonb, bigint[], text) is
+  'Whether requirements list a value of one of the limits.';

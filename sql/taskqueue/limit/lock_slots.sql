@@ -57,6 +57,6 @@ begin
   taken := true;
 end $$;
 
-comment on function taskqueue.lock_slots is
+comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
   'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
   'reached. taskqueue.use_slots assigns it to the job.';

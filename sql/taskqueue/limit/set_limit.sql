@@ -45,7 +45,7 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.set_limit is
+comment on function taskqueue.set_limit(text, text, text, text, text, text, numeric, int) is
   'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind '
   'running; 0 blocks), or the seconds between two matches (kind delay, with p_burst matches at once after a pause). '
   'Existing leases count; lowering a limit evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), '

@@ -21,4 +21,5 @@ language sql as $$
    where l.setup = p_setup and l.limit_id = p_limit_id;
 $$;
 
-comment on function taskqueue.set_slots is 'Makes the slots of a running limit anew from the existing leases.';
+comment on function taskqueue.set_slots(text, bigint) is
+  'Makes the slots of a running limit anew from the existing leases.';

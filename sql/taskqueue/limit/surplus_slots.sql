@@ -6,5 +6,5 @@ language sql stable as $$
   select count(*) from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id and s.slot < 0
 $$;
 
-comment on function taskqueue.surplus_slots is
+comment on function taskqueue.surplus_slots(text, bigint) is
   'How many slots a running limit has above its ceiling after it was lowered.';

@@ -16,5 +16,5 @@ language sql as $$
    where d.setup = p_setup and d.limit_id = l.limit_id and l.slot is null;
 $$;
 
-comment on function taskqueue.use_slots is
+comment on function taskqueue.use_slots(text, bigint, jsonb) is
   'Gives the slots locked by taskqueue.lock_slots to a job, and advances the clocks of its delays.';

@@ -11,6 +11,6 @@ language sql immutable as $$
          end
 $$;
 
-comment on function taskqueue.draw_key is
+comment on function taskqueue.draw_key(float8, float8, float8, text, float8) is
   'Key of the smallest draw of p_count candidates with the same priority, given that all lie above p_last_key; the '
   'smallest key is taken first.';

@@ -25,6 +25,7 @@ begin
      limit 3);
 end $$;
 
-comment on function taskqueue.drawn_task_queues is
+comment on function taskqueue.drawn_task_queues(
+  text, taskqueue.offer, bigint[], bigint, float8, bigint[], text, bigint) is
   'The next three TaskQueues of some definitions that match an offer, in drawn order and without p_passed; p_bucket '
   'and p_last_key are where the draw continues.';

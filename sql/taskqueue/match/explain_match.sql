@@ -28,7 +28,7 @@ begin
      coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
-comment on function taskqueue.explain_match is
+comment on function taskqueue.explain_match(text, bigint, jsonb) is
   'Explains why a job matches a resource description or does not: one row per condition. The resource can get the job '
   'exactly when all conditions hold; which of the matching jobs comes next is drawn. Errors: PB001 (description), '
   'PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';

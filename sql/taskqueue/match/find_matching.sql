@@ -28,5 +28,5 @@ begin
   return p_known;
 end $$;
 
-comment on function taskqueue.find_matching is
+comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
   'A known description with the definitions that match it, found by testing each.';

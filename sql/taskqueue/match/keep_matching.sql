@@ -13,5 +13,5 @@ language sql as $$
                                 for update skip locked))
 $$;
 
-comment on function taskqueue.keep_matching is
+comment on function taskqueue.keep_matching(text, taskqueue.known_offer, bigint[], pg_snapshot) is
   'Stores which definitions match a description, as of a snapshot; more than 500 are not stored.';

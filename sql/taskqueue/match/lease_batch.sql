@@ -143,6 +143,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.lease_batch is
+comment on function taskqueue.lease_batch(text, jsonb, int, bigint) is
   'Leases up to p_limit jobs to a resource, drawn side by side; with a seed, the draws follow from the seed. Errors: '
   'PB001 (description), PB002 (setup not granted).';

@@ -237,6 +237,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_jobs is
+comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
   'them. Errors: PB001 (description), PB002 (setup not granted).';

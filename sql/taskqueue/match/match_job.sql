@@ -17,6 +17,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.match_job is
+comment on function taskqueue.match_job(text, jsonb, uuid) is
   'Leases one waiting job to a resource; no row: nothing matches now. Later calls about the job present the attempt. '
   'The same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not granted).';

@@ -19,6 +19,6 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.match_jobs is
+comment on function taskqueue.match_jobs(text, jsonb, int, uuid) is
   'Leases up to p_limit (1..1000) waiting jobs to a resource; no row: nothing matches now. The same request id within '
   'ten minutes gives the same jobs. Errors: PB001 (description), PB002 (setup not granted).';

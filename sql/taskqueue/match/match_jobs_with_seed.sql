@@ -10,6 +10,6 @@ begin
   return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
-comment on function taskqueue.match_jobs_with_seed is
+comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is
   'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same TaskQueues takes the same '
   'jobs. Errors: PB001, PB002.';

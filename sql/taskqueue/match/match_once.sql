@@ -22,5 +22,5 @@ begin
                                           user_priority int, attempt text);
 end $$;
 
-comment on function taskqueue.match_once is
+comment on function taskqueue.match_once(text, jsonb, int, uuid) is
   'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';

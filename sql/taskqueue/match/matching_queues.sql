@@ -17,6 +17,6 @@ begin
      order by q.cpu_time desc, q.priority desc, q.task_queue_id;
 end $$;
 
-comment on function taskqueue.matching_queues is
+comment on function taskqueue.matching_queues(text, jsonb) is
   'The open TaskQueues that match a resource description, with the number of their jobs that are not held, highest CPU '
   'bucket and priority first. Errors: PB001 (description), PB002 (setup not granted).';

@@ -23,5 +23,5 @@ begin
   return v_ids;
 end $$;
 
-comment on function taskqueue.new_matching is
+comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
   'The definitions made since taskqueue.find_matching that match a description.';

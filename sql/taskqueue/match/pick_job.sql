@@ -15,6 +15,6 @@ language sql stable rows 1 as $$
           order by i.job_id offset floor(resource.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
 $$;
 
-comment on function taskqueue.pick_job is
+comment on function taskqueue.pick_job(text, bigint, boolean, text, bigint) is
   'The job of a TaskQueue that the draws select, its user priority, and how many jobs that has. No row: the TaskQueue '
   'is empty, or the counts are wrong.';

@@ -42,5 +42,5 @@ begin
   return null;
 end $$;
 
-comment on function taskqueue.take_job is
+comment on function taskqueue.take_job(text, bigint, boolean, text, bigint) is
   'Takes a job of a TaskQueue out of waiting; null: every job is locked, or there is none.';

@@ -55,6 +55,6 @@ begin
   return v_closed;
 end $$;
 
-comment on function taskqueue.close_gaps is
+comment on function taskqueue.close_gaps(text) is
   'Closes the gaps of lists where half of a weight class is empty, and removes lists without a TaskQueue; returns how '
   'many lists changed.';

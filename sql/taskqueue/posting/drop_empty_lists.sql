@@ -22,5 +22,5 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.drop_empty_lists is
+comment on function taskqueue.drop_empty_lists(text, bigint[]) is
   'Removes the given lists that hold no TaskQueue; returns how many were removed.';

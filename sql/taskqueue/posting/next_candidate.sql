@@ -54,7 +54,7 @@ language sql stable rows 1 as $$
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
 $$;
 
-comment on function taskqueue.next_candidate is
+comment on function taskqueue.next_candidate(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
   'The next candidate above p_last_key over the lists of some sites in a CPU bucket. is_accepted: it is the next '
   'TaskQueue of the drawn order, if it has not come before, and it matches the offer; null: the caller has to test all '
   'conditions. max_tries: how many candidates are worth drawing in such a list. No row: there is no list.';

@@ -26,6 +26,6 @@ begin
   return v_ids <> '{}' and taskqueue.post_task_queues(p_setup, v_ids, false);
 end $$;
 
-comment on function taskqueue.post_pending is
+comment on function taskqueue.post_pending(text, int) is
   'Posts up to p_limit TaskQueues that were opened while another transaction worked on their lists; true when there '
   'were any and all of them could be posted.';

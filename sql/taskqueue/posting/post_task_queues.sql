@@ -113,6 +113,6 @@ begin
   return true;
 end $$;
 
-comment on function taskqueue.post_task_queues is
+comment on function taskqueue.post_task_queues(text, bigint[], boolean) is
   'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, changing only what differs; false: they were '
   'left to taskqueue.post_pending.';

@@ -47,4 +47,5 @@ begin
   perform taskqueue.summarize_lists(p_setup, v_list_ids, v_weight_classes);
 end $$;
 
-comment on function taskqueue.remove_postings is 'Removes the postings of a TaskQueue that goes, and closes the gaps.';
+comment on function taskqueue.remove_postings(text, bigint) is
+  'Removes the postings of a TaskQueue that goes, and closes the gaps.';

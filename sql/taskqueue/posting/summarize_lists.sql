@@ -44,6 +44,6 @@ language sql as $$
    where l.setup = p_setup and l.list_id = i.list_id
 $$;
 
-comment on function taskqueue.summarize_lists is
+comment on function taskqueue.summarize_lists(text, bigint[], int[]) is
   'Writes the number of positions, the upper bounds and their sums of the named weight classes into their lists (pairs '
   'of list and weight class).';

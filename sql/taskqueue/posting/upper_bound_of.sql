@@ -5,5 +5,5 @@ language sql immutable as $$
   select power(2::float8, p_weight_class / 4.0::float8) * 1.000000001
 $$;
 
-comment on function taskqueue.upper_bound_of is
+comment on function taskqueue.upper_bound_of(int) is
   'The number that no priority of a weight class exceeds (taskqueue.weight_class_of).';

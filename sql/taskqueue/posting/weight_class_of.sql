@@ -5,5 +5,5 @@ language sql immutable as $$
   select ceil(4 * ln(p_priority) / ln(2::float8))::int
 $$;
 
-comment on function taskqueue.weight_class_of is
+comment on function taskqueue.weight_class_of(float8) is
   'The weight class of a priority: the list taskqueue.posting_list keeps its TaskQueues by weight class.';

@@ -11,5 +11,5 @@ begin
                               where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
 end $$;
 
-comment on function taskqueue.delete_empty_queues is
+comment on function taskqueue.delete_empty_queues(text) is
   'Removes the TaskQueues without jobs; returns how many. Errors: PB002 (setup not granted).';

@@ -8,6 +8,6 @@ begin
   return taskqueue.end_waiting(p_setup, p_job_id, 'closed', v_identity);
 end $$;
 
-comment on function taskqueue.delete_job is
+comment on function taskqueue.delete_job(text, bigint) is
   'Takes a waiting job out of its TaskQueue, ended as closed; returns that TaskQueue, null when the job did not wait. '
   'Errors: PB002 (setup or owner not granted).';

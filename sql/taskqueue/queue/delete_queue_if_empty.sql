@@ -7,6 +7,6 @@ begin
   return taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
 end $$;
 
-comment on function taskqueue.delete_queue_if_empty is
+comment on function taskqueue.delete_queue_if_empty(text, bigint) is
   'Removes a TaskQueue without jobs; false: it has jobs, does not exist, or another transaction works on it. Errors: '
   'PB002 (setup not granted).';

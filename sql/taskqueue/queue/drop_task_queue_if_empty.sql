@@ -23,6 +23,6 @@ begin
   return true;
 end $$;
 
-comment on function taskqueue.drop_task_queue_if_empty is
+comment on function taskqueue.drop_task_queue_if_empty(text, bigint) is
   'Removes a TaskQueue without jobs and everything that belongs to it; false: it has jobs, does not exist, or another '
   'transaction works on it.';

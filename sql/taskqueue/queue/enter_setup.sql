@@ -11,6 +11,6 @@ begin
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;
 
-comment on function taskqueue.enter_setup is
+comment on function taskqueue.enter_setup(text) is
   'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
   'level).';

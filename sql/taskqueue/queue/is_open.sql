@@ -10,5 +10,5 @@ language sql stable as $$
                           where h.setup = p_task_queue.setup and h.owner_dn = p_task_queue.owner_dn)
 $$;
 
-comment on function taskqueue.is_open is
+comment on function taskqueue.is_open(taskqueue.task_queue) is
   'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';

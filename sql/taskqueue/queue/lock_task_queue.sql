@@ -10,5 +10,5 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.lock_task_queue is
+comment on function taskqueue.lock_task_queue(text, bigint) is
   'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such TaskQueue).';

@@ -14,5 +14,5 @@ begin
   return v_task_queue.task_queue_id;
 end $$;
 
-comment on function taskqueue.queue_of_job is
+comment on function taskqueue.queue_of_job(text, bigint) is
   'The TaskQueue in which a job waits; null when it does not wait. Errors: PB002 (setup or owner not granted).';

@@ -16,6 +16,6 @@ begin
     using errcode = 'PB006', hint = 'Try again; pg_stat_activity lists the transactions that stay open.';
 end $$;
 
-comment on function taskqueue.reconfigure is
+comment on function taskqueue.reconfigure(text) is
   'Keeps matching, inserting and returning calls out of the setup until the transaction ends. Errors: PB001 (isolation '
   'level), PB006 (open transactions do not end).';

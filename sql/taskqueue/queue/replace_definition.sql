@@ -17,7 +17,7 @@ begin
   delete from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_old;
 end $$;
 
-comment on function taskqueue.replace_definition is
+comment on function taskqueue.replace_definition(text, bigint, bigint) is
   'Gives the TaskQueues and leases of one definition to another; if that has TaskQueues, all jobs go to the oldest of '
   'both. Disabled and held TaskQueues stay as they are. The caller then calls taskqueue.rebuild_matching for counts '
   'and postings.';

@@ -4,6 +4,6 @@ language sql security definer set search_path = taskqueue, pg_temp as $$
   select taskqueue.set_held(p_setup, p_kind, p_name, false)
 $$;
 
-comment on function taskqueue.resume is
+comment on function taskqueue.resume(text, text, text) is
   'Resumes a job, an owner or a task_queue that taskqueue.hold holds. A job stays held while its owner or its '
   'TaskQueue is. Returns how many jobs or TaskQueues changed. Errors: PB001, PB002, PB004, PB005 (leased).';

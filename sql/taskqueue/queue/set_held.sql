@@ -33,6 +33,6 @@ begin
   return 1;
 end $$;
 
-comment on function taskqueue.set_held is
+comment on function taskqueue.set_held(text, text, text, boolean) is
   'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Each is held on its '
   'own: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';

@@ -28,6 +28,6 @@ begin
     using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input is not there yet.';
 end $$;
 
-comment on function taskqueue.set_job_held is
+comment on function taskqueue.set_job_held(text, bigint, boolean) is
   'Holds or resumes a waiting job and notes that in the history; 1 = changed. '
   'Errors: PB004 (does not wait), PB005 (leased).';

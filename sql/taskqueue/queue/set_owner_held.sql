@@ -20,6 +20,6 @@ begin
   return cardinality(v_ids);
 end $$;
 
-comment on function taskqueue.set_owner_held is
+comment on function taskqueue.set_owner_held(text, text, boolean) is
   'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
   'changed. Errors: PB006 (busy).';

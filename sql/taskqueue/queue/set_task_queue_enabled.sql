@@ -13,5 +13,5 @@ begin
   perform taskqueue.post_task_queues(p_setup, array[p_task_queue_id]);
 end $$;
 
-comment on function taskqueue.set_task_queue_enabled is
+comment on function taskqueue.set_task_queue_enabled(text, bigint, boolean) is
   'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such TaskQueue).';

@@ -13,6 +13,6 @@ language sql stable as $$
    where s.setup = p_setup and s.value = p_site
 $$;
 
-comment on function taskqueue.waiting_for is
+comment on function taskqueue.waiting_for(text, text) is
   'TaskQueues that may be matched and whose jobs may run at this site alone, with the tags and the memory (MB) that '
   'their jobs ask for.';

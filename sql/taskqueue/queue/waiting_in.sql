@@ -7,5 +7,5 @@ language sql stable as $$
    where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
 $$;
 
-comment on function taskqueue.waiting_in is
+comment on function taskqueue.waiting_in(text, bigint) is
   'Jobs of a TaskQueue that wait and are not held, and whether brokerage made them.';

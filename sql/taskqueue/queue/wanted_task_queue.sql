@@ -10,6 +10,6 @@ language sql stable as $$
        and taskqueue.accepts(d, p_offer))
 $$;
 
-comment on function taskqueue.wanted_task_queue is
+comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
   'The TaskQueue of the job that an offer asks for; empty: the job does not wait or is held, or its TaskQueue does not '
   'match.';

@@ -44,6 +44,6 @@ begin
   on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
 end $$;
 
-comment on function taskqueue.correct_shares is
+comment on function taskqueue.correct_shares(text, text) is
   'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global; '
   'without either there are none.';

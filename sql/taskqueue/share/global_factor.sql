@@ -26,6 +26,6 @@ language sql stable as $$
     left join taskqueue.owner_group g on g.setup = p_setup and g.owner_group = a.gshare
 $$;
 
-comment on function taskqueue.global_factor is
+comment on function taskqueue.global_factor(text) is
   'The groups that are leaves of the global shares, with the factor on their shares where the setting shares is '
   'global. Other groups have no row.';

@@ -4,4 +4,5 @@ language sql immutable as $$
   select p_allow_background and p_weight <= 0.1
 $$;
 
-comment on function taskqueue.is_background is 'Whether a TaskQueue of this mean weight is background in its group.';
+comment on function taskqueue.is_background(float8, boolean) is
+  'Whether a TaskQueue of this mean weight is background in its group.';

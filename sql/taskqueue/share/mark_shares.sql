@@ -14,6 +14,6 @@ begin
   return cardinality(v_moved);
 end $$;
 
-comment on function taskqueue.mark_shares is
+comment on function taskqueue.mark_shares(text) is
   'Maintains the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns '
   'how many. taskqueue.maintain recomputes them.';

@@ -7,6 +7,6 @@ language sql immutable as $$
               else greatest(p_share * p_weight / p_sum, 0.001) end
 $$;
 
-comment on function taskqueue.own_priority is
+comment on function taskqueue.own_priority(float8, float8, float8, boolean) is
   'Priority of a TaskQueue: its part of the share of its entity by mean weight, at least 0.001; a background TaskQueue '
   'gets 0.001.';

@@ -45,6 +45,6 @@ begin
   return v_changed;
 end $$;
 
-comment on function taskqueue.recompute_shares is
+comment on function taskqueue.recompute_shares(text, text) is
   'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their jobs and shares now; '
   'returns how many TaskQueues changed. Errors: PB002 (setup not granted).';

@@ -21,6 +21,6 @@ language sql as $$
     from (select m.owner_group from moved m union all select o.owner_group from gone o) g
 $$;
 
-comment on function taskqueue.set_factors is
+comment on function taskqueue.set_factors(text, float8) is
   'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
   'setup; returns the groups that it changed.';

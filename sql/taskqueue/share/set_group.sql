@@ -27,6 +27,6 @@ begin
   perform taskqueue.recompute_shares(p_setup, p_group);
 end $$;
 
-comment on function taskqueue.set_group is
+comment on function taskqueue.set_group(text, text, float8, boolean, boolean) is
   'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not '
   'granted), PB006 (busy).';

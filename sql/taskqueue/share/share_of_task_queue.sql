@@ -33,6 +33,6 @@ language sql stable as $$
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-comment on function taskqueue.share_of_task_queue is
+comment on function taskqueue.share_of_task_queue(text, text) is
   'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are '
   'and the corrections.';

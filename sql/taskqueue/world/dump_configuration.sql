@@ -40,6 +40,6 @@ begin
      where s.setup = p_setup);
 end $$;
 
-comment on function taskqueue.dump_configuration is
+comment on function taskqueue.dump_configuration(text) is
   'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms and limits of a setup, as sections '
   'of a world; null = the setup has none. Errors: PB002 (setup not granted).';

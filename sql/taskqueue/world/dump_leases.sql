@@ -16,6 +16,6 @@ begin
      order by l.job_id;
 end $$;
 
-comment on function taskqueue.dump_leases is
+comment on function taskqueue.dump_leases(text) is
   'The leases of a setup with the tokens of their attempts (keep them secret), as taskqueue.load_leases takes them; '
   'times in UTC. Errors: PB002 (setup not granted).';

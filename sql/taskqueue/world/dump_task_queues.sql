@@ -16,7 +16,7 @@ begin
      order by d.requirements::text collate "C", n.first_id;
 end $$;
 
-comment on function taskqueue.dump_task_queues is
+comment on function taskqueue.dump_task_queues(text) is
   'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], '
   '...]} per TaskQueue, as taskqueue.load_task_queues takes them. Holds are left out. Errors: PB002 (setup not '
   'granted).';

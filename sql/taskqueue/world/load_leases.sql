@@ -61,6 +61,6 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.load_leases is
+comment on function taskqueue.load_leases(text, jsonb) is
   'Stores leases as taskqueue.dump_leases gives them, replacing leases of the same jobs (in the history: replaced), '
   'and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';

@@ -58,7 +58,7 @@ begin
   return v_count;
 end $$;
 
-comment on function taskqueue.load_task_queues is
+comment on function taskqueue.load_task_queues(text, jsonb) is
   'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a '
   'call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps and '
   'workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';

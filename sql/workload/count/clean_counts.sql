@@ -40,6 +40,6 @@ begin
   return v_removed + v_count;
 end $$;
 
-comment on function workload.clean_counts is
+comment on function workload.clean_counts() is
   'Removes counts that are 0, starts older than two days but the last of a queue, and ends older than eight; '
   'returns how many.';

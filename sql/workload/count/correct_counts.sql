@@ -41,6 +41,6 @@ begin
   return v_corrected;
 end $$;
 
-comment on function workload.correct_counts is
+comment on function workload.correct_counts(text) is
   'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in '
   'health. Nobody waits for it. Errors: PB002 (setup not granted).';

@@ -8,5 +8,5 @@ language sql stable as $$
    group by j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc')
 $$;
 
-comment on function workload.ends_of_jobs is
+comment on function workload.ends_of_jobs(text) is
   'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';

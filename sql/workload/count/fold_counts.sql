@@ -66,6 +66,6 @@ begin
   return v_moved;
 end $$;
 
-comment on function workload.fold_counts is
+comment on function workload.fold_counts(int) is
   'Moves up to so many changes into the counts and returns how many; counts read the same before and after. 0 while '
   'somebody else does it.';

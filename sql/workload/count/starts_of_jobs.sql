@@ -8,5 +8,5 @@ language sql stable as $$
    group by j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc')
 $$;
 
-comment on function workload.starts_of_jobs is
+comment on function workload.starts_of_jobs(text) is
   'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';

@@ -4,6 +4,6 @@ language sql as $$
   select resource.keep_partitions('workload.job_history', p_kept, p_days)
 $$;
 
-comment on function workload.make_history_partitions is
+comment on function workload.make_history_partitions(interval, int) is
   'Makes the partitions of workload.job_history for today (UTC) and the days ahead, '
   'and drops those beyond the retention; returns how many changed.';

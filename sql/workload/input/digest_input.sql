@@ -44,6 +44,6 @@ begin
   return v_digested;
 end $$;
 
-comment on function workload.digest_input is
+comment on function workload.digest_input(text, bigint[]) is
   'Computes workload.input_digest of tasks from their input datasets anew and returns how many tasks there were; '
   'call it when tasks or datasets change. Errors: PB002 (setup not granted).';

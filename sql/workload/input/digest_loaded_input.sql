@@ -12,6 +12,6 @@ begin
            where i.setup = p_setup and i.task_id = any (p_task_ids));
 end $$;
 
-comment on function workload.digest_loaded_input is
+comment on function workload.digest_loaded_input(text, bigint[], text[]) is
   'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. '
   'Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';

@@ -5,5 +5,5 @@ language sql immutable parallel safe as $$
          or (p_dataset).dataset in ('pseudo_dataset', 'seq_number')
 $$;
 
-comment on function workload.is_pseudo is
+comment on function workload.is_pseudo(workload.dataset) is
   'Whether a dataset is a pseudo dataset: it makes jobs, but has no files to read.';

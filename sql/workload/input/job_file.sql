@@ -22,6 +22,6 @@ language sql stable as $$
     left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
 $$;
 
-comment on function workload.job_file is
+comment on function workload.job_file(text, bigint[]) is
   'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: '
   'nobody reads it).';

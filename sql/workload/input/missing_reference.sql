@@ -35,7 +35,7 @@ begin
    order by m.kind;
 end $$;
 
-comment on function workload.missing_reference is
+comment on function workload.missing_reference(text) is
   'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, '
   'queues their storages (storage), datasets those of their replicas (replica). '
   'Errors: PB001, PB002 (setup not granted).';

@@ -19,6 +19,6 @@ begin
      set found = null, total = null, asize = null, tsize = null, vp = false, lfns = excluded.lfns;
 end $$;
 
-comment on function workload.set_replica is
+comment on function workload.set_replica(text, text, text, text[]) is
   'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate then '
   'activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';

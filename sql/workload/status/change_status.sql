@@ -74,6 +74,6 @@ begin
   return coalesce(v_changed, '{}'::bigint[]);
 end $$;
 
-comment on function workload.change_status is
+comment on function workload.change_status(text, bigint[], text, text, text, text) is
   'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they '
   'were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';

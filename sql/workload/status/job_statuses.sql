@@ -5,4 +5,4 @@ language sql immutable parallel safe as $$
          'finished,failed,cancelled,closed}'::text[]
 $$;
 
-comment on function workload.job_statuses is 'The statuses that a job may have where it is loaded.';
+comment on function workload.job_statuses() is 'The statuses that a job may have where it is loaded.';

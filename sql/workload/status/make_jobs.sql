@@ -75,6 +75,6 @@ begin
   return v_made;
 end $$;
 
-comment on function workload.make_jobs is
+comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
   'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that '
   'nobody works on, and returns how many: fewer where no more parts are open.';

@@ -22,6 +22,6 @@ begin
   return v_from;
 end $$;
 
-comment on function workload.move_job is
+comment on function workload.move_job(text, bigint, text, text, text) is
   'Brings a job to a status and returns the one it had; no change where it has it. '
   'Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';

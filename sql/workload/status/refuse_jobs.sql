@@ -29,6 +29,6 @@ begin
   end if;
 end $$;
 
-comment on function workload.refuse_jobs is
+comment on function workload.refuse_jobs(jsonb) is
   'Refuses jobs to be loaded of which a number is out of bounds or the status is none. '
   'Errors: PB001, naming the job, the key and the value.';

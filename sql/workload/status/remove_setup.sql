@@ -11,5 +11,5 @@ begin
   delete from workload.job_history h where h.setup = p_setup;
 end $$;
 
-comment on function workload.remove_setup is
+comment on function workload.remove_setup(text) is
   'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';

@@ -7,5 +7,5 @@ language sql as $$
    where m.job_id >= (select s.last_value + s.is_called::int from workload.job_id s)
 $$;
 
-comment on function workload.reserve_ids is
+comment on function workload.reserve_ids(text) is
   'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';

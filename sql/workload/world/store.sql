@@ -48,7 +48,7 @@ begin
   return v_stored;
 end $$;
 
-comment on function workload.store is
+comment on function workload.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema workload, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '

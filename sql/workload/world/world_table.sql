@@ -5,5 +5,5 @@ language sql stable as $$
     'user_queue_statistic,to_running_rate,remaining_work}')
 $$;
 
-comment on function workload.world_table is
+comment on function workload.world_table(text) is
   'A table of the schema workload that worlds are loaded into and dumped from. Errors: PB001 (another table).';

@@ -12,6 +12,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.candidate_analysis is
+comment on function brokerage.candidate_analysis(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): grandly_unified and '
   'pre-assigned ones, too, as in PanDA''s code.';

@@ -9,6 +9,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_anal_locality is
+comment on function brokerage.rule_anal_locality(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'anal-locality: all of the input is at the queue; not checked in a second pass. Parameter may_be_suppressed '
   '(boolean): nor for tasks of high priority or low ioIntensity.';

@@ -5,5 +5,5 @@ language sql stable parallel safe as $$
   select case when not brokerage.needs_no_input_there(t) then 'persistent' end
 $$;
 
-comment on function brokerage.rule_anal_loops is
+comment on function brokerage.rule_anal_loops(brokerage.task_facts) is
   'anal-loops: a task is decided once more, without anal-locality, if a persistent rule rejected every candidate.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_anal_loops_panda2026 is
+comment on function brokerage.rule_anal_loops_panda2026(brokerage.task_facts) is
   'anal-loops of panda2026: a task is decided once more, without anal-locality, if its input can be read over WAN.';

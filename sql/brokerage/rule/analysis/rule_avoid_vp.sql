@@ -12,5 +12,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_avoid_vp is
+comment on function brokerage.rule_avoid_vp(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'avoid-vp: no queue of virtual placement if the task avoids them, or if the queue is overloaded.';

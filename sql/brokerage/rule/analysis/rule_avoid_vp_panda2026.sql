@@ -13,6 +13,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_avoid_vp_panda2026 is
+comment on function brokerage.rule_avoid_vp_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input cannot be had '
   'whole.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_rt_analysis is
+comment on function brokerage.rule_cap_rt_analysis(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'cap-rt of analysis: not more jobs of the share queued than twice the running ones, or 40.';

@@ -9,5 +9,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_closed_jobs is
+comment on function brokerage.rule_closed_jobs(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'closed-jobs: no job of the task was closed there lately, unless it is merging or pre-assigned.';

@@ -9,4 +9,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_cloud_mismatch is 'cloud-mismatch: a task that names a cloud runs there.';
+comment on function brokerage.rule_cloud_mismatch(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'cloud-mismatch: a task that names a cloud runs there.';

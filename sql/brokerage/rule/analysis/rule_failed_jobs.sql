@@ -14,7 +14,8 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_failed_jobs is
+comment on function brokerage.rule_failed_jobs(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, or '
   'MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the jobs of '
   'the user may be limited), spares_merging, spares_absent (boolean).';

@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_gpu_queue is
+comment on function brokerage.rule_gpu_queue(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'gpu-queue: queues flagged gpu take tasks whose platform and hardware fit what they publish.';

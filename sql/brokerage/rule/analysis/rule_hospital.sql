@@ -6,4 +6,5 @@ language sql stable parallel safe as $$
   select case when q.unified_name like '%\_HOSPITAL' then 'a hospital queue, others are left' end
 $$;
 
-comment on function brokerage.rule_hospital is 'hospital: hospital queues only where no other queue is left.';
+comment on function brokerage.rule_hospital(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'hospital: hospital queues only where no other queue is left.';

@@ -18,6 +18,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_include_exclude is
+comment on function brokerage.rule_include_exclude(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone '
   '(boolean): as in PanDA''s code.';

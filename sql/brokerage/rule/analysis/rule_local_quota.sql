@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
               then format('the quota of the user at %s is used up', q.output_storage) end
 $$;
 
-comment on function brokerage.rule_local_quota is
+comment on function brokerage.rule_local_quota(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'local-quota: the user has quota left at the output storage of the queue.';

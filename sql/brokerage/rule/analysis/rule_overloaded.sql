@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_overloaded is
+comment on function brokerage.rule_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'overloaded: overloaded queues only where no other queue is left, those of virtual placement not even then.';

@@ -9,5 +9,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_overloaded_idle is
+comment on function brokerage.rule_overloaded_idle(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'overloaded: an overloaded queue where no job of the share runs is left in the end.';

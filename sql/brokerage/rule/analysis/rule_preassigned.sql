@@ -7,4 +7,5 @@ language sql stable parallel safe as $$
               then 'the task''s site is ' || array_to_string(t.preassigned, ', ') end
 $$;
 
-comment on function brokerage.rule_preassigned is 'preassigned: a task that names a site runs there.';
+comment on function brokerage.rule_preassigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'preassigned: a task that names a site runs there.';

@@ -12,5 +12,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_queue_status_analysis_panda2026 is
+comment on function brokerage.rule_queue_status_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'queue-status of analysis in panda2026: not offline, and brokeroff or test only where the task names queues.';

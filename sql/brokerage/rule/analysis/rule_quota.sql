@@ -12,5 +12,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_quota is
+comment on function brokerage.rule_quota(brokerage.task_facts, jsonb) is
   'quota: the disk quota is not exceeded. Parameter near_limit (boolean): near it only merge jobs run.';

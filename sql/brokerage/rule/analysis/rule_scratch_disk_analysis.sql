@@ -14,5 +14,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk_analysis is
+comment on function brokerage.rule_scratch_disk_analysis(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'scratch-disk of analysis: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';

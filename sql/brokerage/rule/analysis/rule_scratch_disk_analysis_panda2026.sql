@@ -12,5 +12,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk_analysis_panda2026 is
+comment on function brokerage.rule_scratch_disk_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'scratch-disk of analysis in panda2026: a job needs no more scratch than its part of maxwdir.';

@@ -20,5 +20,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_share_throttle is
+comment on function brokerage.rule_share_throttle(brokerage.task_facts) is
   'share-throttle: where User Analysis uses much of its target, tasks of lower classes wait.';

@@ -19,6 +19,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_share_throttle_panda2026 is
+comment on function brokerage.rule_share_throttle_panda2026(brokerage.task_facts) is
   'share-throttle of panda2026: where User Analysis and its parent share use much of their target, tasks of lower '
   'classes wait.';

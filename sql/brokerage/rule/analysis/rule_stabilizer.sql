@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_stabilizer is
+comment on function brokerage.rule_stabilizer(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'stabilizer: the user does not have too many jobs queued there. Parameters: spares_merging, spares_absent (boolean).';

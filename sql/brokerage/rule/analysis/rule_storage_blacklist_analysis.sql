@@ -6,5 +6,6 @@ language sql stable parallel safe as $$
   select regexp_replace(brokerage.rule_storage_blacklist(t, q, p), '^-[a-z_]+: ', '')
 $$;
 
-comment on function brokerage.rule_storage_blacklist_analysis is
+comment on function brokerage.rule_storage_blacklist_analysis(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-blacklist of analysis: an input storage can be read and an output storage written over LAN.';

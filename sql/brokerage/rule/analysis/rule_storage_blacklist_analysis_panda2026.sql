@@ -12,6 +12,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_analysis_panda2026 is
+comment on function brokerage.rule_storage_blacklist_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-blacklist of analysis in panda2026: input can be read and output written; in a second pass input can be '
   'transferred in and output out.';

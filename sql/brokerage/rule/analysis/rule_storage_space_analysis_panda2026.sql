@@ -14,6 +14,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_space_analysis_panda2026 is
+comment on function brokerage.rule_storage_space_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-space of analysis in panda2026: the output storage has enough usable space, and so has the input storage '
   'if input has to be transferred.';

@@ -16,6 +16,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_user_cap is
+comment on function brokerage.rule_user_cap(brokerage.task_facts, jsonb) is
   'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than '
   'twice as many queued. Parameter spares_merging (boolean).';

@@ -7,6 +7,7 @@ language sql stable parallel safe as $$
               then brokerage.rule_walltime_scout_panda2026(t, q, p) end
 $$;
 
-comment on function brokerage.rule_walltime_scout_analysis_panda2026 is
+comment on function brokerage.rule_walltime_scout_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime-scout of analysis in panda2026: scouts and tasks of unknown walltime need a queue that lets them take '
   '864000 HS06 s a core.';

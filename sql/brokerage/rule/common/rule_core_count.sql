@@ -17,6 +17,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_core_count is
+comment on function brokerage.rule_core_count(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'core-count: jobs of one core to queues of one core, others to queues of several, 0 to all. Parameters: '
   'urgent_wants_several, spares_preassigned_alone (boolean).';

@@ -10,6 +10,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_direct_io_only is
+comment on function brokerage.rule_direct_io_only(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'direct-io-only: a task that only reads directly needs direct access to the local storage. Parameter spares_merging '
   '(boolean).';

@@ -17,5 +17,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_disk_io is
+comment on function brokerage.rule_disk_io(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'disk-io: no task of high diskIO where the running jobs are over the limit (kB/s per core).';

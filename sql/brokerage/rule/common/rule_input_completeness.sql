@@ -5,5 +5,5 @@ language sql stable parallel safe as $$
   select t.input_problem
 $$;
 
-comment on function brokerage.rule_input_completeness is
+comment on function brokerage.rule_input_completeness(brokerage.task_facts) is
   'input-completeness: each input dataset must be complete, or nearly so, at some storage that can be read.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_max_core_count is
+comment on function brokerage.rule_max_core_count(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';

@@ -9,5 +9,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_max_io_intensity is
+comment on function brokerage.rule_max_io_intensity(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'max-io-intensity: the task''s ioIntensity is not over the queue''s limit (kB/s).';

@@ -13,5 +13,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_memory is
+comment on function brokerage.rule_memory(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'memory: nine tenths of the memory of a job lie between minrss and maxrss of the queue.';

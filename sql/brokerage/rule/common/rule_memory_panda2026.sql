@@ -12,5 +12,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_memory_panda2026 is
+comment on function brokerage.rule_memory_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'memory of panda2026: nine tenths of the memory of a job, in whole MB, lie between minrss and maxrss of the queue.';

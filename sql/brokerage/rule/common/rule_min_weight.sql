@@ -11,6 +11,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_min_weight is
+comment on function brokerage.rule_min_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'min-weight: the weight is at least MIN_WEIGHT of the label and share. Parameter spares_preassigned (boolean): a '
   'pre-assigned queue is exempt.';

@@ -8,6 +8,6 @@ language sql stable parallel safe as $$
               then 'no pilot in the last 3 h' end
 $$;
 
-comment on function brokerage.rule_no_pilot is
+comment on function brokerage.rule_no_pilot(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): tasks of label test are '
   'exempt.';

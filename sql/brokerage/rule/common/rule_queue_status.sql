@@ -9,6 +9,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_queue_status is
+comment on function brokerage.rule_queue_status(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): '
   'standby passes, too.';

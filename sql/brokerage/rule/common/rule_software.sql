@@ -14,6 +14,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_software is
+comment on function brokerage.rule_software(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'software: the queue takes any release, or publishes what the task needs. '
   'Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';

@@ -9,5 +9,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_space is
+comment on function brokerage.rule_storage_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-space: over 200 GB are free in the default output storage of the queue.';

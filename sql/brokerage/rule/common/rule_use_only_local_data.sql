@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_use_only_local_data is
+comment on function brokerage.rule_use_only_local_data(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'use-only-local-data: all of the input is at a queue that asks for it.';

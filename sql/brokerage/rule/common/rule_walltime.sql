@@ -17,6 +17,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime is
+comment on function brokerage.rule_walltime(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime: the walltime of a job lies between mintime and maxtime of the queue; if it is not known, the queue must '
   'have no mintime.';

@@ -8,5 +8,6 @@ language sql stable parallel safe as $$
               then format('zero share by fairsharepolicy: %s', p.zero_share) end
 $$;
 
-comment on function brokerage.rule_zero_share is
+comment on function brokerage.rule_zero_share(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'zero-share: the fair share policy of the queue has a share for the task. Parameter spares_preassigned (boolean).';

@@ -11,6 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.candidate_all is
+comment on function brokerage.candidate_all(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'prod-initial-all: without pre-assignment all queues of production or unified type are candidates, except those with '
   'test in their name.';

@@ -10,6 +10,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.candidate_all_panda2026 is
+comment on function brokerage.candidate_all_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud are '
   'candidates.';

@@ -10,6 +10,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.candidate_preassigned is
+comment on function brokerage.candidate_preassigned(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'prod-initial-preassigned, preassigned-merge: exactly the listed queues are candidates of a pre-assigned task. '
   'Parameter by: the rule that must have pre-assigned it; none = either.';

@@ -15,5 +15,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_cap is
+comment on function brokerage.rule_cap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'cap: not more waiting jobs than twice the running ones, of the share at the queue.';

@@ -12,5 +12,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_panda2026 is
+comment on function brokerage.rule_cap_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'cap of panda2026: not more waiting jobs than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';

@@ -14,5 +14,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_cap_rt is
+comment on function brokerage.rule_cap_rt(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'cap-rt: not more waiting jobs of the task''s resource types than twice the running ones or NQUEUELIMITSITE.';

@@ -14,5 +14,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_disk_io_panda2026 is
+comment on function brokerage.rule_disk_io_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'disk-io of panda2026: no task of high diskIO where the running jobs are over the limit (kB/s per core).';

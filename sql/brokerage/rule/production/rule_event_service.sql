@@ -15,6 +15,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_event_service is
+comment on function brokerage.rule_event_service(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'event-service: the queue takes jobs of event service, or others, as its jobseed states. Parameter '
   'spares_preassigned_alone (boolean).';

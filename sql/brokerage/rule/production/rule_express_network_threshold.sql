@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_express_network_threshold is
+comment on function brokerage.rule_express_network_threshold(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'express-network-threshold: express tasks need a good network to the nucleus.';

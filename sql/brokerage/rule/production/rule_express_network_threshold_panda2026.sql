@@ -11,6 +11,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_express_network_threshold_panda2026 is
+comment on function brokerage.rule_express_network_threshold_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights '
   'are active.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_full_chain_job is
+comment on function brokerage.rule_full_chain_job(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take nothing else.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_high_prio_opportunistic is
+comment on function brokerage.rule_high_prio_opportunistic(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'high-prio-opportunistic: high priority and scouts only go to queues associated with the nucleus.';

@@ -9,5 +9,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_high_prio_opportunistic_panda2026 is
+comment on function brokerage.rule_high_prio_opportunistic_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';

@@ -17,6 +17,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_inactive_queue is
+comment on function brokerage.rule_inactive_queue(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. Parameters: '
   'starting (boolean: starting jobs count), spares_preassigned (boolean).';

@@ -14,5 +14,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_io_cutoff is
+comment on function brokerage.rule_io_cutoff(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';

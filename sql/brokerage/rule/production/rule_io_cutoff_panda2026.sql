@@ -24,6 +24,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_io_cutoff_panda2026 is
+comment on function brokerage.rule_io_cutoff_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. '
   'Parameter tape (boolean): copies on tape count.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_jumbo_queue is
+comment on function brokerage.rule_jumbo_queue(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'jumbo-queue: queues with useJumboJobs take tasks with jumbo jobs and enough events.';

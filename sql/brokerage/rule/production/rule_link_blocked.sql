@@ -11,6 +11,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_link_blocked is
+comment on function brokerage.rule_link_blocked(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not '
   'where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';

@@ -15,6 +15,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_link_queue_cap is
+comment on function brokerage.rule_link_queue_cap(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'link-queue-cap: not too many files queued on the link to the nucleus. Parameters: inclusive (boolean: the cap '
   'itself is too many), nucleus_first and urgent_alone as in brokerage.rule_link_blocked.';

@@ -6,4 +6,5 @@ language sql stable parallel safe as $$
               then format('another broker has locked the queue for %s s', round(extract(epoch from q.lock_age))) end
 $$;
 
-comment on function brokerage.rule_lock is 'lock: no other broker works on the queue.';
+comment on function brokerage.rule_lock(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'lock: no other broker works on the queue.';

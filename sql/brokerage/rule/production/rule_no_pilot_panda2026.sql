@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_no_pilot_panda2026 is
+comment on function brokerage.rule_no_pilot_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';

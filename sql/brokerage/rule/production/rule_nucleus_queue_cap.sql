@@ -14,6 +14,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_queue_cap is
+comment on function brokerage.rule_nucleus_queue_cap(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'nucleus-queue-cap: not too many files queued into the nucleus, from anywhere. Parameters: inclusive (boolean: the '
   'cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';

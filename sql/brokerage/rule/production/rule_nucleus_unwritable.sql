@@ -9,5 +9,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_unwritable is
+comment on function brokerage.rule_nucleus_unwritable(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'nucleus-unwritable: the nucleus can take outputs from elsewhere; its own queues are exempt.';

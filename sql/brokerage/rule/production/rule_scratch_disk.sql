@@ -15,5 +15,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk is
+comment on function brokerage.rule_scratch_disk(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'scratch-disk: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';

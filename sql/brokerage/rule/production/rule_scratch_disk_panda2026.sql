@@ -11,5 +11,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_scratch_disk_panda2026 is
+comment on function brokerage.rule_scratch_disk_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'scratch-disk of panda2026: a job needs no more scratch than its part of maxwdir.';

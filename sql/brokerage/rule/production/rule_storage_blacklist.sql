@@ -12,5 +12,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist is
+comment on function brokerage.rule_storage_blacklist(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-blacklist: an input storage can be read and an output storage written over LAN.';

@@ -17,5 +17,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_panda2026 is
+comment on function brokerage.rule_storage_blacklist_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-blacklist of panda2026: input can be transferred in and read, output written and transferred out.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_space_panda2026 is
+comment on function brokerage.rule_storage_space_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'storage-space of panda2026: the default output storage of the queue has STORAGE_MIN_FREE_SIZE of usable space.';

@@ -10,6 +10,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_t1_weight is
+comment on function brokerage.rule_t1_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any '
   'weight below 0.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_transferring_limit is
+comment on function brokerage.rule_transferring_limit(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'transferring-limit: not too many jobs are transferring at the queue.';

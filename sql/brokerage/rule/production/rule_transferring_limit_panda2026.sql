@@ -14,5 +14,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_transferring_limit_panda2026 is
+comment on function brokerage.rule_transferring_limit_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'transferring-limit of panda2026: not too many jobs are transferring at a satellite.';

@@ -22,5 +22,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_panda2026 is
+comment on function brokerage.rule_walltime_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime of panda2026: the work of a job lies between the bounds given by mintime and maxtime of the queue.';

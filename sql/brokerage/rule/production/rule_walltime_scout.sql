@@ -10,5 +10,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_scout is
+comment on function brokerage.rule_walltime_scout(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime-scout: scouts and merge jobs need a queue that lets them run for a day.';

@@ -15,6 +15,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_walltime_scout_panda2026 is
+comment on function brokerage.rule_walltime_scout_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime-scout of panda2026: scouts, merge jobs and tasks of unknown walltime need a queue that lets them take '
   '864000 HS06 s a core.';

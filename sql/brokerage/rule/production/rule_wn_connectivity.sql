@@ -15,5 +15,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_wn_connectivity is
+comment on function brokerage.rule_wn_connectivity(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';

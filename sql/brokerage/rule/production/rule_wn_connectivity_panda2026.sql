@@ -13,5 +13,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_wn_connectivity_panda2026 is
+comment on function brokerage.rule_wn_connectivity_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';

@@ -11,5 +11,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_work_shortage is
+comment on function brokerage.rule_work_shortage(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'work-shortage: when work is short, only pledged cores get work (core:WORK_SHORTAGE).';

@@ -13,5 +13,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.candidate_nucleus is
+comment on function brokerage.candidate_nucleus(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites (boolean).';

@@ -7,5 +7,6 @@ language sql stable parallel safe as $$
   select case when not p.is_preassigned then p.output_problem end
 $$;
 
-comment on function brokerage.rule_nucleus_has_storage_panda2026 is
+comment on function brokerage.rule_nucleus_has_storage_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'nucleus-has-storage of panda2026: the nucleus has a storage for each output dataset of the task.';

@@ -12,5 +12,5 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_space is
+comment on function brokerage.rule_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'nucleus-space: free and expired space, less the output of the remaining work, is over DISK_THRESHOLD.';

@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_space_panda2026 is
+comment on function brokerage.rule_nucleus_space_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'nucleus-space of panda2026: usable space, less the output of the remaining work, is DISK_THRESHOLD or more.';

@@ -7,4 +7,5 @@ language sql stable parallel safe as $$
               then format('state is %s, not ACTIVE', coalesce(q.status, 'not set')) end
 $$;
 
-comment on function brokerage.rule_nucleus_status is 'task-nucleus-list: the state of the nucleus is ACTIVE.';
+comment on function brokerage.rule_nucleus_status(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'task-nucleus-list: the state of the nucleus is ACTIVE.';

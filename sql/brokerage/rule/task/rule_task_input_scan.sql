@@ -4,5 +4,5 @@ language sql stable parallel safe as $$
   select case when not t.is_preset then t.input_problem end
 $$;
 
-comment on function brokerage.rule_task_input_scan is
+comment on function brokerage.rule_task_input_scan(brokerage.task_facts) is
   'task-input-scan: each input dataset is complete at some storage that can be read over WAN.';

@@ -7,6 +7,6 @@ language sql stable parallel safe as $$
               then 'no queue there could run its jobs' end
 $$;
 
-comment on function brokerage.rule_task_job_check is
+comment on function brokerage.rule_task_job_check(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'task-job-check: some queue of the nucleus could run the jobs of the task. Parameters: last (text, the last rule of '
   'the job broker that is applied), without (the rules left out).';

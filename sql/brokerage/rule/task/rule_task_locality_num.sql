@@ -15,6 +15,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_task_locality_num is
+comment on function brokerage.rule_task_locality_num(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-locality-num: if the input is over INPUT_NUM_THRESHOLD, more than INPUT_NUM_FRACTION percent are at the '
   'nucleus. Parameters inclusive, current_priority, period (boolean).';

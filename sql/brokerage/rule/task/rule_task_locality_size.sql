@@ -15,6 +15,7 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_task_locality_size is
+comment on function brokerage.rule_task_locality_size(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-locality-size: if the input is over INPUT_SIZE_THRESHOLD, more than INPUT_SIZE_FRACTION percent are at the '
   'nucleus. Parameters inclusive, current_priority, period (boolean).';

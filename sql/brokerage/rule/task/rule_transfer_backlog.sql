@@ -10,5 +10,6 @@ language sql stable parallel safe as $$
   end
 $$;
 
-comment on function brokerage.rule_transfer_backlog is
+comment on function brokerage.rule_transfer_backlog(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';
