@@ -2,7 +2,7 @@
 create or replace function resource.check_settings(p_table regclass, p_settings jsonb) returns jsonb
 language plpgsql stable as $$
 declare
-  v_checked jsonb := '{}';
+  v_checked jsonb := jsonb '{}';
   v_given record;
   v_value jsonb;
   v_check text;
