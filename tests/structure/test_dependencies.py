@@ -1,4 +1,4 @@
-"""Who knows whom: what each schema reads, calls and writes of others is what sql/README.md lists."""
+"""Dependencies between schemas: what each schema reads, calls and writes of others is what sql/README.md lists."""
 
 import re
 from collections import defaultdict
@@ -96,7 +96,7 @@ def rows(heading: str) -> dict[str, list[set[str]]]:
 
 
 def test_schemas_know_those_that_they_are_listed_to_know(found: dict[str, Uses]) -> None:
-    listed = rows("Who knows whom")
+    listed = rows("Dependencies between schemas")
     assert list(listed) == list(SCHEMAS)
     wrong = []
     met: dict[tuple[str, int], set[str]] = defaultdict(set)
