@@ -385,13 +385,14 @@ def test_a_held_owner_has_no_matches(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_a_held_queue_has_no_matches(q: Calls) -> None:
+@pytest.mark.parametrize("kind", ["task_queue", "queue"])
+def test_a_held_queue_has_no_matches(q: Calls, kind: str) -> None:
     held, free = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"])
-    assert q.call("hold", "task_queue", str(held)) == 1
+    assert q.call("hold", kind, str(held)) == 1
     assert q.queues() == {free: 1}
     assert q.take().job_id == 2
     assert q.match() is None
-    assert q.call("resume", "task_queue", str(held)) == 1
+    assert q.call("resume", kind, str(held)) == 1
     assert q.take().job_id == 1
 
 

@@ -3,7 +3,7 @@
 -- end of the list, and the first of these within the free ram is found by a tree over their least ram. A filling is
 -- repeated while enough steps are left. Long because a call for each search would copy the tree.
 create or replace function instance.fill_instances(
-  p_setup text, p_most bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],
+  p_setup text, p_limit bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],
   p_count int[], p_place int[], out types text[], out at int[], out place int[], out count int[],
   out free_cpu numeric[], out free_ram numeric[]
 )
@@ -45,12 +45,12 @@ begin
     while v_run <= v_runs and p_count[v_run] = 0 loop
       v_run := v_run + 1;
     end loop;
-    exit when v_run > v_runs or v_new >= p_most;
+    exit when v_run > v_runs or v_new >= p_limit;
     v_type := p_type[v_run];
     select t.cpu, t.ram into v_cpu, v_ram from resource.instance_type t where t.setup = p_setup and t.name = v_type;
     f_leaf := '{}'; f_count := '{}'; f_cpu := '{}'; f_ram := '{}';
     v_fill := 0;
-    v_repeat := p_most - v_new;
+    v_repeat := p_limit - v_new;
     v_from := list_first;
     v_list := 1;
     while v_list <= cardinality(list_first) loop
@@ -141,5 +141,5 @@ end $$;
 comment on function instance.fill_instances(
   text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]) is
   'Places what is left of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
-  'p_most: their types, and placements: so many steps (count) from a place in the order on, at an instance (its place '
+  'p_limit: their types, and placements: so many steps (count) from a place in the order on, at an instance (its place '
   'in types), with what was free there before.';

@@ -1,5 +1,5 @@
 -- PACKING.md, Schedule: its phases, a function each; instance.release_empty is the fourth.
-create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint default null)
+create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_limit bigint default null)
 returns table (step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
                free_ram numeric)
 language plpgsql stable
@@ -18,7 +18,7 @@ begin
     from instance.fit_steps(p_setup, p_task_id, p_queue, v_order.cpu, v_order.ram, v_order.hint, v_order.count,
                             v_order.place) f;
   select n.* into v_new
-    from instance.fill_instances(p_setup, p_most, v_order.price, v_order.cpu, v_order.ram, v_order.hint, v_order.type,
+    from instance.fill_instances(p_setup, p_limit, v_order.price, v_order.cpu, v_order.ram, v_order.hint, v_order.type,
                                  v_fit.p_count, v_fit.p_place) n;
   return query
   with step as materialized (
@@ -48,5 +48,5 @@ end $$;
 comment on function instance.packing(text, bigint, text, bigint) is
   'Where instance.schedule would place the steps of a task (null = of no task) at a queue of kind cloud (null = at '
   'none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of '
-  'a type; at most p_most), with the needs of the step and what is free there before. Steps that wait for needs, '
+  'a type; at most p_limit), with the needs of the step and what is free there before. Steps that wait for needs, '
   'limits or a type that fits are left out.';
