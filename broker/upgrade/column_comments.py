@@ -1,7 +1,8 @@
 """Comments of views' columns: a column that its file does not comment on takes the words of the column that it shows.
 
 That is the column of the same name and type of a relation that the view reads: of the relation that shares the most
-columns with the view, then of the first by name. Where no relation has one, a view that reads the view lends its words.
+columns with the view, then of the first by name. Where no relation has one, the first such view that reads the view
+lends its words.
 """
 
 import re
@@ -40,7 +41,9 @@ select v.relnamespace::regnamespace::text, v.relname, a.attname,
                      and (b.attname, b.atttypid) = (a.attname, a.atttypid)
   join pg_class s on s.oid = b.attrelid
  where v.relkind = 'v'
- order by count(*) over (partition by v.oid, s.oid) desc, s.oid::regclass::text collate "C"
+ order by count(*) over (partition by v.oid, s.oid) desc,
+          s.relnamespace::regnamespace::text collate "C", s.relname collate "C",
+          v.relnamespace::regnamespace::text collate "C", v.relname collate "C", a.attnum
 """
 
 

@@ -12,3 +12,4 @@ select q.setup, q.task_queue_id,
                       order by b.known_to desc, b.count_id desc limit 1) t on true;
 
 comment on view taskqueue.task_queue_count is 'Waiting jobs that are not held, by TaskQueue.';
+comment on column taskqueue.task_queue_count.jobs is 'Waiting jobs that are not held.';
