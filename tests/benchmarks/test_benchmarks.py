@@ -105,12 +105,13 @@ def test_the_runner_leaves_neither_databases_nor_logins(server_dsn: str, tmp_pat
 
 
 def test_changes_of_status_are_measured_beside_the_floor(server_dsn: str, tmp_path: Path) -> None:
-    (table,) = measure("transitions", TINY, server_dsn, tmp_path)
+    table, worst = measure("transitions", TINY, server_dsn, tmp_path)
     assert [row["what"] for row in table["rows"]] == ["floor", "change_status", "report_job"]
     floor, *changes = table["rows"]
     for row in changes:
         assert row["ratio"] == pytest.approx(row["calls_per_s"] / floor["calls_per_s"])
     assert "counts that differ from a recount: 0" in table["title"]
+    assert [set(row) for row in worst["rows"]] == [{"unfolded changes", "read_all_ms"}]
 
 
 def test_batches_are_measured_beside_single_calls(server_dsn: str, tmp_path: Path) -> None:
@@ -231,16 +232,18 @@ def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -
 def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Path) -> None:
     options = "--cases 8:6,4:6 --clients 1,2 --rounds 1"
     batches, evaluated = measure("brokerage", options, server_dsn, tmp_path)
-    assert [row["pairs"] for row in batches["rows"]] == [48] * 4 + [24] * 4
+    assert [row["pairs"] for row in batches["rows"]] == [48] * 6 + [24] * 6
+    assert [row["jobs_made"] > 0 for row in batches["rows"]] == ([False] * 4 + [True] * 2) * 2
     for row in batches["rows"]:
         assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])
     assert [(row["cases"], row["connections"], row["errors"]) for row in evaluated["rows"]] == [(8, 1, 0), (8, 2, 0)]
 
 
-@pytest.mark.parametrize("scenario", ["tasks", "analysis"])
-def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path, scenario: str) -> None:
+@pytest.mark.parametrize(("scenario", "a_case"), [("tasks", 4), ("analysis", 6)])
+def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path, scenario: str, a_case: int) -> None:
+    """Two profiles with one and with two callers; jobs are made by one caller besides, tasks have none to make."""
     (table,) = measure(scenario, "--cases 8:6,4:6 --clients 1,2 --rounds 1", server_dsn, tmp_path)
-    assert [row["pairs"] for row in table["rows"]] == [48] * 4 + [24] * 4
+    assert [row["pairs"] for row in table["rows"]] == [48] * a_case + [24] * a_case
     for row in table["rows"]:
         assert 0 < row["stored"] <= row["pairs"]
         assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])

@@ -80,16 +80,22 @@ def before(page: Page) -> Iterator[Page]:
         yield other
 
 
+def psql_program() -> Path:
+    """The server's own psql, or the embedded server's where a package of programs has none."""
+    found = [programs(choice).bin / "psql" for choice in (os.environ.get("BROKER_TEST_SERVER", ""), "embedded")]
+    return next(psql for psql in found if psql.is_file())
+
+
 def run(block: Block, dsn: str, folder: Path) -> None:
     """Run one block as its reader would."""
-    psql = programs(os.environ.get("BROKER_TEST_SERVER", "")).program("psql")
+    psql = psql_program()
     program = {
         "sh": ["bash", "-euo", "pipefail", "-c", block.text],
         "python": [sys.executable, "-c", block.text],
         "sql": [str(psql), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", dsn],
     }[block.kind]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(Path(psql).parent)])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(psql.parent)])
     done = subprocess.run(
         program,
         cwd=folder,
