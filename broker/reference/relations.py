@@ -60,7 +60,7 @@ def _tables(connection: Connection) -> Page:
     ]
     lead = (
         "All tables, by schema. Only the owner reads and writes them; everybody else uses functions and views. Their "
-        "columns stand in `sql/SCHEMA/tables.sql` and in psql: `\\d+ taskqueue.job`."
+        "columns stand in `migrations/baseline/SCHEMA.sql` and in psql: `\\d+ taskqueue.job`."
     )
     return page("tables.md", "Tables", lead, entries)
 

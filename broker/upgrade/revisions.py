@@ -2,11 +2,13 @@
 
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 from alembic import command, context, op
 from alembic.config import Config
+from psycopg import sql
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -20,6 +22,7 @@ _CREATED = {
     "type": r"^create type (\S+)",
     "schema": r"^create schema (\w+);",
 }
+_DESCRIBED = re.compile(r"create (?:unlogged )?(table|type) (\S+) (?:as )?\(")
 # Alembic's `op` and `context` are the process's, not the thread's.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -50,9 +53,34 @@ def move(connection: Connection, migrations: Path, target: str, *, down: bool = 
 
 
 def create_baseline() -> None:
-    """Run the files of migrations/baseline, schema by schema."""
+    """Run the files of migrations/baseline, schema by schema, and put the comments of tables and columns in force."""
     for text in _baseline():
         execute(text)
+        for thing, words in comments(text):
+            execute(f"comment on {thing} is {sql.quote(words)}")
+
+
+def comments(text: str) -> Iterator[tuple[str, str]]:
+    """The tables, types and columns that a file describes, each with its words.
+
+    The words stand behind `--: `, at the end of a column's line or in lines above a column, a table or a type.
+    """
+    table, words = "", list[str]()
+    for line in text.splitlines():
+        code, _, remark = line.partition("--: ")
+        if remark:
+            words.append(remark)
+        if not (code := code.strip()) or code.startswith("--"):
+            continue
+        if made := _DESCRIBED.match(code):
+            table = made[2]
+            if words:
+                yield f"{made[1]} {table}", " ".join(words)
+        elif table and words:
+            yield f"column {table}.{code.split()[0]}", " ".join(words)
+        elif code.startswith(")"):
+            table = ""
+        words = []
 
 
 def drop_baseline() -> None:

@@ -4,21 +4,29 @@
 create schema instance;
 comment on schema instance is 'Machines to rent, and steps packed onto them. Uses resource, workload, taskqueue.';
 
+--: Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has
+--: and what its steps use.
 create table instance.instance (
   setup        text not null references resource.setup on delete cascade,
+  --: Number of the instance.
   instance_id  bigint not null constraint instance_instance_id_allowed check (instance_id between 1 and 1e18),
-  type         text not null,
-  task_id      bigint,
+  type         text not null,  --: Instance type (resource.instance_type).
+  task_id      bigint,  --: Task that the instance was requested for; null = steps of every task may use it.
+  --: requested, running or released.
   state        text not null default 'running' check (state in ('requested', 'running', 'released')),
+  --: PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.
   queue        text,
+  --: Cores that the instance has; null in a world = those of its type.
   cpu          numeric constraint instance_cpu_allowed check (cpu > 0 and cpu < 1e9),
+  --: Memory that the instance has (MB); null in a world = that of its type.
   ram          numeric constraint instance_ram_allowed check (ram > 0 and ram < 1e15),
+  --: Price per hour; null in a world = that of its type.
   price        numeric constraint instance_price_allowed check (price >= 0 and price < 1e15),
-  used_cpu     numeric not null default 0,
-  used_ram     numeric not null default 0,
-  requested_at timestamptz,
-  started_at   timestamptz,
-  released_at  timestamptz,
+  used_cpu     numeric not null default 0,  --: Cores of the steps that are placed on the instance.
+  used_ram     numeric not null default 0,  --: Memory (MB) of the steps that are placed on the instance.
+  requested_at timestamptz,  --: When the instance was requested; null = not known.
+  started_at   timestamptz,  --: When the instance began to run; null = not yet, or not known.
+  released_at  timestamptz,  --: When the instance was released; null = not yet, or not known.
   primary key (setup, instance_id),
   constraint instance_cpu_used check (used_cpu >= 0 and used_cpu <= coalesce(cpu, used_cpu)),
   constraint instance_ram_used check (used_ram >= 0 and used_ram <= coalesce(ram, used_ram))
@@ -27,24 +35,6 @@ create index instance_live on instance.instance (setup, task_id) where state <> 
 comment on index instance.instance_live is 'Instances of a task that are not released.';
 create index instance_released on instance.instance (setup, released_at) where state = 'released';
 comment on index instance.instance_released is 'Instances by the time of their release, to delete old ones.';
-comment on table instance.instance is
-  'Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has '
-  'and what its steps use.';
-comment on column instance.instance.instance_id is 'Number of the instance.';
-comment on column instance.instance.type is 'Instance type (resource.instance_type).';
-comment on column instance.instance.task_id is
-  'Task that the instance was requested for; null = steps of every task may use it.';
-comment on column instance.instance.state is 'requested, running or released.';
-comment on column instance.instance.queue is
-  'PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.';
-comment on column instance.instance.cpu is 'Cores that the instance has; null in a world = those of its type.';
-comment on column instance.instance.ram is 'Memory that the instance has (MB); null in a world = that of its type.';
-comment on column instance.instance.price is 'Price per hour; null in a world = that of its type.';
-comment on column instance.instance.used_cpu is 'Cores of the steps that are placed on the instance.';
-comment on column instance.instance.used_ram is 'Memory (MB) of the steps that are placed on the instance.';
-comment on column instance.instance.requested_at is 'When the instance was requested; null = not known.';
-comment on column instance.instance.started_at is 'When the instance began to run; null = not yet, or not known.';
-comment on column instance.instance.released_at is 'When the instance was released; null = not yet, or not known.';
 comment on constraint instance_instance_id_allowed on instance.instance is '1 to 1e18';
 comment on constraint instance_state_check on instance.instance is 'requested, running or released';
 comment on constraint instance_cpu_allowed on instance.instance is 'more than 0 and less than 1e9';
@@ -53,24 +43,32 @@ comment on constraint instance_price_allowed on instance.instance is '0 or more,
 comment on constraint instance_cpu_used on instance.instance is 'steps use at most the cores of the instance';
 comment on constraint instance_ram_used on instance.instance is 'steps use at most the memory of the instance';
 
+--: Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or
+--: an expression of inputs until they are known.
 create table instance.step (
   setup            text not null references resource.setup on delete cascade,
+  --: Number of the step.
   step_id          bigint not null constraint step_step_id_allowed check (step_id between 1 and 1e18),
-  task_id          bigint,
-  cpu              numeric check (cpu >= 0 and cpu < 1e9),
+  task_id          bigint,  --: Task; null = none.
+  cpu              numeric check (cpu >= 0 and cpu < 1e9),  --: Cores that the step needs; null = not known yet.
+  --: Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.
   cpu_expression   text,
-  ram              numeric check (ram >= 0 and ram < 1e15),
+  ram              numeric check (ram >= 0 and ram < 1e15),  --: Memory that the step needs (MB); null = not known yet.
+  --: Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.
   ram_expression   text,
-  instance_type    text,
-  instance_id      bigint,
+  instance_type    text,  --: Hint: the type that its instance must have; null = any that fits.
+  instance_id      bigint,  --: Instance that the step is placed on, or was on when it ended; null = none.
+  --: waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason names what is short).
   state            text not null default 'waiting'
     constraint step_state_allowed check (state in ('waiting', 'placed', 'finished', 'cancelled', 'unschedulable')),
+  --: Inputs that expressions read, as far as they are known: name to number.
   inputs           jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object'),
-  queue            text,
-  job_id           bigint,
+  queue            text,  --: PanDA queue of kind cloud that the step waits for; null = none.
+  job_id           bigint,  --: Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none.
+  --: Why the step is placed there, waits, or is unschedulable; null = no schedule has looked at it.
   reason           text,
-  placed_at        timestamptz,
-  ended_at         timestamptz,
+  placed_at        timestamptz,  --: When the step was placed; null = it is on no instance, or not known.
+  ended_at         timestamptz,  --: When the step finished or was cancelled; null = not yet, or not known.
   primary key (setup, step_id)
 );
 create index step_unplaced on instance.step (setup, task_id) where state in ('waiting', 'unschedulable');
@@ -81,60 +79,30 @@ create index step_ended on instance.step (setup, ended_at) where state in ('fini
 comment on index instance.step_ended is 'Steps by the time of their end, to delete old ones.';
 create unique index step_of_job on instance.step (setup, job_id) where job_id is not null;
 comment on index instance.step_of_job is 'The step that stands for a job; at most one.';
-comment on table instance.step is
-  'Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or '
-  'an expression of inputs until they are known.';
-comment on column instance.step.step_id is 'Number of the step.';
-comment on column instance.step.task_id is 'Task; null = none.';
-comment on column instance.step.cpu is 'Cores that the step needs; null = not known yet.';
-comment on column instance.step.cpu_expression is
-  'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
-comment on column instance.step.ram is 'Memory that the step needs (MB); null = not known yet.';
-comment on column instance.step.ram_expression is
-  'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
-comment on column instance.step.instance_type is 'Hint: the type that its instance must have; null = any that fits.';
-comment on column instance.step.instance_id is
-  'Instance that the step is placed on, or was on when it ended; null = none.';
-comment on column instance.step.state is
-  'waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason names what is short).';
-comment on column instance.step.inputs is 'Inputs that expressions read, as far as they are known: name to number.';
-comment on column instance.step.queue is 'PanDA queue of kind cloud that the step waits for; null = none.';
-comment on column instance.step.job_id is
-  'Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none.';
-comment on column instance.step.reason is
-  'Why the step is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
-comment on column instance.step.placed_at is 'When the step was placed; null = it is on no instance, or not known.';
-comment on column instance.step.ended_at is 'When the step finished or was cancelled; null = not yet, or not known.';
 comment on constraint step_step_id_allowed on instance.step is '1 to 1e18';
 comment on constraint step_cpu_check on instance.step is '0 or more, and less than 1e9';
 comment on constraint step_ram_check on instance.step is '0 or more, and less than 1e15';
 comment on constraint step_state_allowed on instance.step is 'waiting, placed, finished, cancelled or unschedulable';
 comment on constraint step_inputs_check on instance.step is 'an object';
 
+--: How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.
 create table instance.setting (
   setup          text primary key references resource.setup on delete cascade,
-  most_instances int check (most_instances >= 0),
+  most_instances int check (most_instances >= 0),  --: The most instances that are not released; null = no limit.
+  --: The same for each task that has no limit of its own; null = no limit.
   most_per_task  int check (most_per_task >= 0),
+  --: Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.
   first          text not null default 'dearest' check (first in ('dearest', 'cheapest'))
 );
-comment on table instance.setting is
-  'How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.';
-comment on column instance.setting.most_instances is 'The most instances that are not released; null = no limit.';
-comment on column instance.setting.most_per_task is
-  'The same for each task that has no limit of its own; null = no limit.';
-comment on column instance.setting.first is
-  'Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.';
 comment on constraint setting_first_check on instance.setting is 'dearest or cheapest';
 
+--: How many instances a task may have, where it has a limit of its own (instance.set_task_limit).
 create table instance.task_limit (
   setup          text not null references resource.setup on delete cascade,
   task_id        bigint not null,
-  most_instances int not null check (most_instances >= 0),
+  most_instances int not null check (most_instances >= 0),  --: The most instances that are not released.
   primary key (setup, task_id)
 );
-comment on table instance.task_limit is
-  'How many instances a task may have, where it has a limit of its own (instance.set_task_limit).';
-comment on column instance.task_limit.most_instances is 'The most instances that are not released.';
 
 create sequence instance.instance_id;
 comment on sequence instance.instance_id is 'Ids of instances that instance.schedule requests.';

@@ -44,8 +44,9 @@ def objects() -> dict[str, tuple[str, str]]:
 
 def tables() -> set[str]:
     """Tables, types and sequences of all schemas."""
-    made = re.compile(r"^create (?:unlogged )?(?:table|type|sequence) (\w+\.\w+)", re.MULTILINE)
-    return {name for path in SQL.glob("*/tables.sql") for name in made.findall(path.read_text(encoding="utf-8"))}
+    made = re.compile(r"^(?:create (?:unlogged )?(?:table|type|sequence)|comment on table) (\w+\.\w+)", re.MULTILINE)
+    files = [*(SQL.parent / "migrations" / "baseline").glob("*.sql"), *SQL.glob("*/tables.sql")]
+    return {name for path in files for name in made.findall(path.read_text(encoding="utf-8"))}
 
 
 def uses(text: str, functions: set[str], relations: set[str]) -> Uses:

@@ -12,6 +12,7 @@ from broker.errors import BrokerError
 from broker.server import binaries
 from broker.server.binaries import Installation
 from broker.upgrade import Program, check, downgrade, schema, upgrade
+from broker.upgrade.program import chain
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
 from broker.upgrade.state import State, read
@@ -55,7 +56,10 @@ def test_tables_sql_is_current(server_dsn: str) -> None:
             pytest.skip(f"tables.sql is written by PostgreSQL {schema.MAJOR}, this server is {major}")
         raise BrokerError(f"the embedded server is PostgreSQL {major}: pin schema.MAJOR to it and write tables.sql")
     files = schema.render(server_dsn)
-    assert files == schema.current(), "stale: run `broker db schema --write`"
+    if len(chain(Program().migrations)) > 1:
+        assert files == schema.current(), "stale: run `broker db schema --write`"
+    else:
+        assert schema.current() == {}, "the baseline is what the tables are: no second text of them"
     # Whoever writes it gets the same.
     assert files == schema.render(server_dsn)
 
