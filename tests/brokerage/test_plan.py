@@ -41,16 +41,19 @@ DECIDED = """ select to_json(x) from (
 
 
 @pytest.fixture
-def db(rolled_back: Connection) -> Connection:
-    """A connection in a transaction with the grid, and pg_temp.run with the settings of brokerage.broker_next."""
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [grid(1, 40, 200)], "grid")
-    rolled_back.execute("select brokerage.refresh_statistics()")  # not those that other tests of the worker left
-    query = "select proconfig from pg_proc where oid = 'brokerage.broker_next'::regproc"
-    [(settings,)] = rolled_back.execute(query).fetchall()
-    pairs = [tuple(one.split("=", 1)) for one in settings]
-    rolled_back.execute(FACTS.format(settings=" ".join(starmap("set {} = {}".format, _quoted(pairs)))))
-    return rolled_back
+def db(dsn: str) -> Iterator[Connection]:
+    """A new database with the grid, and pg_temp.run with the settings of brokerage.broker_next.
+
+    In a database that tests share, the planner sees how many pages their rows have left in each table.
+    """
+    with psycopg.connect(dsn) as connection:
+        world.load(connection, [grid(1, 40, 200)], "grid")
+        connection.execute("select brokerage.refresh_statistics()")
+        query = "select proconfig from pg_proc where oid = 'brokerage.broker_next'::regproc"
+        [(settings,)] = connection.execute(query).fetchall()
+        pairs = [tuple(one.split("=", 1)) for one in settings]
+        connection.execute(FACTS.format(settings=" ".join(starmap("set {} = {}".format, _quoted(pairs)))).encode())
+        yield connection
 
 
 def _quoted(pairs: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:

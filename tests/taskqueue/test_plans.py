@@ -159,6 +159,15 @@ LEVELS: Reads = {
 }
 
 
+# Before PostgreSQL 17 `x = any (array)` may become a filter where the other columns of the index look selective: the
+# lists of all sites in a bucket are read, and all changes of a TaskQueue's counts that are not folded.
+BEFORE_17 = {
+    LIST: "posting_list_pkey: setup cpu_time",
+    "job_count_change_queue: setup task_queue_id made_in": "job_count_change_queue: setup task_queue_id",
+    "definition_made_in: setup made_in": "Bitmap Heap Scan",
+}
+
+
 @dataclass(frozen=True)
 class Hot:
     """A statement of a match, and what its plan must be like."""
@@ -443,6 +452,11 @@ def buffers(root: Node) -> int:
     return int(root["Shared Hit Blocks"] + root["Shared Read Blocks"])
 
 
+def is_old(q: Calls) -> bool:
+    """Whether the server plans as BEFORE_17."""
+    return q.connection.info.server_version < 170_000
+
+
 def offer(q: Calls, **keys: Any) -> str:
     """An offer as a literal."""
     found = q.value(
@@ -472,9 +486,12 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
     free = (frozenset() if analysed else hot.guessed) | (hot.custom if "custom" in mode else frozenset())
     for table, ways in hot.reads.items():
         if table not in free:
-            assert [way(scan) for scan in scans_of(root, table)] == ways
+            found = [way(scan) for scan in scans_of(root, table)]
+            if is_old(skewed):
+                found = [known if BEFORE_17.get(known) == one else one for one, known in zip(found, ways, strict=True)]
+            assert found == ways
     assert tables(root) - set(hot.reads) <= hot.sorted, "reads what it did not"
-    if analysed or not hot.guessed:
+    if analysed or not (hot.guessed or is_old(skewed)):
         assert buffers(root) <= hot.buffers
 
 
@@ -516,7 +533,7 @@ def test_a_candidate_costs_the_same_whatever_the_number_of_queues(
 ) -> None:
     """The lists of two sites, one posting of one of them, its TaskQueue and its definition: one row each."""
     most = {"posting_list": 2, "posting": 1, "task_queue": 1, "definition": 1}
-    if not analysed:  # see Hot.guessed
+    if not analysed or is_old(skewed):  # see Hot.guessed
         most["posting_list"] = skewed.value("select count(*) from taskqueue.posting_list")
     seen = dict.fromkeys(most, 0.0)
     for seed in range(10):
@@ -556,7 +573,7 @@ def test_a_match_reads_a_handful_of_rows_where_there_are_hundreds_of_queues(skew
     """The whole call, with what no statement alone shows: how often each runs."""
     matches = 50
     most = {"posting": 3, "task_queue": 4, "definition": 4, "job": 12}  # a match; 351 queues are for the site
-    if analysed:  # see Hot.guessed
+    if analysed and not is_old(skewed):  # see Hot.guessed
         most["posting_list"] = 6
     counted = "select relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables"
     call = "select job_id from taskqueue.match_jobs_with_seed('default', %s, 1, %s)"

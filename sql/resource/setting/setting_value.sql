@@ -5,7 +5,8 @@ declare
   v_kind text := jsonb_typeof(p_value);
 begin
   return case
-    when p_type = 'interval'::regtype and v_kind = 'number'
+    -- Before PostgreSQL 17 make_interval takes more seconds than an interval holds.
+    when p_type = 'interval'::regtype and v_kind = 'number' and abs(p_value::float8) < 1e12
     then to_jsonb(make_interval(secs => p_value::float8)::text)
     when p_type = 'interval'::regtype and v_kind = 'string' then to_jsonb((p_value #>> '{}')::interval::text)
     when p_type = 'text[]'::regtype and v_kind = 'null' then jsonb '[]'
