@@ -10,4 +10,3 @@ comment on view monitor.waiting_by_platform is
   'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
 comment on column monitor.waiting_by_platform.platform is 'Platform, or (any platform).';
 comment on column monitor.waiting_by_platform.queues is 'TaskQueues.';
-comment on column monitor.waiting_by_platform.jobs is 'Waiting jobs that are not held.';
