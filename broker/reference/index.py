@@ -9,7 +9,8 @@ def pages(listed: Sequence[Page]) -> Iterator[Page]:
     """The page that lists the others, a line each."""
     lead = (
         "What the database holds, page by page. The words are the comments of its objects; psql shows the same: "
-        "`\\df+ taskqueue.*`, `\\dv+ monitor.*`."
+        "`\\df+ taskqueue.*`, `\\dv+ monitor.*`. Tables stand in the README of each schema, such as "
+        "[taskqueue](../taskqueue/README.md#tables), their columns in `migrations/baseline`."
     )
     yield page(
         "README.md", "Reference of the database", lead, [bullets(f"[{one.title}]({one.name})" for one in listed)]

@@ -1,9 +1,9 @@
-"""Configuration keys (gdpconfig) and the settings of TaskQueues."""
+"""Configuration keys (gdpconfig), and the settings of each schema."""
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from broker.reference.catalogue import Connection, plain_default, rows, short_type
+from broker.reference.catalogue import SCHEMAS, Connection, plain_default, rows, short_type
 from broker.reference.markdown import Page, bullets, code, escaped, filled, page, section
 
 _CONFIG = """
@@ -13,14 +13,18 @@ _CONFIG = """
      order by k.component, k.key
 """
 _SETTINGS = """
-    select a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
-           col_description(a.attrelid, a.attnum)
+    select c.relnamespace::regnamespace::text, a.attname, format_type(a.atttypid, a.atttypmod),
+           pg_get_expr(d.adbin, d.adrelid), col_description(a.attrelid, a.attnum)
       from pg_attribute a
-      join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-     where a.attrelid = 'taskqueue.setting'::regclass
+      join pg_class c on c.oid = a.attrelid
+      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where c.relnamespace::regnamespace::text = any (%s)
+       and c.relname = 'setting'
+       and c.relkind = 'r'
        and a.attnum > 0
+       and a.attname <> 'setup'
        and not a.attisdropped
-     order by a.attnum
+     order by 1, a.attnum
 """
 
 
@@ -36,12 +40,20 @@ def pages(connection: Connection) -> Iterator[Page]:
         "key, unless it names one."
     )
     yield page("configuration.md", "Configuration keys", lead, entries)
+    lead = (
+        "What a setup may change, by schema: `set_settings` of the schema changes it; `broker settings` shows and "
+        "changes all of them. A time is an interval; a number is seconds."
+    )
     settings = [
-        f"`{name}` ({short_type(kind)}): {escaped(what)} Default: {code(plain_default(default))}."
-        for name, kind, default, what in rows(connection, _SETTINGS)
+        section(2, schema, bullets(_setting(*row[1:]) for row in found))
+        for schema, found in groupby(rows(connection, _SETTINGS, list(SCHEMAS)), lambda row: row[0])
     ]
-    lead = "Settings of TaskQueues in a setup. `taskqueue.set_settings` changes them."
-    yield page("settings.md", "Settings of TaskQueues", lead, [bullets(settings)])
+    yield page("settings.md", "Settings", lead, settings)
+
+
+def _setting(name: str, kind: str, default: str | None, meaning: str) -> str:
+    given = f" Default: {code(plain_default(default))}." if default else ""
+    return f"`{name}` ({short_type(kind)}): {escaped(meaning)}{given}"
 
 
 def _key(key: str, default: str, unit: str, meaning: str, only: str | None) -> str:

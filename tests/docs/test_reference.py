@@ -66,13 +66,11 @@ def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any
     db.execute("alter table taskqueue.setting alter column queue_size set default 4999")
     db.execute("comment on view monitor.lease is 'Another comment.'")
     db.execute("comment on column monitor.lease.job_id is 'Another column.'")
-    db.execute("comment on table taskqueue.setting is 'Another table.'")
     db.execute("revoke execute on function taskqueue.match_job from broker_agent")
     pages = _pages(db)
     assert re.search(r"- `queue_size` \(integer\): [^`]* Default: `4999`\.", _unwrapped(pages["settings.md"]))
     assert _entry(pages["views-monitor.md"], "lease").startswith("\nAnother comment.\n")
     assert "`job_id` (bigint): Another column." in _unwrapped(_entry(pages["views-monitor.md"], "lease"))
-    assert "- `setting`: Another table." in _entry(pages["tables.md"], "taskqueue")
     assert " Roles: operator; errors: PB001" in _item(pages["functions-taskqueue.md"], "match_job")
 
 

@@ -1,28 +1,14 @@
 -- The rules of the base profiles, a view each base profile and algorithm.
 create or replace view brokerage.shipped_rule as
-select 'documented' as profile, 'production_job' as algorithm, r.rule, r.kind, r.position, r.function, r.criteria,
-       r.temporary, true as enabled, r.parameters, r.source
-  from brokerage.shipped_documented_production_job r
-union all
-select 'panda2026', 'production_job', r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, true,
-       r.parameters, r.source
-  from brokerage.shipped_panda2026_production_job r
-union all
-select 'documented', 'production_task', r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, true,
-       r.parameters, r.source
-  from brokerage.shipped_documented_production_task r
-union all
-select 'panda2026', 'production_task', r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, true,
-       r.parameters, r.source
-  from brokerage.shipped_panda2026_production_task r
-union all
-select 'documented', 'analysis_job', r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, true,
-       r.parameters, r.source
-  from brokerage.shipped_documented_analysis_job r
-union all
-select 'panda2026', 'analysis_job', r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, true,
-       r.parameters, r.source
-  from brokerage.shipped_panda2026_analysis_job r;
+select s.profile, s.algorithm, s.rule, s.kind, s.position, s.function, s.criteria, s.temporary, true as enabled,
+       s.parameters, s.source
+  from (select f.* from brokerage.shipped_fact f
+         union all select 'documented', 'production_job', r.* from brokerage.shipped_documented_production_job r
+         union all select 'panda2026', 'production_job', r.* from brokerage.shipped_panda2026_production_job r
+         union all select 'documented', 'production_task', r.* from brokerage.shipped_documented_production_task r
+         union all select 'panda2026', 'production_task', r.* from brokerage.shipped_panda2026_production_task r
+         union all select 'documented', 'analysis_job', r.* from brokerage.shipped_documented_analysis_job r
+         union all select 'panda2026', 'analysis_job', r.* from brokerage.shipped_panda2026_analysis_job r) s;
 
 comment on view brokerage.shipped_rule is
   'The rules of the profiles documented and panda2026. An organisation adds rules or changes them '

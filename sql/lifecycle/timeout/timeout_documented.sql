@@ -61,16 +61,4 @@ select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::
 
 comment on view lifecycle.timeout_documented is
   'Timeouts of the base profile documented as they are written; lifecycle.timeout_rule explains the columns.';
-comment on column lifecycle.timeout_documented.position is 'Place in the order.';
-comment on column lifecycle.timeout_documented.rule is 'Name; the sub status of jobs that the timeout ends.';
-comment on column lifecycle.timeout_documented.statuses is 'Statuses of the jobs that the timeout looks at.';
-comment on column lifecycle.timeout_documented.clock is
-  'Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting '
-  '(activated, else created).';
-comment on column lifecycle.timeout_documented.constant is
-  'Limit if nothing else has one; null = then the timeout is off.';
-comment on column lifecycle.timeout_documented.action is
-  'cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased '
-  'job that was sent returns to its TaskQueue first.';
 comment on column lifecycle.timeout_documented.more is 'The other columns of lifecycle.timeout_rule.';
-comment on column lifecycle.timeout_documented.description is 'The timeout in a sentence.';

@@ -98,16 +98,4 @@ select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::
 
 comment on view lifecycle.timeout_panda2026 is
   'Timeouts of the base profile panda2026 as they are written; lifecycle.timeout_rule explains the columns.';
-comment on column lifecycle.timeout_panda2026.position is 'Place in the order.';
-comment on column lifecycle.timeout_panda2026.rule is 'Name; the sub status of jobs that the timeout ends.';
-comment on column lifecycle.timeout_panda2026.statuses is 'Statuses of the jobs that the timeout looks at.';
-comment on column lifecycle.timeout_panda2026.clock is
-  'Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting '
-  '(activated, else created).';
-comment on column lifecycle.timeout_panda2026.constant is
-  'Limit if nothing else has one; null = then the timeout is off.';
-comment on column lifecycle.timeout_panda2026.action is
-  'cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased '
-  'job that was sent returns to its TaskQueue first.';
 comment on column lifecycle.timeout_panda2026.more is 'The other columns of lifecycle.timeout_rule.';
-comment on column lifecycle.timeout_panda2026.description is 'The timeout in a sentence.';

@@ -1,15 +1,14 @@
 -- TIMEOUTS.md, Table of timeouts. A timeout with two limits is two rows.
 create or replace view lifecycle.timeout_rule as
-select p.profile, r.position, r.rule, r.statuses, r.labels, r.not_labels, r.priority_from, r.priority_to,
+select p.profile, p.position, p.rule, p.statuses, r.labels, r.not_labels, r.priority_from, r.priority_to,
        array(select 'lifecycle.condition_' || c.name
                from unnest(r.conditions) with ordinality c(name, place) order by c.place) as conditions,
-       r.clock, r.key_by_name, r.key, r.queue_column, r.queue_setting, r.constant, r.action,
-       coalesce(r.skipped_at, p.skipped_at) as skipped_at, r.description
-  from (select 'documented' as profile, '{paused,disableReassign}'::text[] as skipped_at, to_jsonb(d) as timeout
+       p.clock, r.key_by_name, r.key, r.queue_column, r.queue_setting, p.constant, p.action,
+       coalesce(r.skipped_at, p.skipped_at) as skipped_at, p.description
+  from (select 'documented' as profile, '{paused,disableReassign}'::text[] as skipped_at, d.*
           from lifecycle.timeout_documented d
-         union all
-        select 'panda2026', '{}', to_jsonb(t) from lifecycle.timeout_panda2026 t) p
- cross join lateral jsonb_populate_record(null::lifecycle.timeout, p.timeout || (p.timeout -> 'more')) r;
+         union all select 'panda2026', '{}', t.* from lifecycle.timeout_panda2026 t) p
+ cross join lateral jsonb_populate_record(null::lifecycle.timeout, p.more) r;
 
 comment on view lifecycle.timeout_rule is
   'Timeouts of the base profiles, in the order in which they are looked at: the first that a job is overdue by '

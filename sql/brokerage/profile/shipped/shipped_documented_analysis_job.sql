@@ -1,5 +1,5 @@
 -- Rules of analysis job brokerage in the base profile documented, in the order in which they are applied.
--- Facts stand last.
+-- Facts: brokerage.shipped_fact.
 create or replace view brokerage.shipped_documented_analysis_job as
 select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v.temporary,
        v.parameters::jsonb as parameters, v.source
@@ -52,18 +52,7 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      'rules/distribution.md#running-jobs-cap'),
     ('job-chunk', 'distribution', 270, 'brokerage.job_chunk', null, false, '{}', 'rules/distribution.md#job-chunk'),
     ('anal-pending', 'pending', 280, null, null, false, '{"wait": "20 minutes"}',
-     'rules/analysis-weights.md#anal-pending'),
-    ('catchall-lookup', 'fact', 600, 'resource.catchall', null, false, '{}',
-     'rules/facts-and-formulas.md#catchall-lookup'),
-    ('per-core-attr', 'fact', 601, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#per-core-attr'),
-    ('ucore-expansion', 'fact', 602, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#ucore-expansion'),
-    ('direct-io-used', 'fact', 603, 'brokerage.reads_directly', null, false, '{}',
-     'rules/facts-and-formulas.md#direct-io-used'),
-    ('n-running-workers', 'fact', 604, 'brokerage.running_workers', null, false, '{}',
-     'rules/facts-and-formulas.md#n-running-workers'),
-    ('num-slots', 'fact', 605, 'brokerage.running_workers', null, false, '{}', 'rules/facts-and-formulas.md#num-slots')
+     'rules/analysis-weights.md#anal-pending')
   ) v(rule, kind, position, function, criteria, temporary, parameters, source);
 
 comment on view brokerage.shipped_documented_analysis_job is

@@ -1,5 +1,5 @@
--- Rules of production job brokerage in the base profile documented, in the order in which they are applied. Facts stand
--- last.
+-- Rules of production job brokerage in the base profile documented, in the order in which they are applied.
+-- Facts: brokerage.shipped_fact.
 create or replace view brokerage.shipped_documented_production_job as
 select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v.temporary,
        v.parameters::jsonb as parameters, v.source
@@ -71,18 +71,7 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      'rules/distribution.md#running-jobs-cap'),
     ('job-chunk', 'distribution', 370, 'brokerage.job_chunk', null, false, '{}', 'rules/distribution.md#job-chunk'),
     ('prod-pending', 'pending', 380, null, null, false, '{"wait": "1 hour"}',
-     'rules/production-weights.md#prod-pending'),
-    ('catchall-lookup', 'fact', 600, 'resource.catchall', null, false, '{}',
-     'rules/facts-and-formulas.md#catchall-lookup'),
-    ('per-core-attr', 'fact', 601, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#per-core-attr'),
-    ('ucore-expansion', 'fact', 602, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#ucore-expansion'),
-    ('direct-io-used', 'fact', 603, 'brokerage.reads_directly', null, false, '{}',
-     'rules/facts-and-formulas.md#direct-io-used'),
-    ('n-running-workers', 'fact', 604, 'brokerage.running_workers', null, false, '{}',
-     'rules/facts-and-formulas.md#n-running-workers'),
-    ('num-slots', 'fact', 605, 'brokerage.running_workers', null, false, '{}', 'rules/facts-and-formulas.md#num-slots')
+     'rules/production-weights.md#prod-pending')
   ) v(rule, kind, position, function, criteria, temporary, parameters, source);
 
 comment on view brokerage.shipped_documented_production_job is

@@ -1,5 +1,5 @@
 -- Rules of production job brokerage in the base profile panda2026, in the order in which they are applied.
--- Facts stand last. Long because it is one list.
+-- Facts: brokerage.shipped_fact. Long because it is one list.
 create or replace view brokerage.shipped_panda2026_production_job as
 select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v.temporary,
        v.parameters::jsonb as parameters, v.source
@@ -105,21 +105,7 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      'rules/distribution.md#running-jobs-cap'),
     ('job-chunk', 'distribution', 500, 'brokerage.job_chunk', null, false, '{}', 'rules/distribution.md#job-chunk'),
     ('prod-pending', 'pending', 510, null, null, false, '{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}',
-     'rules/production-weights.md#prod-pending'),
-    ('catchall-lookup', 'fact', 600, 'resource.catchall', null, false, '{}',
-     'rules/facts-and-formulas.md#catchall-lookup'),
-    ('per-core-attr', 'fact', 601, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#per-core-attr'),
-    ('ucore-expansion', 'fact', 602, 'resource.candidate_queue', null, false, '{}',
-     'rules/facts-and-formulas.md#ucore-expansion'),
-    ('direct-io-used', 'fact', 603, 'brokerage.reads_directly', null, false, '{}',
-     'rules/facts-and-formulas.md#direct-io-used'),
-    ('n-running-workers', 'fact', 604, 'brokerage.running_workers_panda2026', null, false, '{}',
-     'rules/facts-and-formulas.md#n-running-workers'),
-    ('num-slots', 'fact', 605, 'brokerage.running_workers_panda2026', null, false, '{}',
-     'rules/facts-and-formulas.md#num-slots'),
-    ('temporary-problems', 'fact', 606, 'brokerage.compose', null, false, '{}',
-     'rules/order-and-turns.md#temporary-problems')
+     'rules/production-weights.md#prod-pending')
   ) v(rule, kind, position, function, criteria, temporary, parameters, source);
 
 comment on view brokerage.shipped_panda2026_production_job is
