@@ -7,9 +7,7 @@
 create or replace function brokerage.decide_in_turn(
   p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns void
-language plpgsql
-set enable_memoize = off set cursor_tuple_fraction = 1  -- no row is like another, and all are fetched
-as $$
+language plpgsql as $$
 declare
   v_wait jsonb := (select r.parameters from brokerage.rule_in_force r
                     where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending'

@@ -5,10 +5,7 @@ create or replace function brokerage.evaluate_task(
 language plpgsql
 security definer
 set search_path = brokerage, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_mergejoin = off
-set work_mem = '64MB'
+set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
   v_run brokerage.run;

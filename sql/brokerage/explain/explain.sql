@@ -7,7 +7,8 @@ create or replace function brokerage.explain(
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
                  factors jsonb, all_reasons text[])
 language plpgsql stable
-security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
+security definer set search_path = brokerage, pg_temp
+set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);

@@ -3,7 +3,9 @@ create or replace function brokerage.explained_first_pass(
   p_setup text, p_task_id bigint, p_profile text, p_algorithm text
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
                  factors jsonb, all_reasons text[])
-language plpgsql stable set jit = off set enable_mergejoin = off set work_mem = '64MB' as $$
+language plpgsql stable
+set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
+as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);
   v_tasks brokerage.task_facts[] :=

@@ -10,7 +10,7 @@ create or replace function brokerage.facts_of_few_analysis_pairs(
                  zero_share text, software text, platform_level_percent float8, input_problem text, input_copies float8,
                  failed bigint, closed bigint, finished bigint, user_queued bigint, user_running bigint, users bigint,
                  users_running bigint, to_running_rate float8)
-language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query select f.* from brokerage.facts_of_analysis_pairs(p_setup, p_tasks, p_queues, p_base_profile) f;

@@ -9,7 +9,7 @@ create or replace function brokerage.facts_of_few_pairs(
                  type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint,
                  reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean,
                  zero_share text, software text, platform_level_percent float8)
-language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query select f.* from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_base_profile) f;

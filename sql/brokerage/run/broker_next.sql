@@ -6,7 +6,8 @@ create or replace function brokerage.broker_next(
   p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null
 ) returns bigint
 language plpgsql
-security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
+security definer set search_path = brokerage, pg_temp
+set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
   -- $1 run, $2 task ids (null = any), $3 whether only due tasks are taken, $4 limit; %s: the lock

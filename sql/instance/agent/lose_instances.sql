@@ -1,6 +1,7 @@
 create or replace function instance.lose_instances(p_setup text, p_instance_ids bigint[])
 returns table (step_id bigint, answer text)
-language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = instance, pg_temp
+set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_id bigint;

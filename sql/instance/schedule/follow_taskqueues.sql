@@ -1,6 +1,7 @@
 -- PACKING.md, Queues of kind cloud.
 create or replace function instance.follow_taskqueues(p_setup text, out added bigint, out ended bigint)
-language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = instance, pg_temp
+set jit = off set enable_seqscan = off set enable_material = off as $$
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);

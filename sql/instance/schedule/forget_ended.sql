@@ -2,7 +2,8 @@
 create or replace function instance.forget_ended(
   p_setup text, p_limit int default null, out steps bigint, out instances bigint
 )
-language plpgsql security definer set search_path = instance, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = instance, pg_temp
+set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
   v_setting lifecycle.setting_in_force;
   v_before timestamptz;

@@ -3,7 +3,7 @@ create or replace function instance.packing(p_setup text, p_task_id bigint, p_qu
 returns table (step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
                free_ram numeric)
 language plpgsql stable
-set jit = off set enable_seqscan = off  -- plans do not go by how many steps were there when the table was last analysed
+set jit = off set enable_seqscan = off set enable_material = off
 as $$
 declare
   v_order record;

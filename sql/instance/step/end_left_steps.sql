@@ -1,6 +1,6 @@
 -- Steps that another transaction locks are left to it.
 create or replace function instance.end_left_steps(p_setup text, p_instance_id bigint default null) returns bigint
-language plpgsql set enable_seqscan = off as $$
+language plpgsql set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
   v_steps instance.step[];
   v_ids bigint[];

@@ -1,7 +1,7 @@
 -- Each step is looked up by its key (a subquery that locks is no part of a join), whatever the planner estimates from
 -- the last analysis of the table.
 create or replace function instance.locked_steps(p_setup text, p_step_ids bigint[]) returns setof instance.step
-language sql set enable_seqscan = off as $$
+language sql set jit = off set enable_seqscan = off set enable_material = off as $$
   select s.*
     from (select distinct u.step_id from unnest(p_step_ids) u (step_id) order by u.step_id) u
    cross join lateral (select o.* from instance.step o where o.setup = p_setup and o.step_id = u.step_id for update) s
