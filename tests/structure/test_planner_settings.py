@@ -30,7 +30,7 @@ def used(connection: psycopg.Connection[Any]) -> dict[Settings, set[str]]:
          where proconfig is not null and pronamespace::regnamespace::text = any (%s)
     """
     for function, settings in connection.execute(query, [list(SCHEMAS)]).fetchall():
-        of_plans = frozenset(s.replace("=", " = ", 1) for s in settings if s.partition("=")[0] not in OTHERS)
+        of_plans = frozenset(s.replace("=", " = ", 1) for s in settings if s.partition("=")[0].lower() not in OTHERS)
         if of_plans:
             found[of_plans].add(function)
     return found
