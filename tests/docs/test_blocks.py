@@ -127,6 +127,32 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None
         _drop_roles(dsn, [role for one in together for role in roles_of(one)])
 
 
+@pytest.mark.drawn
+def test_the_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
+    """A reader goes through the tutorials and then the how-to pages, in one database and one folder."""
+    order = ["first-match", "first-brokerage", "first-rule"]
+    pages = sorted(
+        (page for page in run_here() if "/tutorial/" in page.name or "/how-to/" in page.name),
+        key=lambda page: (order.index(page.path.stem) if page.path.stem in order else len(order), page.name),
+    )
+    assert [page.path.stem for page in pages][:3] == order
+    pages = list(dict.fromkeys(one for page in pages for one in [*before(page), page]))
+    failed: list[str] = []
+    try:
+        for page in pages:
+            for name in page.directives("world"):
+                _load(dsn, tmp_path, WORLDS / f"{name}.json")
+            for block in runnable(page):
+                if block.not_run is None:
+                    try:
+                        run(block, dsn, tmp_path)
+                    except AssertionError as error:
+                        failed.append(f"{page.name}: {error}")
+    finally:
+        _drop_roles(dsn, [role for page in pages for role in roles_of(page)])
+    assert failed == [], "\n".join(failed)
+
+
 def _load(dsn: str, folder: Path, file: Path) -> None:
     (folder / file.name).write_bytes(file.read_bytes())
     with psycopg.connect(dsn) as connection:
