@@ -193,7 +193,8 @@ def _show_candidates(rows: Sequence[Row], kind: str) -> None:
         )
         for row in rows
     ]
-    output.table("Candidates", ["rank", kind, "weight", "", *factors], cells, drop=["", *reversed(factors)])
+    titles = [f"factor {name}" if name == "weight" else name for name in factors]
+    output.table("Candidates", ["rank", kind, "weight", "", *titles], cells, drop=["", *reversed(titles)])
 
 
 def _show_obstacles(explained: Row) -> None:
