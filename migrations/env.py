@@ -12,9 +12,5 @@ if connection is None:
         " set the owner and replace the code in the same transaction"
     )
 
-context.configure(
-    connection=connection,
-    version_table="alembic_version",
-    version_table_schema="resource",
-)
+context.configure(connection=connection, version_table="alembic_version", version_table_schema="resource")
 context.run_migrations()

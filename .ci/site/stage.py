@@ -30,11 +30,7 @@ MENU = {
     "Home": ["index.md", "contents.md"],
     "Tutorial": ["tutorial/"],
     "How-to": ["how-to/"],
-    "Reference": {
-        "Program": ["reference/"],
-        "Database": ["reference/database/"],
-        "Specification": ["database/"],
-    },
+    "Reference": {"Program": ["reference/"], "Database": ["reference/database/"], "Specification": ["database/"]},
     "Explanation": ["explanation/"],
     "Project": ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "python/", "migrations/", "benchmarks/", ""],
 }

@@ -27,8 +27,7 @@ def explain(
         ),
     ] = None,
     algorithm: Annotated[
-        str | None,
-        typer.Option(help="Of a task: production_job, production_task or analysis_job; else its broker's."),
+        str | None, typer.Option(help="Of a task: production_job, production_task or analysis_job; else its broker's.")
     ] = None,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",

@@ -13,15 +13,12 @@ _RULES = """
     select r.algorithm, r.rule, r.profile, r.position, r.kind, case when r.temporary then 'temporary' end,
            '`' || nullif(r.parameters, '{}')::text || '`', r.criteria, r.function
       from brokerage.shipped_rule r
+     where r.kind <> 'fact' or r.algorithm <> 'analysis_job'  -- they are those of production jobs
      order by r.algorithm desc,
               max(r.position) filter (where r.profile = 'panda2026') over (partition by r.algorithm, r.rule),
               r.position, r.rule, r.profile
 """
-_BROKERS = {
-    "production_task": "Production tasks",
-    "production_job": "Production jobs",
-    "analysis_job": "Analysis jobs",
-}
+_BROKERS = {"production_task": "Production tasks", "production_job": "Production jobs", "analysis_job": "Analysis jobs"}
 _TAG = re.compile(r"'([-+][A-Za-z]\w*)(?:: |')")
 
 
@@ -36,7 +33,9 @@ def pages(connection: Connection) -> Iterator[Page]:
             asked: dict[str, list[str]] = {}
             for _, _, profile, position, *how, criteria, function in in_profiles:
                 tags = criteria or ", ".join(sorted(set(_TAG.findall(texts.get(function or "", "")))))
-                words = ", ".join(filter(None, [*how, tags, code(function) if function else ""]))
+                words = ", ".join(
+                    filter(None, [*how, tags, code(function.removeprefix("brokerage.")) if function else ""])
+                )
                 asked.setdefault(words, []).append(f"{profile[0].upper()} {position:g}")
             told = "; ".join(f"{', '.join(profiles)}: {words}" for words, profiles in asked.items())
             items.append(f"[{rule}](../brokerage/rules/{described[rule]}#{rule}): {told}.")
@@ -45,7 +44,8 @@ def pages(connection: Connection) -> Iterator[Page]:
         "The rules of the base profiles, in the order of `panda2026`, then those of `documented` alone, then facts. A "
         "link leads to what a rule compares, and why. D (`documented`) and P (`panda2026`) mark the profiles that have "
         "the rule, with its position. Then come its kind, the parameters of its function, the criteria tag that "
-        "decisions show, and the function."
+        "decisions show, and the function (of the schema brokerage, where none is named). The facts of production jobs "
+        "are those of analysis jobs, too."
     )
     yield page("rules.md", "Rules", lead, entries)
 

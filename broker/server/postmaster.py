@@ -68,13 +68,7 @@ def start(
 
 
 def _start_on_a_free_port(
-    cluster: Path,
-    programs: Installation,
-    account: Account,
-    sockets: Path,
-    settings: Mapping[str, str],
-    *,
-    lock: int,
+    cluster: Path, programs: Installation, account: Account, sockets: Path, settings: Mapping[str, str], *, lock: int
 ) -> str | None:
     log = cluster / "server.log"
     note = None

@@ -176,11 +176,7 @@ EXPORTS: Mapping[str, Read] = {
     "software": resources.SECTIONS["software"].read,
     "network-metrics": network_metrics,
 }
-_KEYS = {
-    "resource.queue": ("queue",),
-    "resource.storage": ("storage",),
-    "resource.link": ("src", "dst"),
-}
+_KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
 """Tables of which an import changes only the columns that it has, with their keys."""
 
 

@@ -318,10 +318,7 @@ SECTIONS = {
         _write_software,
         by="queue",
         looks='`{QUEUE or "ALL": {...}}`',
-        described=[
-            Described("resource.software", "", _SOFTWARE),
-            Described("resource.software_tag", "tags[].", _TAG),
-        ],
+        described=[Described("resource.software", "", _SOFTWARE), Described("resource.software_tag", "tags[].", _TAG)],
     ),
     "architecture_levels": Section(
         ("resource.architecture_level",),

@@ -34,23 +34,26 @@ begin
   loop
     execute v_comment;
   end loop;
-  -- Constraints of one column, by what they check: x is the column, casts are left out.
+  -- Constraints of one column, by what they check: x is the column, casts are left out. A list of values is its own words.
   for v_comment in
-    select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, meaning)
+    select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, coalesce(meaning, listed))
       from (values ('x >= 0', '0 or more'),
                    ('x >= 1', '1 or more'),
                    ('x >= -1', '0 or more, or -1'),
                    ('x > -1000000000 AND x < 1000000000', 'a number between -1e9 and 1e9'),
                    ('x > -1000000000000000 AND x < 1000000000000000', 'a number between -1e15 and 1e15'),
                    ('x > 00:00:00 AND x <= 100 years', 'longer than 0, at most 100 years')) d (condition, meaning)
-      join (select conname, conrelid, connamespace, c.oid,
+     right join (select conname, conrelid, connamespace, c.oid,
                    regexp_replace(
                      regexp_replace(pg_get_constraintdef(c.oid, true), '::\w+( precision)?|[''"]', '', 'g'),
                      '\m' || attname || '\M', 'x', 'g') as definition
               from pg_constraint c
               join pg_attribute on attrelid = conrelid and conkey = array[attnum]
              where contype = 'c') c on definition = format('CHECK (%s)', condition)
-     where connamespace::regnamespace::text in
+     cross join regexp_replace(substring(definition from '^CHECK \(x = ANY \(ARRAY\[(.*)\]\)\)$'),
+                               ', ([^,]*)$', ' or \1') listed
+     where coalesce(meaning, listed) is not null
+       and connamespace::regnamespace::text in
            ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor')
        and obj_description(c.oid, 'pg_constraint') is null
   loop

@@ -36,7 +36,6 @@ comment on index instance.instance_live is 'Instances of a task that are not rel
 create index instance_released on instance.instance (setup, released_at) where state = 'released';
 comment on index instance.instance_released is 'Instances by the time of their release, to delete old ones.';
 comment on constraint instance_instance_id_allowed on instance.instance is '1 to 1e18';
-comment on constraint instance_state_check on instance.instance is 'requested, running or released';
 comment on constraint instance_cpu_allowed on instance.instance is 'more than 0 and less than 1e9';
 comment on constraint instance_ram_allowed on instance.instance is 'more than 0 and less than 1e15';
 comment on constraint instance_price_allowed on instance.instance is '0 or more, and less than 1e15';
@@ -82,7 +81,6 @@ comment on index instance.step_of_job is 'The step that stands for a job; at mos
 comment on constraint step_step_id_allowed on instance.step is '1 to 1e18';
 comment on constraint step_cpu_check on instance.step is '0 or more, and less than 1e9';
 comment on constraint step_ram_check on instance.step is '0 or more, and less than 1e15';
-comment on constraint step_state_allowed on instance.step is 'waiting, placed, finished, cancelled or unschedulable';
 comment on constraint step_inputs_check on instance.step is 'an object';
 
 --: How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.
@@ -94,7 +92,6 @@ create table instance.setting (
   --: Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.
   first          text not null default 'dearest' check (first in ('dearest', 'cheapest'))
 );
-comment on constraint setting_first_check on instance.setting is 'dearest or cheapest';
 
 --: How many instances a task may have, where it has a limit of its own (instance.set_task_limit).
 create table instance.task_limit (

@@ -121,9 +121,6 @@ comment on constraint own_timeout_rule_check on lifecycle.own_timeout is 'lower 
 comment on constraint own_timeout_position_check on lifecycle.own_timeout is '1 to 99999, no multiple of 10';
 comment on constraint own_timeout_statuses_check on lifecycle.own_timeout is 'statuses of jobs that have not ended';
 comment on constraint own_timeout_labels_check on lifecycle.own_timeout is 'at least one';
-comment on constraint own_timeout_clock_check on lifecycle.own_timeout is
-  'created, modified, state_changed or waiting';
 comment on constraint own_timeout_key_check on lifecycle.own_timeout is 'component:KEY';
-comment on constraint own_timeout_action_check on lifecycle.own_timeout is 'cancel, rebroker or fail';
 comment on constraint own_timeout_skipped_at_check on lifecycle.own_timeout is 'of paused, disableReassign';
 comment on constraint own_timeout_limit on lifecycle.own_timeout is 'with a key, a constant or both';

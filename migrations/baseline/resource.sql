@@ -203,7 +203,6 @@ create table resource.queue_storage (
 );
 comment on constraint queue_storage_direction_check on resource.queue_storage is
   'read_lan (input) or write_lan (output)';
-comment on constraint queue_storage_scope_check on resource.queue_storage is 'default or analysis';
 
 --: Slots of the proactive job assignment (Harvester_Slots).
 create table resource.slot (
@@ -230,7 +229,6 @@ create table resource.nucleus (
   backlogged        boolean,  --: Long transfer backlog, set by hand; null = computed from the links.
   primary key (setup, nucleus)
 );
-comment on constraint nucleus_bare_nucleus_allowed on resource.nucleus is 'only or allow';
 
 --: Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.
 create table resource.storage (
@@ -258,10 +256,6 @@ create table resource.storage (
   cric              jsonb default '{}',  --: CRIC's other fields as they came.
   primary key (setup, storage)
 );
-comment on constraint storage_read_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_write_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_read_wan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_write_wan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
 
 --: Links between storage sites.
 create table resource.link (
@@ -385,7 +379,6 @@ create table resource.account (
   evaluated     timestamptz,  --: When rem_slots_a and rem_slots_b were; null = they hold as they are.
   primary key (setup, kind, name)
 );
-comment on constraint account_kind_check on resource.account is 'user or group';
 
 --: Queues that another broker locked.
 create table resource.queue_lock (

@@ -49,10 +49,8 @@ create table taskqueue.setting (
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
 comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
 comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
-comment on constraint setting_policy_check on taskqueue.setting is 'dirac or proportional';
 comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
 comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
-comment on constraint setting_shares_check on taskqueue.setting is 'groups or global';
 
 --: CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.
 create table taskqueue.cpu_bucket (

@@ -234,7 +234,6 @@ create table workload.task_dataset (
   primary key (setup, task_id, direction, position)
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
-comment on constraint task_dataset_direction_check on workload.task_dataset is 'input or output';
 
 --: What a task's input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.
 create table workload.input_digest (

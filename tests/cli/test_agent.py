@@ -44,8 +44,7 @@ def test_submit_takes_json_and_json_lines_from_files_and_stdin(
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}'],
+    "text", ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}']
 )
 def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
     printed = cli("submit", "-", stdin=text)

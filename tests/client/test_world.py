@@ -59,10 +59,7 @@ def test_what_was_loaded_is_dumped(db: Connection) -> None:
     assert found["platform_compatibility"] == {"el9": ["any", "x86"]}
     assert [
         (limit["kind"], limit.get("limit"), limit.get("seconds"), limit.get("burst")) for limit in found["limits"]
-    ] == [
-        ("running", 2, None, None),
-        ("delay", None, 1.5, 3),
-    ]
+    ] == [("running", 2, None, None), ("delay", None, 1.5, 3)]
     queues = sorted(
         (queue["enabled"], queue["jobs"], queue["requirements"]["CPUTime"]) for queue in found["task_queues"]
     )

@@ -58,10 +58,7 @@ def full(new_database: Callable[[], str]) -> Iterator[Calls]:
             Calls(connection).insert_many(range(10_001, 10_101), Sites=["CLOUD"])
             connection.execute("vacuum (analyze)")
         _loaded.append(dsn)
-    with (
-        psycopg.connect(_loaded[0], autocommit=True) as connection,
-        connection.transaction(force_rollback=True),
-    ):
+    with psycopg.connect(_loaded[0], autocommit=True) as connection, connection.transaction(force_rollback=True):
         yield Calls(connection)
 
 

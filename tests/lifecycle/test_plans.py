@@ -72,10 +72,7 @@ def full(new_database: Callable[[], str]) -> Iterator[Calls]:
         with psycopg.connect(dsn, autocommit=True) as connection:
             _load(Calls(connection))
         _loaded.append(dsn)
-    with (
-        psycopg.connect(_loaded[0], autocommit=True) as connection,
-        connection.transaction(force_rollback=True),
-    ):
+    with psycopg.connect(_loaded[0], autocommit=True) as connection, connection.transaction(force_rollback=True):
         yield Calls(connection)
 
 

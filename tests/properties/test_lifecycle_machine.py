@@ -270,13 +270,7 @@ class Life(RuleBasedStateMachine):
             """
         )
         expected = {
-            number: (
-                job.status,
-                job.rebrokered,
-                job.status == "activated",
-                job.status in LEASED,
-                job.went,
-            )
+            number: (job.status, job.rebrokered, job.status == "activated", job.status in LEASED, job.went)
             for number, job in self.jobs.items()
         }
         assert {row[0]: row[1:6] for row in rows} == expected

@@ -27,10 +27,7 @@ _MAIN = ("condition", "queue", "resource", "matches")
 
 
 def _setup() -> list[Case]:
-    return [
-        Case("setup", {}, {"Setup": "default"}, True),
-        Case("setup", {"Setup": "default"}, {}, True),
-    ]
+    return [Case("setup", {}, {"Setup": "default"}, True), Case("setup", {"Setup": "default"}, {}, True)]
 
 
 def _owner() -> list[Case]:

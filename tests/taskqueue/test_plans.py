@@ -246,10 +246,7 @@ STATEMENTS: dict[str, Hot] = {
         sorted=frozenset(LEVELS),
     ),
     "the delete of the job": Hot(
-        "lease_jobs",
-        r"(delete from taskqueue\.job j.*?) into v_job;",
-        {"job": [JOB_BY_ID, "Tid Scan"]},
-        buffers=13,
+        "lease_jobs", r"(delete from taskqueue\.job j.*?) into v_job;", {"job": [JOB_BY_ID, "Tid Scan"]}, buffers=13
     ),
     "the change of the count": Hot("lease_jobs", r"(insert into taskqueue\.job_count_change.*?);", {}, buffers=6),
     "the lease": Hot(

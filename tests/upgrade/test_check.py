@@ -92,10 +92,7 @@ def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
 
 def test_names_what_belongs_to_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
-    tamper(
-        empty_dsn,
-        "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor",
-    )
+    tamper(empty_dsn, "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor")
     found = check(empty_dsn, program=small.program)
     assert found.ok
     assert found.guests == (

@@ -225,10 +225,7 @@ def _access(rng: random.Random, kind: str, place: Place) -> Row:
         "direct_access_lan": rng.random() < 0.6,
         "direct_access_wan": rng.random() < 0.1,
         "maxinputsize": -1 if rng.random() < 0.05 else rng.choice((16_000, 30_000, 60_000)),
-        "astorages": {
-            "read_lan": [disk, f"{place.name}_DATATAPE"] if place.tape else [disk],
-            "write_lan": [disk],
-        },
+        "astorages": {"read_lan": [disk, f"{place.name}_DATATAPE"] if place.tape else [disk], "write_lan": [disk]},
     }
 
 
