@@ -34,7 +34,7 @@ begin
   loop
     execute v_comment;
   end loop;
-  -- Constraints of one column, by what they check: x is the column, casts are left out. A list of values is its own words.
+  -- Constraints of one column, by what they check: x is the column, casts are left out. A list of values is the words.
   for v_comment in
     select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, coalesce(meaning, listed))
       from (values ('x >= 0', '0 or more'),
