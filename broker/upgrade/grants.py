@@ -4,6 +4,7 @@ Only the roles of pgbroker and PUBLIC are looked after. A grant that a DBA gave 
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +48,12 @@ class Grant:
         return f"{self.target} {self.schema}.{self.name}" if self.name else f"schema {self.schema}"
 
 
-def _read(tokens: list[Token]) -> Grant:
-    """Read `grant privileges on target name to roles`."""
+def _read(tokens: list[Token]) -> Iterator[Grant]:
+    """Read `grant privileges on kind name, name to role, role`: a grant a name."""
     text = " ".join(token.text for token in tokens)
     words = [token.text for token in tokens]
     if words[0] != "grant" or "on" not in words or "to" not in words:
-        raise UpgradeError(f"roles.sql: `{text}`", "a line is `grant privilege on kind schema.name to role, role;`")
+        raise UpgradeError(f"roles.sql: `{text}`", "a grant is `grant privilege on kind name, name to role, role;`")
     on = words.index("on")
     privileges = tuple(word for word in words[1:on] if word != ",")
     rest = tokens[on + 1 :]
@@ -60,10 +61,13 @@ def _read(tokens: list[Token]) -> Grant:
     if rest[0].text in _ROUTINES | _RELATIONS | {"schema", "type", "sequence"} and rest[1].text != ".":
         target, rest = rest[0].text, rest[1:]
     target = "routine" if target in _ROUTINES else "relation" if target in _RELATIONS else target
-    parts, rest = qualified_name(rest)
-    arguments = None
-    if rest and rest[0].text == "(":
-        arguments, rest = argument_types(rest)
+    things: list[tuple[list[str], tuple[str, ...] | None]] = []
+    while not things or rest[0].text == ",":
+        parts, rest = qualified_name(rest[1:] if things else rest)
+        arguments = None
+        if rest and rest[0].text == "(":
+            arguments, rest = argument_types(rest)
+        things.append((parts, arguments))
     named = [token.text for token in rest[1:] if token.text != ","]
     kinds = tuple(name.removeprefix(DEFAULT_PREFIX) for name in named)
     if (
@@ -73,20 +77,20 @@ def _read(tokens: list[Token]) -> Grant:
             not name.startswith(DEFAULT_PREFIX) or kind not in KINDS for name, kind in zip(named, kinds, strict=True)
         )
         or not set(privileges) <= _PRIVILEGES[target]
-        or len(parts) != (1 if target == "schema" else 2)
-        or parts[0] not in SCHEMAS
+        or any(len(parts) != (1 if target == "schema" else 2) or parts[0] not in SCHEMAS for parts, _ in things)
     ):
         raise UpgradeError(
             f"roles.sql: `{text}`",
             f"privileges are {', '.join(sorted(_PRIVILEGES[target]))}; roles are {DEFAULT_PREFIX}"
             f"{{{','.join(KINDS)}}}; names are written schema.name",
         )
-    return Grant(privileges, target, parts[0], parts[1] if len(parts) > 1 else "", arguments, kinds)
+    for parts, arguments in things:
+        yield Grant(privileges, target, parts[0], parts[1] if len(parts) > 1 else "", arguments, kinds)
 
 
 def parse(text: str) -> list[Grant]:
     """Read roles.sql. Raises UpgradeError, showing the statement, where it holds anything but plain grants."""
-    return [_read(tokens) for tokens in statements(text)]
+    return [grant for tokens in statements(text) for grant in _read(tokens)]
 
 
 # Everything in the schemas that can be granted on, with what is granted now to whom.

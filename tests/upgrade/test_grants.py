@@ -77,6 +77,8 @@ def test_a_procedure_is_granted_like_a_function(empty_dsn: str, small: SmallRele
     "line",
     [
         "grant select on public.t to broker_agent;",
+        "grant select on taskqueue.thing, public.t to broker_agent;",
+        "grant select on taskqueue.thing, to broker_agent;",
         "grant all on taskqueue.thing to broker_agent;",
         "grant select on taskqueue.thing to public;",
         "grant select on taskqueue.thing to somebody;",
@@ -88,6 +90,12 @@ def test_a_procedure_is_granted_like_a_function(empty_dsn: str, small: SmallRele
 def test_roles_sql_holds_plain_grants_only(line: str) -> None:
     with pytest.raises(UpgradeError, match=r"roles\.sql: `"):
         parse(line)
+
+
+def test_a_grant_may_list_things() -> None:
+    listed = parse("grant execute on function taskqueue.f, taskqueue.g(int) to broker_agent, broker_operator;")
+    single = "grant execute on function {} to broker_agent, broker_operator;"
+    assert listed == parse(single.format("taskqueue.f") + single.format("taskqueue.g(int)"))
 
 
 def test_a_grant_on_nothing_is_refused(empty_dsn: str, small: SmallRelease) -> None:
