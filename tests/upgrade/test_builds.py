@@ -13,6 +13,7 @@ from broker.server import binaries
 from broker.server.binaries import Installation
 from broker.upgrade import Program, check, downgrade, schema, upgrade
 from broker.upgrade.program import chain
+from broker.upgrade.revisions import comments
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
 from broker.upgrade.state import State, read
@@ -120,6 +121,32 @@ def test_the_baseline_holds_tables_of_its_schema(path: Path) -> None:
     assert path.stem in {*SCHEMAS, "comments"}
     assert set(re.findall(r"^create (?:unlogged )?(?:table|type|sequence) (\w+)\.", text, re.MULTILINE)) <= {path.stem}
     assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+def test_the_words_of_the_baseline_are_those_of_tables_types_and_columns() -> None:
+    text = """
+        -- A remark, and no words.
+        --: Jobs that wait,
+        --: by id.
+        create unlogged table taskqueue.a (
+          job_id bigint,  --: Job's id.
+          --: Its state.
+          state  text not null
+            check (state <> ''),
+          free   int,
+          primary key (job_id)
+        );
+        create index a_state on taskqueue.a (state);
+        create type taskqueue.b as (
+          n int  --: Number.
+        );
+    """
+    assert list(comments(text)) == [
+        ("table taskqueue.a", "Jobs that wait, by id."),
+        ("column taskqueue.a.job_id", "Job's id."),
+        ("column taskqueue.a.state", "Its state."),
+        ("column taskqueue.b.n", "Number."),
+    ]
 
 
 def test_a_database_with_data_survives_new_code(dsn: str) -> None:
