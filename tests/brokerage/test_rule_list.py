@@ -110,7 +110,9 @@ def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: Db)
 
 
 def test_the_page_of_rules_has_an_entry_for_each_rule_of_each_broker(rolled_back: Db) -> None:
-    """What several brokers ask stands in the section of each of them, with the function of each profile."""
+    """What several brokers ask stands in the section of each of them, with the function of each profile.
+
+    The facts are those of both job brokers, and stand in the section of the first."""
     [page] = rules.pages(rolled_back)
     shown = {
         (section, rule): " ".join(entry.split())
@@ -120,9 +122,10 @@ def test_the_page_of_rules_has_an_entry_for_each_rule_of_each_broker(rolled_back
     query = "select rule, algorithm, kind, function, upper(left(profile, 1)), position from brokerage.shipped_rule"
     wanted: dict[tuple[str, str], set[str]] = {}
     for rule, algorithm, kind, function, profile, position in rolled_back.execute(query).fetchall():
-        key = (f"{algorithm.replace('_', ' ').capitalize()}s", rule)
+        broker = "production_job" if (algorithm, kind) == ("analysis_job", "fact") else algorithm
+        key = (f"{broker.replace('_', ' ').capitalize()}s", rule)
         wanted.setdefault(key, set()).update(
-            {f"{profile} {position:g}", kind, *([f"`{function}`"] if function else [])}
+            {f"{profile} {position:g}", kind, *([f"`{function.removeprefix('brokerage.')}`"] if function else [])}
         )
     assert shown.keys() == wanted.keys()
     assert [(row, part) for row, parts in wanted.items() for part in parts if part not in shown[row]] == []
