@@ -218,7 +218,7 @@ create type brokerage.task_facts as (
   job_events bigint,  --: nEvents: events of the largest job.
   job_input_mb float8,  --: Input MB of the largest job, primary dataset.
   job_input_bytes bigint,  --: Input bytes of the largest job, all datasets.
-  jobs bigint,  --: Jobs that the input makes.
+  jobs bigint,  --: Jobs that the input makes, by nFilesPerJob for merging, too.
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null = not dynamic.
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.

@@ -242,7 +242,8 @@ create table workload.input_digest (
   files           bigint,  --: Files of the datasets that are not pseudo, each name once.
   size            bigint,  --: Their bytes.
   shared_files    boolean,  --: A name is in two datasets of the task.
-  jobs            bigint,  --: Jobs: groups of nFilesPerJob primary files.
+  primary_files   bigint,  --: Files of the primary dataset.
+  jobs            bigint,  --: Jobs: groups of nFilesPerJob primary files (nFilesPerMergeJob for merging).
   job_events      bigint,  --: Events of the largest job.
   job_input_mb    float8,  --: Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
   job_input_bytes bigint,  --: Input of the largest job from all datasets (bytes).

@@ -280,6 +280,42 @@ def test_a_part_of_the_input_is_told_of(rolled_back: Db, profile: str) -> None:
     }
 
 
+def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -> None:
+    """A copy counts by found = total; "regarded complete" decides only whether the task may run at all."""
+    files = [{"lfn": str(n), "size": 1} for n in range(20)]
+    nearly = {"found": 19, "total": 20}
+    given = a_world(datasets={"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": nearly}}})
+    assert why(decided(rolled_back, given, "panda2026")) == {"A": "1", "B": "anal-locality"}
+    given["datasets"]["d"]["replicas"]["A_DISK"] = nearly  # no whole copy is left: parts count
+    assert why(decided(rolled_back, given, "panda2026")).keys() == {"A", "B"}
+    assert set(why(decided(rolled_back, given, "panda2026")).values()) == {"1", "2"}
+
+
+def test_what_is_lost_behind_the_filters_starts_no_second_pass(rolled_back: Db) -> None:
+    """min-weight and final-availability stand behind the chain of filters: jobs do not go where their input is not."""
+    low = a_world(config={"jobbroker:MIN_WEIGHT_user": 100})
+    assert why(decided(rolled_back, low, "panda2026")) == {"A": "min-weight -below_min_weight", "B": "anal-locality"}
+    files = [{"lfn": str(n), "size": 1} for n in range(20)]
+    nearly = {"A_DISK": {"found": 19, "total": 20}}
+    lacking = a_world(
+        queues={"A": {"params": {"use_only_local_data": True}}}, datasets={"d": {"files": files, "replicas": nearly}}
+    )
+    lost = {"A": "final-availability -fileunavailable", "B": "anal-locality"}
+    assert why(decided(rolled_back, lacking, "panda2026")) == lost
+    lacking["tasks"][0]["task_priority"] = 2000
+    assert why(decided(rolled_back, lacking, "panda2026")) == lost
+    # with a problem of the user there, too, a reason of its own is enough
+    lacking["user_queue_statistics"] = {"A": {"User Analysis": {"alice": {"queued": 101, "running": 0}}}}
+    lacking["statistics"] = [
+        {"queue": "A", "gshare": "User Analysis", "status": status, "njobs": njobs}
+        for status, njobs in (("activated", 200), ("running", 30))
+    ]
+    again = {"A": "final-availability -fileunavailable", "B": "1"}
+    assert why(decided(rolled_back, lacking, "panda2026")) == again
+    lacking["tasks"][0]["task_priority"] = 1999
+    assert why(decided(rolled_back, lacking, "panda2026")) == lost
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profile: str) -> None:
     small = {"SMALL": {"space_free": 1}, **WORLD["storages"]}
@@ -333,6 +369,15 @@ def test_weights(rolled_back: Db) -> None:
     assert found[1]["weight"] == pytest.approx(0.002 * (100 - 0.002) / (100 - 0.002) + 2**-20, rel=1e-9)
     given["tasks"][0]["sites_used"] = ["B"]
     assert [row["queue"] for row in decided(rolled_back, given, "panda2026")["candidates"]] == ["B", "A"]
+
+
+@pytest.mark.parametrize("merging", [{}, {"is_merging": True}])
+def test_the_new_weight_counts_jobs_by_n_files_per_job_for_merging_too(rolled_back: Db, merging: Row) -> None:
+    files = [{"lfn": str(n), "size": 1} for n in range(8)]
+    here = {"d": {"files": files, "replicas": {"A_DISK": {}}}}
+    given = a_world({"gshare": "Test", "split": {"nFilesPerJob": 4}, **merging}, datasets=here)
+    [found] = decided(rolled_back, given, "panda2026")["candidates"]
+    assert found["weight"] == 2 + 2**-20
 
 
 def unequal(**sections: Any) -> Row:

@@ -217,7 +217,9 @@ class Analysis(Panda):
 
     @property
     def number_of_jobs(self) -> int:
-        return len(self.job_files())
+        """By nFilesPerJob, for merging, too."""
+        size = self.split("nFilesPerJob") or 1
+        return -(-len(self.primary.get("files") or []) // size)
 
     def job_mb(self) -> Fraction:
         """Bytes of output for the input of a job."""
@@ -634,6 +636,7 @@ class Pass:
     failed: Failures = field(default_factory=dict)
     marked: Failures = field(default_factory=dict)
     alive: list[Queue] = field(default_factory=list)  # marked ones, too
+    survivors: list[Queue] = field(default_factory=list)  # of the chain of filters, marked ones, too
 
     @property
     def good(self) -> list[Queue]:
@@ -687,7 +690,7 @@ def copies(case: Analysis, dataset: Row, queue: Queue) -> set[str]:
     files = [file["lfn"] for file in dataset.get("files") or []]
     replicas = replicas_of(dataset)
     on_tape = {name for name in replicas if case.storage(name).get("is_tape")}
-    complete = {name for name, replica in replicas.items() if case.regarded_complete(replica, len(files))}
+    complete = {name for name, replica in replicas.items() if is_complete(replica, len(files))}
     parts_count = dataset.get("distributed") or complete <= on_tape
     counting = {name for name in replicas if name in complete or (parts_count and held(replicas[name], files))}
     virtual = {name for name in counting if replicas[name].get("vp")}
@@ -968,6 +971,7 @@ def run_chain(case: Analysis, listed: list[Queue], located: Located | None) -> P
     drop_hospitals(run)
     drop_overloaded(case, run)
     mark_problems(case, run)
+    run.survivors = list(run.alive)
     lacking = [queue for queue in run.alive if model_panda2026.use_only_local_data(case, queue)]
     run.drop(lacking, "final-availability", "-fileunavailable")
     return run
@@ -1022,7 +1026,8 @@ def broker_panda(case: Analysis) -> Row:
     listed = panda_initial(case)
     located = locate(case, listed)
     run, weights = weighed(case, run_chain(case, listed, located))
-    again = not run.alive or (not run.good and may_ignore_locality(case))
+    problems = all(queue.name in run.marked for queue in run.survivors)
+    again = not run.survivors or (problems and may_ignore_locality(case))
     again = again and bool(listed) and case.readable_from_afar(dataset for _, dataset in case.real_input())
     if again:
         run, weights = weighed(case, run_chain(case, listed, None))

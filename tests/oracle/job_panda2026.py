@@ -249,16 +249,21 @@ def queue_status(case: Panda, queue: Queue) -> str | None:
     return None if queue.pre_assigned or queue.row.get("status") in ("online", "standby") else "-status"
 
 
+def needs_no_link(case: Panda, queue: Queue) -> bool:
+    """Its own queue, or the nucleus is full, or takes nothing over WAN."""
+    return case.is_own(queue) or case.is_full() or nucleus_unwritable(case, queue) is not None
+
+
 def link_blocked(case: Panda, queue: Queue) -> str | None:
-    """link-blocked: closeness -1 to the nucleus; not looked at when the nucleus is full."""
-    blocked = not case.is_full() and not case.is_own(queue) and case.link(queue).get("closeness") == -1
+    """link-blocked: closeness -1 to the nucleus."""
+    blocked = not needs_no_link(case, queue) and case.link(queue).get("closeness") == -1
     return "-link_unusable" if blocked else None
 
 
 def link_queue_cap(case: Panda, queue: Queue) -> str | None:
-    """link-queue-cap: NQUEUED_SAT_CAP files queued on the link; not looked at when the nucleus is full."""
+    """link-queue-cap: NQUEUED_SAT_CAP files queued on the link."""
     link = case.link(queue)
-    if not link or case.is_full() or case.is_own(queue):
+    if not link or needs_no_link(case, queue):
         return None
     return "-link_unusable" if case.queued_on(link) >= case.setting("NQUEUED_SAT_CAP", 150) else None
 

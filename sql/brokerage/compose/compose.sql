@@ -1,9 +1,9 @@
 -- The query of a profile, made of its rules in their order. It begins with a WITH list, and the caller appends a
 -- statement over its last two relations:
---   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight,
---   factors, queued, capacity, chunk)
---                                                each pair; failed is 'rule<tab>reason', after ! if the queue
---                                                never entered the list
+--   judged (task_number, queue_number, task_id, queue, unified_name, failed, marked, failures, weight, factors, queued,
+--   capacity, chunk)                             each pair; failed is 'rule<tab>reason', after ! if the queue never
+--                                                entered the list; marked is the reason of a temporary rule that only
+--                                                marks
 --   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p). With p_hint only row rules
 -- are applied, up to the rule named last and without the rules named in without, and each queue counts as one of the
@@ -38,6 +38,7 @@ declare
   v_alone text[] := '{null::text}'::text[];   -- columns with the reasons for which a pair fails by itself
   v_failed text[] := '{null::text}'::text[];  -- the same, and those beside others, in the order of the rules
   v_marked text[] := '{}'::text[];
+  v_marks_made text[] := '{null::text}'::text[];  -- the same, also behind the weights
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers of set rules need
   v_beside text := '';                        -- columns that the next level makes beside its own
@@ -107,6 +108,7 @@ begin
       v_failed := v_failed || format('x.failed_%s', v_level);
       v_failures := v_failures || format('x.failures_%s', v_level);
       v_marked := format('x.marked_%s', v_level) || v_marked;
+      v_marks_made := format('x.marked_%s', v_level) || v_marks_made;
       v_asked := v_asked || array[format('x.failed_%s', v_level), format('x.marked_%s', v_level),
                                   format('x.failures_%s', v_level)];
       v_level := v_level + 1;
@@ -235,7 +237,8 @@ begin
                          then v_joined end);
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
   return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
-                'x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
+                'x.unified_name, coalesce(%s) as failed, coalesce(%s) as marked, %s as failures, %s as weight, '
+                '%s as factors, %s%s from %s), '
                 'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, '
                 '%L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
@@ -245,7 +248,8 @@ begin
                                  array_to_string(v_asked, ', '), v_figures,
                                  case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs)
                           || v_steps end,
-                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '),
+                array_to_string(v_failed || v_marked, ', '), array_to_string(v_marks_made, ', '),
+                array_to_string(v_failures, ' || '),
                 coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
                 case when v_weight is null then 'null::float8[]'
                      when v_factors = v_plain then 'x.factors'

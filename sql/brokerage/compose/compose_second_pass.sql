@@ -1,20 +1,36 @@
--- Tasks that may be decided once more if no queue is left for them (anal-loops). $1 are task facts. Each has
--- 'persistent' (only if no temporary rule rejected a queue) or 'any'.
-create or replace function brokerage.compose_second_pass(p_profile text, p_algorithm text) returns text
+-- anal-loops: the rule of kind second pass answers 'persistent' (a second pass if every queue is lost to a persistent
+-- filter) or 'any' (also if all that survive have problems that may pass by themselves). Two rules may have one name,
+-- of which one is temporary and one is not (parameter as): their reasons differ by the tag.
+create or replace function brokerage.compose_second_pass(p_profile text, p_algorithm text, p_number text)
+returns text
 language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
+  v_survives text;
 begin
   select r.* into v_rule from brokerage.rule_in_force r
    where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
    order by r.position, r.rule
    limit 1;
-  return case when v_rule.rule is not null
-              then format('select s.task_id, s.said from (select t.task_id, %s as said from unnest($1) t '
-                          'where not coalesce(t.second_pass, false)) s where s.said is not null',
-                          brokerage.rule_call(v_rule, 't')) end;
+  if v_rule.rule is null then
+    return 'false';
+  end if;
+  select format('brokerage.survives_chain(j.failed, j.marked, %L::text[], %L::text[])',
+                coalesce(array_agg(b.reason) filter (where r.position > v_rule.position), '{}'),
+                coalesce(array_agg(b.reason) filter (where r.position < v_rule.position and r.temporary), '{}'))
+    into v_survives
+    from brokerage.rule_in_force r
+   cross join lateral (
+     select case when r.parameters ? 'as' then (r.parameters ->> 'as') || E'\t' || coalesce(r.criteria || ': ', '')
+                 else r.rule || E'\t' end) b(reason)
+   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled;
+  return format('coalesce(bool_or(not j.failed ^@ ''!'') and bool_or(%1$s) is not true '
+                'and ($2[%2$s]).second_pass is not true '
+                'and case %3$s when ''any'' then true when ''persistent'' then bool_and(%1$s is null) end, false)',
+                v_survives, p_number, brokerage.rule_call(v_rule, format('$2[%s]', p_number)));
 end $$;
 
-comment on function brokerage.compose_second_pass(text, text) is
-  'SQL of the rule of kind second pass: task_id and the answer for each task that may be decided once more; null = a '
-  'profile without such a rule. Errors: PB001, PB002 (a rule that does not fit).';
+comment on function brokerage.compose_second_pass(text, text, text) is
+  'SQL of the rule of kind second pass: whether a task, by the expression of its number, is decided once more. The '
+  'expression aggregates the rows j of the relation judged of the task; $2 are task facts. Errors: PB001, PB002 (a '
+  'rule that does not fit).';

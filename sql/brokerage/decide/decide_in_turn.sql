@@ -26,6 +26,7 @@ declare
   v_rejected bigint;
   v_survivors bigint;
   v_told brokerage.queue_verdict[];
+  v_again boolean;
   v_kept bigint;
   v_names text[];
   v_numbers bigint[];
@@ -41,8 +42,8 @@ begin
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
     || $q$, queue as materialized (
          select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q)
-       select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers,
-              r.weights, r.queued, r.capacities, r.chunks
+       select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, u.again, r.kept, r.names,
+              r.numbers, r.weights, r.queued, r.capacities, r.chunks
          from (select n.number, $2[n.number] as task,
                       count(*) filter (where j.failed like '!%') as outside,
                       count(*) filter (where j.failed not like '!%') as rejected,
@@ -54,7 +55,10 @@ begin
                       count(*) filter (where j.queue is not null and j.failed is null) as survivors,
                       array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor)
                         filter (where j.queue is not null and j.failed is null) as survivor,
-                      array_agg(q.number) filter (where j.queue is not null and j.failed is null) as queue_number
+                      array_agg(q.number) filter (where j.queue is not null and j.failed is null) as queue_number,
+                      $q$
+    || brokerage.compose_second_pass(p_run.profile, p_run.algorithm, 'n.number')
+    || $q$ as again
                  from generate_subscripts($2, 1) n(number)
                  left join judged j on j.task_number = n.number
                  left join queue q on q.queue = j.queue
@@ -84,15 +88,17 @@ begin
     using p_run.setup, v_tasks, p_queues, brokerage.base_profile(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
-    fetch v_turns into v_outside, v_rejected, v_survivors, v_told, v_kept, v_names, v_numbers, v_weights, v_queued,
-      v_capacities, v_chunks;
-    v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at,
-                                   case when v_kept > 0 then 'candidates' else 'pending' end, null, null, null,
-                                   case when v_kept > 0 then null
-                                        else p_run.started_at
-                                             + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
-                                   v_kept, v_rejected + v_survivors - v_kept, v_outside)::brokerage.task_decision;
-    if v_told is not null then
+    fetch v_turns into v_outside, v_rejected, v_survivors, v_told, v_again, v_kept, v_names, v_numbers, v_weights,
+      v_queued, v_capacities, v_chunks;
+    if not v_again then
+      v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at,
+                                     case when v_kept > 0 then 'candidates' else 'pending' end, null, null, null,
+                                     case when v_kept > 0 then null
+                                          else p_run.started_at
+                                               + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
+                                     v_kept, v_rejected + v_survivors - v_kept, v_outside)::brokerage.task_decision;
+    end if;
+    if not v_again and v_told is not null then
       v_verdicts := v_verdicts || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at,
                                    v_told)::brokerage.verdict;
     end if;
@@ -122,5 +128,6 @@ begin
 end $$;
 
 comment on function brokerage.decide_in_turn(brokerage.run, brokerage.task_facts[], brokerage.queue_facts[], boolean) is
-  'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and '
+  'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions '
+  '(none for a task that is decided once more) and '
   'assigns the jobs, or the tasks. Errors: PB001, PB002 (a rule that does not fit).';

@@ -1,6 +1,7 @@
 -- Decides tasks by one query made of the profile's rules (brokerage.compose). Tasks with texts that cannot be read
--- get their error before that, tasks that a task rule refuses its reason. Tasks that a rule of kind second pass
--- names are decided once more, and their decisions record it.
+-- get their error before that, tasks that a task rule refuses its reason. A task that the rule of kind second pass
+-- names gets no decision in the first pass. It is decided once more, and its decision records that. Long because of
+-- the query.
 create or replace function brokerage.decide_together(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns void
@@ -69,9 +70,15 @@ begin
                               then format('number %s by weight, the best %s are taken', r.place, r.best) end
                     from ranked r) v
            group by v.task_id
+        ), again as materialized (
+          select j.task_id from judged j
+           where not exists (select from ranked r where r.task_number = j.task_number)
+           group by j.task_number, j.task_id having $q$
+              || brokerage.compose_second_pass(p_run.profile, p_run.algorithm, 'j.task_number')
+              || $q$
         ), stored as (
           insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)
-          select $1, $5, s.task_id, $6, s.queues from said s
+          select $1, $5, s.task_id, $6, s.queues from said s where s.task_id not in (select a.task_id from again a)
         )
         insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected,
                                              not_candidates)
@@ -81,7 +88,8 @@ begin
           from unnest($2) t
           left join said s on s.task_id = t.task_id
           left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = 'pending'
-                                             and p.enabled$q$
+                                             and p.enabled
+         where t.task_id not in (select a.task_id from again a)$q$
         using p_run.setup, v_tasks, p_queues, v_base_profile, p_run.run_id, p_run.started_at,
               p_run.profile, p_run.algorithm;
     end if;
@@ -89,7 +97,11 @@ begin
       from unnest(v_tasks) f
      cross join brokerage.second_pass(p_run.profile, p_run.algorithm) s
      where f.second_pass and d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id;
-    v_tasks := brokerage.tasks_of_second_pass(p_run, v_tasks);
+    v_tasks := array(select brokerage.in_second_pass(f) from unnest(v_tasks) f
+                      where not exists (select from brokerage.task_decision d
+                                         where d.setup = p_run.setup and d.run_id = p_run.run_id
+                                           and d.task_id = f.task_id)
+                      order by f.task_id);
     exit when cardinality(v_tasks) = 0;
   end loop;
 end $$;

@@ -42,17 +42,10 @@ language sql stable as $$
       from task t
      cross join unnest(t.datasets) with ordinality i(dataset, position)
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
-  ), replica as materialized (  -- in panda2026 a copy that misses little is regarded as complete
+  ), replica as materialized (
     select r.dataset, r.storage, r.vp, r.found, r.total, r.found > 0 as has_files,
-           coalesce(s.is_tape, false) as is_tape,
-           r.is_complete
-           or p_base_profile <> 'documented' and r.found > 0 and r.total > 0
-              and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
+           coalesce(s.is_tape, false) as is_tape, r.is_complete
       from workload.replica_state r
-     cross join (
-       select (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8,
-              (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
-                                     'MIN_INPUT_COMPLETENESS') #>> '{}')::float8) c(missing, percent)
       left join resource.storage s on s.setup = r.setup and s.storage = r.storage
      where r.setup = p_setup and r.dataset in (select i.dataset from input i)
   ), dataset as materialized (  -- whether parts of it count; whether virtual placements do

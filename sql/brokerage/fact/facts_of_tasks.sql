@@ -88,7 +88,9 @@ language sql stable as $$
          coalesce(d.job_events, 0) as job_events,
          coalesce(d.job_input_mb, 0) as job_input_mb,
          coalesce(d.job_input_bytes, 0) as job_input_bytes,
-         coalesce(d.jobs, 0) as jobs,
+         -- merging counts by nFilesPerJob, too (analysis-weights.md, The new basic weight)
+         coalesce(case when t.is_merging then ceil(d.primary_files::numeric / coalesce(t.n_files_per_job, 1))::bigint
+                       else d.jobs end, 0) as jobs,
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,

@@ -22,9 +22,9 @@ begin
   end loop;
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
-    perform brokerage.compose_second_pass(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false)
-            || ' select from judged left join ranked using (task_number)'
+            || format(' select %s from judged j left join ranked using (task_number) group by task_number',
+                      brokerage.compose_second_pass(v_profile, p_algorithm, 'task_number'))
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[],
             brokerage.base_profile(v_profile);
   end loop;

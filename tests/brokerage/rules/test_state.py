@@ -36,6 +36,11 @@ def test_link_blocked(rolled_back: Db) -> None:
     check(rolled_back, "rule_link_blocked", [*cases, over._replace(expected=None)], first)
     check(rolled_back, "rule_link_blocked", [case(None, p_closeness=-1, t_nucleus_queued=10000)], first)
     check(rolled_back, "rule_link_blocked", [case("blocked", p_closeness=-1, t_nucleus_queued=9999)], first)
+    shut = case("blocked", p_closeness=-1, t_nucleus_is_writable=False)
+    check(rolled_back, "rule_link_blocked", [shut])
+    spared = shut._replace(expected=None)
+    at_nucleus = case("blocked", p_closeness=-1, t_nucleus_is_writable=False, p_is_nucleus_queue=True)
+    check(rolled_back, "rule_link_blocked", [spared, at_nucleus], first)
 
 
 def test_link_queue_cap(rolled_back: Db) -> None:
@@ -61,7 +66,8 @@ def test_link_queue_cap(rolled_back: Db) -> None:
     check(rolled_back, "rule_link_queue_cap", [full])
     not_full = case("151", p_queued=151, t_nucleus_queued=9999)
     first = {"inclusive": True, "nucleus_first": True}
-    check(rolled_back, "rule_link_queue_cap", [full._replace(expected=None), not_full], first)
+    shut = case(None, p_queued=151, t_nucleus_is_writable=False)
+    check(rolled_back, "rule_link_queue_cap", [full._replace(expected=None), not_full, shut], first)
 
 
 def test_express_is_urgent_anywhere_or_1000(rolled_back: Db) -> None:

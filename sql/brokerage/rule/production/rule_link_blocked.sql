@@ -1,12 +1,14 @@
--- network.md, link-blocked: closeness -1. In panda2026 links do not count once the nucleus is over its cap.
+-- network.md, link-blocked: closeness -1. In panda2026 links do not count where the nucleus is over its cap
+-- or unwritable.
 create or replace function brokerage.rule_link_blocked(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
 language sql stable parallel safe as $$
   select case
     when p.closeness = -1 and p.is_own is not true
-         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null,
-                          false)
+         and not coalesce((x ->> 'nucleus_first')::boolean
+                          and coalesce(brokerage.rule_nucleus_queue_cap(t, q, p, x),
+                                       brokerage.rule_nucleus_unwritable(t, q, p)) is not null, false)
     then format('the link to %s is blocked: closeness is -1', coalesce(t.nucleus, 'the nucleus'))
   end
 $$;
@@ -14,4 +16,4 @@ $$;
 comment on function brokerage.rule_link_blocked(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not '
-  'where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';
+  'where nucleus-queue-cap or nucleus-unwritable rejects), and those of brokerage.rule_nucleus_queue_cap.';

@@ -8,8 +8,9 @@ language sql stable parallel safe as $$
     when p.is_own is not true and coalesce(p.queued, p.queued_express) is not null
          and (brokerage.queued_on_link(t, q, p, x) > t.nqueued_sat_cap
               or (x ->> 'inclusive')::boolean and brokerage.queued_on_link(t, q, p, x) = t.nqueued_sat_cap)
-         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null,
-                          false)
+         and not coalesce((x ->> 'nucleus_first')::boolean
+                          and coalesce(brokerage.rule_nucleus_queue_cap(t, q, p, x),
+                                       brokerage.rule_nucleus_unwritable(t, q, p)) is not null, false)
     then format('%s files are queued on the link to %s, NQUEUED_SAT_CAP is %s',
                 brokerage.queued_on_link(t, q, p, x), coalesce(t.nucleus, 'the nucleus'), t.nqueued_sat_cap)
   end
