@@ -27,7 +27,6 @@ _FLAGS = {
     "useLocalIO": "use_local_io",
     "inputPreStaging": "input_pre_staging",
     "mergeOutput": "merge_output",
-    "limitedSites": "limited_sites",
     "avoidVP": "avoid_vp",
     "allowIncompleteInDS": "allow_incomplete_in_ds",
     "hpoWorkflow": "hpo_workflow",
@@ -38,7 +37,8 @@ _CODES: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "allowInputLAN": ("allow_input_lan", {"use": 1, "only": 2}),
     "allowInputWAN": ("allow_input_wan", {"use": 1, "only": 2}),
     "fullChain": ("full_chain", {"only": 1, "require": 2, "capable": 3}),
-    "useScout": ("scouting", {"scouting": 1, "done": 2}),
+    "limitedSites": ("limited_sites", {"allow list": 1, "deny list": 2, "both": 3}),
+    "useScout": ("scouting", {"no scouting": 1, "scouting wanted": 2, "done": 3}),
 }
 """Split rules that are PanDA's numbers, with their columns and the words for the numbers."""
 
@@ -156,6 +156,8 @@ def _split(where: str, given: Any) -> Row:
     split = dict(given)
     for rule in _FLAGS.keys() & split.keys():
         split[rule] = _flag(split[rule])
+    if split.get("limitedSites") in (False, True):  # whether there is a number decides
+        split["limitedSites"] = 1 if split["limitedSites"] else None
     for rule in _CODES.keys() & split.keys():
         words = _CODES[rule][1]
         code = words.get(split[rule], split[rule]) if isinstance(split[rule], str) else split[rule]

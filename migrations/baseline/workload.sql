@@ -165,10 +165,12 @@ create table workload.task (
   merge_output           boolean default false,  --: Outputs are merged (pre-merged jobs).
   --: 1 only, 2 require, 3 capable.
   full_chain             smallint constraint task_full_chain_allowed check (full_chain in (1, 2, 3)),
-  limited_sites          boolean default false,  --: Sites are limited by included_site and excluded_site.
+  --: Split rule limitedSites: 1 allow list, 2 deny list, 3 both. With any of them included_site and excluded_site
+  --: count in panda2026, null = neither does.
+  limited_sites          smallint constraint task_limited_sites_allowed check (limited_sites in (1, 2, 3)),
   avoid_vp               boolean default false,  --: No queues of virtual placement.
-  --: Split rule useScout: 1 scouting wanted, 2 done.
-  scouting               smallint constraint task_scouting_allowed check (scouting in (1, 2)),
+  --: Split rule useScout: 1 no scouting, 2 scouting wanted, 3 done. Whether the chunk is a scout is use_scout.
+  scouting               smallint constraint task_scouting_allowed check (scouting in (1, 2, 3)),
   --: Files a job; null counts 1.
   n_files_per_job        bigint check (n_files_per_job > -1e15 and n_files_per_job < 1e15)
     constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),

@@ -280,6 +280,30 @@ def test_aliases_and_words(db: Connection) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("limitedSites", {1: "allow list", 2: "deny list", 3: "both"}),
+        ("useScout", {1: "no scouting", 2: "scouting wanted", 3: "done"}),
+        ("fullChain", {1: "only", 2: "require", 3: "capable"}),
+        ("allowInputLAN", {1: "use", 2: "only"}),
+        ("ipConnectivity", {1: "full", 2: "http"}),
+        ("ipStack", {4: "IPv4", 6: "IPv6"}),
+        ("inputPreStaging", {1: True}),
+        ("limitedSites", {1: True}),
+    ],
+)
+def test_split_rules_are_pandas_numbers_or_words(db: Connection, rule: str, words: dict[int, Any]) -> None:
+    for given in [*words, *words.values()]:
+        world.load(db, [{"vo": "w", "tasks": [{"id": 1, "split": {rule: given}}]}])
+        [task] = held(db)["tasks"]
+        assert task["split"][rule] == next(number for number, word in words.items() if given in (number, word))
+    world.load(db, [{"vo": "w", "tasks": [{"id": 1, "split": {rule: None}}]}])
+    assert held(db)["tasks"] == [{"id": 1}]
+    with pytest.raises(errors.BrokerError, match=rule):
+        world.load(db, [{"vo": "w", "tasks": [{"id": 1, "split": {rule: 7}}]}])
+
+
 def test_hours_ago_count_from_the_worlds_now_or_the_clock(db: Connection) -> None:
     queues = {"queues": {"Q": {"laststart": {"hours_ago": 2.5}}}}
     world.load(db, [{"setup": "w", "now": NOW, **queues}, {"setup": "w", "locks": {"Q": {"hours_ago": 0}}}])
@@ -294,13 +318,13 @@ def test_hours_ago_count_from_the_worlds_now_or_the_clock(db: Connection) -> Non
 
 def test_the_input_of_tasks_is_digested(db: Connection) -> None:
     world.load(db, [WORLD])
-    query = """select files, size / 1048576, shared_files, jobs, job_events, job_input_mb, job_input_bytes / 1048576,
-                      events from workload.input_digest where setup = 'w' and task_id ="""
+    query = """select files, size / 1048576, shared_files, primary_files, jobs, job_events, job_input_mb,
+                      job_input_bytes / 1048576, events from workload.input_digest where setup = 'w' and task_id ="""
     # files f0 to f4 and g; jobs (f0 f1) (f2 f3) (f4); f1 and g are beside the first job; f0 of no size counts 1 MB
-    assert value(db, f"{query} 1") == (6, 10, True, 3, 20, 5.0, 5, 50)
-    assert value(db, f"{query} 2") == (0, 0, False, 0, 0, 0.0, 0, 0)
+    assert value(db, f"{query} 1") == (6, 10, True, 5, 3, 20, 5.0, 5, 50)
+    assert value(db, f"{query} 2") == (0, 0, False, 0, 0, 0, 0.0, 0, 0)
     world.load(db, [{"setup": "w", "datasets": {"in": {"files": [{"lfn": "f1", "size": 3}]}}}])
-    assert value(db, f"{query} 1") == (2, 0, True, 1, 0, 3 / 1048576, 1, 0)
+    assert value(db, f"{query} 1") == (2, 0, True, 1, 1, 0, 3 / 1048576, 1, 0)
 
 
 def test_general_configuration_is_dumped_and_loaded_as_such(db: Connection, new_database: Callable[..., str]) -> None:

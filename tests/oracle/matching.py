@@ -36,10 +36,8 @@ def canonical(requirements: dict[str, Any], buckets: list[int]) -> dict[str, Any
 
 
 def values(value: Any) -> list[str]:
-    """One text, a list of texts, or nothing, as a list."""
-    if value is None:
-        return []
-    return [value] if isinstance(value, str) else list(value)
+    """One text, a list of texts, or nothing, as a list. An empty text is nothing."""
+    return [text for text in ([value] if isinstance(value, str) else value or []) if text != ""]
 
 
 def includes_any(texts: list[str]) -> bool:

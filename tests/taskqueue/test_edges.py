@@ -120,7 +120,7 @@ def test_a_limit_is_not_passed_by_what_is_left_out_or_added(q: Calls, keys: dict
     assert q.match(Site="S", GridCE="D") is not None
 
 
-@pytest.mark.parametrize("empty", [None, []])
+@pytest.mark.parametrize("empty", [None, [], "", [""]])
 def test_a_required_key_that_is_empty_is_missing(q: Calls, empty: Any) -> None:
     q.settings(required_keys=["CPUTime", "Site"])
     sqlstate, message = q.refusal(partial(q.match, Site=empty))

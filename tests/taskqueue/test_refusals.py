@@ -238,7 +238,9 @@ BAD_RESOURCES: list[tuple[dict[str, Any], list[str]]] = [
     *[(resource(**{key: ["a", 5]}), [key, "5"]) for key in TEXTS],
     *[(resource(**{key: [None]}), [key]) for key in TEXTS],
     *[(resource(**{key: [["a"]]}), [key]) for key in TEXTS],
-    *[(resource(**{key: ["a", ""]}), [key]) for key in TEXTS],
+    (resource(OwnerGroup=["a", ""]), ["OwnerGroup"]),
+    (resource(OwnerGroup=""), ["OwnerGroup"]),
+    (resource(OwnerDN=""), ["OwnerDN"]),
 ]
 
 

@@ -95,7 +95,7 @@ def _promote(rng: random.Random, task: Row) -> None:
     """Make some tasks scouts and some of high priority."""
     chance = rng.random()
     if chance < 0.05:
-        task |= {"use_scout": True, "status": "scouting", "split": task.get("split", {}) | {"useScout": 1}}
+        task |= {"use_scout": True, "status": "scouting", "split": task.get("split", {}) | {"useScout": 2}}
     elif chance < 0.1:
         priority = rng.choice((800, 850, 900, 950))
         task |= {"task_priority": priority, "current_priority": priority}

@@ -98,7 +98,7 @@ language sql stable as $$
          case when cardinality(t.excluded_site) > 0
               then brokerage.name_patterns(p_setup, t.excluded_site, p_base_profile <> 'documented') end,
          case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
-         coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0,
+         t.limited_sites is not null or cardinality(p.storage_queues) > 0,
          coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
          coalesce(d.is_distributed, false),
          p_base_profile <> 'documented'

@@ -27,15 +27,16 @@ begin
   if v_offer.owner_groups is not null then
     v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
-  -- lists are sets; a list of one value is that value, and an empty list is no key
-  if v_resource @? 'strict $.* ? (@.type() == "array")' then
+  -- lists are sets; a list of one value is that value, and an empty list or text is no key
+  if v_resource @? 'strict $.* ? (@.type() == "array" || @ == "")' then
     select jsonb_object_agg(e.key, case when v.texts is null then e.value
                                         when cardinality(v.texts) = 1 then to_jsonb(v.texts[1])
                                         else to_jsonb(v.texts) end)
       into v_resource
       from jsonb_each(v_resource) e
      cross join lateral (
-       select case when jsonb_typeof(e.value) = 'array' then taskqueue.text_set(e.key, e.value) end as texts) v
+       select case when jsonb_typeof(e.value) = 'array' or e.value = '""'
+                    then taskqueue.text_set(e.key, e.value, true) end as texts) v
      where v.texts is distinct from '{}';
   end if;
   v_class := md5(v_resource::text)::uuid;

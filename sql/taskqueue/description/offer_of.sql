@@ -16,10 +16,10 @@ begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
   if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
-       select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]')) then
+       select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]', '""', '[""]')) then
     raise exception '% is missing in the resource description',
           (select string_agg(k, ', ') from unnest(v_setting.required_keys) k
-            where coalesce(p_resource -> k, 'null') in ('null', '[]'))
+            where coalesce(p_resource -> k, 'null') in ('null', '[]', '""', '[""]'))
       using errcode = 'PB001',
             hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
   end if;
@@ -40,14 +40,14 @@ begin
       when 'Platform' then
         v_offer.platforms := taskqueue.compatible_platforms(
           p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
-      when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value);
+      when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value, true);
       when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
-      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
-      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.text_set(v_key, v_value), '{}');
-      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.text_set(v_key, v_value), '{}');
-      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.text_set(v_key, v_value), '{}');
-      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.text_set(v_key, v_value), '{}');
-      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
       when 'MaxRAM' then v_offer.max_ram := taskqueue.one_number(v_key, v_value);
       when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.text_set(v_key, v_value), '{}');
       when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);

@@ -3,7 +3,7 @@
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
 language plpgsql immutable as $$
 declare
-  v_texts text[] := taskqueue.text_set(p_key, p_value);
+  v_texts text[] := taskqueue.text_set(p_key, p_value, true);
 begin
   if cardinality(v_texts) = 0 then
     return case when p_key = any (p_strict_keys) then '{}'::text[] end;

@@ -24,7 +24,7 @@ begin
     insert into resource.pilot_request as p (setup, queue, since, requests)
     select p_setup, q.queue, date_bin('10 minutes', g.seen_at, 'epoch') as since, count(*)
       from gone g
-     cross join lateral unnest(taskqueue.text_set('Site', g.resource -> 'Site')) s(site)
+     cross join lateral unnest(taskqueue.text_set('Site', g.resource -> 'Site', true)) s(site)
       join resource.queue q on q.setup = p_setup and q.queue = s.site
      group by q.queue, since
      order by q.queue, since

@@ -3,7 +3,7 @@
 create or replace function taskqueue.tags_offered(p_resource jsonb) returns text[]
 language plpgsql immutable as $$
 declare
-  v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag');
+  v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag', true);
   v_any boolean := taskqueue.includes_any(v_tags);
   v_number numeric;
 begin

@@ -1,5 +1,6 @@
 -- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (MATCHING.md, Requirements).
-create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
+create or replace function taskqueue.text_set(p_key text, p_value jsonb, p_skip_empty boolean default false)
+returns text[]
 language plpgsql immutable as $$
 declare
   v_texts text[];
@@ -27,13 +28,15 @@ begin
     raise exception '% holds a text of % characters', p_key, (select max(length(t)) from unnest(v_texts) t)
       using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
   end if;
-  if '' = any (v_texts) then
+  if p_skip_empty then
+    v_texts := array_remove(v_texts, '');
+  elsif '' = any (v_texts) then
     raise exception '% holds an empty text: %', p_key, p_value
       using errcode = 'PB001', hint = format('Omit %s to ask for nothing.', p_key);
   end if;
   return v_texts;
 end $$;
 
-comment on function taskqueue.text_set(text, jsonb) is
+comment on function taskqueue.text_set(text, jsonb, boolean) is
   'The texts of a JSON value, sorted and without duplicates: one text or a list; null, [] and an absent value give '
-  'none. Errors: PB001, naming the key.';
+  'none. An empty text is skipped (p_skip_empty), or refused. Errors: PB001, naming the key.';

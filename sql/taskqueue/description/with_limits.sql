@@ -4,7 +4,7 @@ create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb,
 returns taskqueue.offer
 language plpgsql stable as $$
 declare
-  v_named text[] := taskqueue.text_set('Site', p_resource -> 'Site');
+  v_named text[] := taskqueue.text_set('Site', p_resource -> 'Site', true);
   v_key text;
 begin
   p_offer.limited := exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named));
