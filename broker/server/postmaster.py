@@ -6,7 +6,6 @@ import os
 import random
 import re
 import socket
-import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,9 @@ from pathlib import Path
 import psycopg
 
 from broker.errors import EmbeddedError
-from broker.server.binaries import Account, Installation
+from broker.server import account as accounts
+from broker.server.account import Account
+from broker.server.binaries import Installation
 from broker.server.settings import write_settings
 
 # Below the range from which the kernel takes ports for outgoing connections (32768 and up on Linux), so that a port
@@ -43,9 +44,11 @@ def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, acc
         if "could not look up effective user ID" in done.stdout:
             hint = "PostgreSQL needs a user name for this uid: add one to the machine or container, or use --dsn"
         raise EmbeddedError(f"initdb failed: {lines[0] if lines else done.stdout.strip()[-300:]}", hint)
-    with (data / "postgresql.conf").open("a") as conf:
-        conf.write("\n# Written anew at each start; ALTER SYSTEM and lines below this one win over it.\n")
-        conf.write("include 'pgbroker.conf'\n")
+    conf = accounts.read(data, "postgresql.conf") or ""
+    conf += (
+        "\n# Written anew at each start; ALTER SYSTEM and lines below this one win over it.\ninclude 'pgbroker.conf'\n"
+    )
+    account.write(data, "postgresql.conf", conf)
 
 
 def start(
@@ -60,7 +63,7 @@ def start(
         _wait_until_ready(cluster)
         return None
     try:
-        _disown_stale_pid(cluster / "data")
+        _disown_stale_pid(cluster / "data", account)
         _prepare_sockets(sockets, account)
         return _start_on_a_free_port(cluster, programs, account, sockets, settings, lock=lock)
     finally:
@@ -170,7 +173,7 @@ def _wait_until_ready(cluster: Path) -> None:
     it), and note the port on which it really listens."""
     deadline = time.monotonic() + _START_SECONDS
     while running_pid(cluster):
-        lines = (cluster / "data" / "postmaster.pid").read_text().splitlines()
+        lines = (accounts.read(cluster / "data", "postmaster.pid") or "").splitlines()
         if len(lines) >= 8 and lines[7].strip() == "ready":
             keep_port(cluster, int(lines[3]))
             return
@@ -213,7 +216,7 @@ def _server_children(cluster: Path) -> list[int]:
     return [pid for pid in pids if (_command_line(pid) or [""])[0].startswith(title)]
 
 
-def _disown_stale_pid(data: Path) -> None:
+def _disown_stale_pid(data: Path, account: Account) -> None:
     """Where a killed server's id now belongs to a foreign process, put an id that cannot exist in its place.
 
     PostgreSQL would refuse to start. Only the first line changes: the others name the shared memory by which it
@@ -221,8 +224,8 @@ def _disown_stale_pid(data: Path) -> None:
     """
     pid = _noted_pid(data)
     if pid is not None and _exists(pid):
-        file = data / "postmaster.pid"
-        file.write_text("\n".join([str(_NO_PROCESS), *file.read_text().splitlines()[1:]]) + "\n")
+        kept = (accounts.read(data, "postmaster.pid") or "").splitlines()[1:]
+        account.write(data, "postmaster.pid", "\n".join([str(_NO_PROCESS), *kept]) + "\n")
 
 
 def _prepare_sockets(sockets: Path, account: Account) -> None:
@@ -231,12 +234,18 @@ def _prepare_sockets(sockets: Path, account: Account) -> None:
     if not sockets.exists():
         sockets.mkdir(mode=0o755)
         account.own(sockets)
-    found = sockets.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or found.st_mode & 0o022:
-        raise EmbeddedError(f"{sockets} is not a folder that only uid {owner} can write to", "remove it")
-    sockets.chmod(0o755)  # whoever knows the password may come in
-    for left_over in sockets.glob(".s.PGSQL.*"):
-        left_over.unlink()
+    refused = EmbeddedError(f"{sockets} is not a folder that only uid {owner} can write to", "remove it")
+    try:
+        with accounts.opened(sockets) as place:
+            found = os.fstat(place)
+            if found.st_uid != owner or found.st_mode & 0o022:
+                raise refused
+            os.fchmod(place, 0o755)  # whoever knows the password may come in
+            for left_over in os.listdir(place):  # noqa: PTH208  (the folder that was checked)
+                if left_over.startswith(".s.PGSQL."):
+                    os.unlink(left_over, dir_fd=place)
+    except OSError:
+        raise refused from None
 
 
 def _prepare_log(log: Path, account: Account) -> int:
@@ -258,8 +267,8 @@ def _start_error(said: str, log: Path) -> EmbeddedError:
 
 def _noted_pid(data: Path) -> int | None:
     try:
-        pid = int((data / "postmaster.pid").read_text().splitlines()[0])
-    except (FileNotFoundError, PermissionError, ValueError, IndexError):
+        pid = int((accounts.read(data, "postmaster.pid") or "").splitlines()[0])
+    except (ValueError, IndexError):
         return None
     return pid if pid > 0 else None
 

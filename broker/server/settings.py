@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from broker.server.binaries import Account
+from broker.server.account import Account
 
 _CONF = """\
 # Of pgbroker's embedded server; written anew at each start. ALTER SYSTEM wins over it.
@@ -53,10 +53,7 @@ def write_settings(data: Path, account: Account, settings: Mapping[str, str]) ->
     for name, value in settings.items():
         quoted = value.replace("'", "''")
         lines.append(f"{name} = '{quoted}'")
-    new = data / "pgbroker.conf.new"
-    new.write_text("\n".join(lines) + "\n")
-    account.own(new)
-    new.rename(data / "pgbroker.conf")
+    account.write(data, "pgbroker.conf", "\n".join(lines) + "\n")
 
 
 def _shared_buffers_mb() -> int:

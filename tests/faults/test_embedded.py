@@ -19,8 +19,9 @@ import psycopg
 import pytest
 
 from broker.errors import EmbeddedError
-from broker.server import binaries, embedded, postmaster
-from broker.server.binaries import Account, Installation
+from broker.server import account, binaries, embedded, postmaster
+from broker.server.account import Account
+from broker.server.binaries import Installation
 
 UP = """
 import sys; from pathlib import Path; from broker.server import embedded; print(embedded.up(Path(sys.argv[1])).dsn)
@@ -221,7 +222,7 @@ def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: 
 def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> None:
     server = embedded.up(created)
     kill_server(created)
-    foreign = foreign_process(embedded.server_account())
+    foreign = foreign_process(account.of(created))
     try:
         file = created / "cluster" / "data" / "postmaster.pid"
         lines = file.read_text().splitlines()
@@ -344,9 +345,67 @@ def test_root_runs_the_server_as_nobody_and_leaves_the_system_alone(home: Path) 
     users = Path("/etc/passwd").read_bytes()
     embedded.up(home)
     pid = embedded.status(home).pid
-    assert Path(f"/proc/{pid}").stat().st_uid == embedded.server_account().uid != 0
+    assert Path(f"/proc/{pid}").stat().st_uid == account.of(home).uid != 0
     assert stat.S_IMODE(home.stat().st_mode) == 0o755
     assert Path("/etc/passwd").read_bytes() == users
+
+
+@root_only
+@pytest.mark.parametrize("name", ["pgbroker.conf.new", "pgbroker.conf", "postmaster.pid.new", "postmaster.pid"])
+def test_root_follows_no_link_that_the_servers_account_made(created: Path, name: str) -> None:
+    """Other daemons may share the account, and can put anything into its folders."""
+    victim = created / "victim"
+    victim.write_text(f"{os.getpid()}\nkept\n")
+    victim.chmod(0o600)
+    placed = created / "cluster" / "data" / name
+    placed.unlink(missing_ok=True)
+    subprocess.run(["ln", "-s", victim, placed], check=True, user="nobody")
+    if name == "postmaster.pid":  # the server's own programs cannot read it
+        with pytest.raises(EmbeddedError, match="Permission denied"):
+            embedded.up(created)
+    else:
+        with psycopg.connect(embedded.up(created).dsn) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+        embedded.down(created)
+    assert victim.read_text() == f"{os.getpid()}\nkept\n"
+    assert (victim.stat().st_uid, stat.S_IMODE(victim.stat().st_mode)) == (0, 0o600)
+
+
+@root_only
+def test_a_pipe_or_a_folder_in_place_of_a_file_keeps_nobody_waiting(created: Path) -> None:
+    data = created / "cluster" / "data"
+    subprocess.run(["mkfifo", data / "postmaster.pid"], check=True, user="nobody")
+    assert embedded.status(created).state == "stopped"
+    (data / "postmaster.pid").unlink()
+    subprocess.run(["mkdir", data / "pgbroker.conf.new"], check=True, user="nobody")
+    with pytest.raises(EmbeddedError, match=r"cannot write .*/pgbroker\.conf"):
+        embedded.up(created)
+
+
+@root_only
+def test_root_trusts_no_home_that_others_write_to(created: Path) -> None:
+    created.chmod(0o777)
+    with pytest.raises(EmbeddedError, match="others than root can write to"):
+        embedded.up(created)
+
+
+@root_only
+def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
+    """A new home takes the account that is named; data that exist are moved by hand."""
+    with pytest.raises(EmbeddedError, match="belongs to uid 65534, not to daemon") as raised:
+        embedded.up(created, account_name="daemon")
+    moved = f"chown -R daemon: {created}/cluster/data {created}/cluster/socket"
+    assert moved in str(raised.value.hint)
+    subprocess.run(moved.split(), check=True)
+    with psycopg.connect(embedded.up(created, account_name="daemon").dsn) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+    assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
+    embedded.down(created)
+    embedded.up(created)  # whose the data are is known from now on
+    assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
+    for name, said in (("nobody-like", "has no account nobody-like"), ("root", "refuses to run as root")):
+        with pytest.raises(EmbeddedError, match=said):
+            embedded.up(created / "other", account_name=name)
 
 
 @root_only
