@@ -65,7 +65,7 @@ def _start(config: pytest.Config) -> None:
         os.environ[_ADMIN] = given
     else:
         config.stash[_KEY] = Throwaway()
-        os.environ[_ADMIN] = config.stash[_KEY].server.dsn_of("postgres")  # inherited by the workers
+        os.environ[_ADMIN] = config.stash[_KEY].server.superuser_dsn("postgres")  # inherited by the workers
     os.environ[_RUN] = str(os.getpid())
 
 

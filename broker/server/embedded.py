@@ -9,10 +9,14 @@ What lies in the home (BROKER_HOME, else the user's data folder; for root /var/l
     lock                 held while a program creates, starts or stops the server; the kernel frees it
     binaries/            a copy of PostgreSQL's programs, only where the server's uid cannot reach the installed ones
     cluster/data/        PostgreSQL's data folder, owned by the server's uid, mode 700
-    cluster/password     of the superuser, mode 600: the only way in, over TCP and over the socket
+    cluster/password     of the login `broker`, mode 600: the way in, over TCP and over the socket
+    cluster/superuser    password of the superuser, mode 600
     cluster/port         chosen once and kept
     cluster/in-use       locked as long as a process of the server lives
     cluster/server.log   log of the server
+
+Programs log in as `broker`, which owns the database, may make roles and databases, and is no superuser. Its connections
+are limited, so that `up`, `status` and whoever repairs something always get in as the superuser.
 
 Root cannot run PostgreSQL, so for root the server runs as the account that `up` names, else as `nobody`; the system's
 users are not touched. Where data exist, their owner runs the server.
@@ -31,6 +35,7 @@ from urllib.parse import quote
 
 import platformdirs
 import psycopg
+from psycopg import sql
 
 from broker.errors import EmbeddedError
 from broker.server import account as accounts
@@ -39,7 +44,9 @@ from broker.server.account import Account
 from broker.server.binaries import Installation
 
 SUPERUSER = "postgres"
+LOGIN = "broker"
 DATABASE = "broker"
+_CONNECTIONS = 180
 
 
 @dataclass(frozen=True)
@@ -49,23 +56,24 @@ class Server:
     home: Path
     port: int
     password: str
+    superuser_password: str
     socket_folder: Path
     note: str | None = None
 
     @property
     def dsn(self) -> str:
         """The DSN for psql and libraries: TCP on this machine, with the password."""
-        return self.dsn_of(DATABASE)
+        return f"postgresql://{LOGIN}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
 
     @property
     def socket_dsn(self) -> str:
         """The same over the unix socket, which saves some microseconds a call."""
         folder = quote(str(self.socket_folder), safe="")
-        return f"postgresql://{SUPERUSER}:{self.password}@{folder}:{self.port}/{DATABASE}"
+        return f"postgresql://{LOGIN}:{self.password}@{folder}:{self.port}/{DATABASE}"
 
-    def dsn_of(self, database: str) -> str:
-        """The DSN of another database of this server."""
-        return f"postgresql://{SUPERUSER}:{self.password}@127.0.0.1:{self.port}/{database}"
+    def superuser_dsn(self, database: str = DATABASE) -> str:
+        """The DSN of a database of this server for the superuser, who gets in when the connections are used up."""
+        return f"postgresql://{SUPERUSER}:{self.superuser_password}@127.0.0.1:{self.port}/{database}"
 
 
 @dataclass(frozen=True)
@@ -178,16 +186,17 @@ def _answering(home: Path) -> Server | None:
     if not _exists(home):
         return None
     server = _server(home, None)
-    return server if postmaster.running_pid(cluster) and postmaster.answers(server.dsn, cluster) else None
+    return server if postmaster.running_pid(cluster) and postmaster.answers(server.superuser_dsn(), cluster) else None
 
 
 def _server(home: Path, note: str | None) -> Server:
     port = postmaster.port(home / "cluster")
-    return Server(home, port, _password(home), socket_folder(home, accounts.of(home)), note)
+    passwords = _password(home), _password(home, "superuser")
+    return Server(home, port, *passwords, socket_folder(home, accounts.of(home)), note)
 
 
-def _password(home: Path) -> str:
-    file = home / "cluster" / "password"
+def _password(home: Path, name: str = "password") -> str:
+    file = home / "cluster" / name
     try:
         return file.read_text().strip()
     except PermissionError:
@@ -208,8 +217,8 @@ def _create(home: Path, programs: Installation, account: Account, lock: int) -> 
     for name in ("data", "socket"):
         (new / name).mkdir(mode=0o700)
         account.own(new / name)
-    password = secrets.token_urlsafe(24)
-    for name in ("password", "pwfile"):
+    superuser = secrets.token_urlsafe(24)
+    for name, password in (("password", secrets.token_urlsafe(24)), ("superuser", superuser), ("pwfile", superuser)):
         descriptor = os.open(new / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.write(descriptor, password.encode() + b"\n")
         os.fsync(descriptor)
@@ -225,9 +234,14 @@ def _create(home: Path, programs: Installation, account: Account, lock: int) -> 
 
 
 def _ensure_database(server: Server) -> None:
-    with psycopg.connect(server.dsn_of("postgres"), autocommit=True) as connection:
+    with psycopg.connect(server.superuser_dsn("postgres"), autocommit=True) as connection:
+        if connection.execute("select from pg_roles where rolname = %s", [LOGIN]).fetchone() is None:
+            query = sql.SQL("create role {} login createrole createdb in role pg_monitor, pg_signal_backend")
+            connection.execute(query.format(sql.Identifier(LOGIN)))
+        query = sql.SQL("alter role {} connection limit {} password {}")
+        connection.execute(query.format(sql.Identifier(LOGIN), sql.Literal(_CONNECTIONS), sql.Literal(server.password)))
         if connection.execute("select from pg_database where datname = %s", [DATABASE]).fetchone() is None:
-            connection.execute(f"create database {DATABASE}")
+            connection.execute(f"create database {DATABASE} owner {LOGIN}")
 
 
 def _major_of(cluster: Path) -> int | None:

@@ -17,8 +17,11 @@ fsync = on
 synchronous_commit = on
 full_page_writes = on
 
-# Hundreds of agents come through a pool or each with a connection of their own.
+# Hundreds of agents come through a pool or each with a connection of their own. The login of the programs has 180.
 max_connections = 200
+
+# A client that was killed must not keep its locks until its statement ends.
+client_connection_check_interval = 1s
 
 # A million waiting jobs with their indexes fit; an eighth of the memory on smaller machines, as agents run here too.
 shared_buffers = {buffers}MB

@@ -27,8 +27,8 @@ def embedded_dsn() -> Iterator[str]:
     home = Path(tempfile.mkdtemp(prefix="broker-well-"))
     home.chmod(0o755)
     server = embedded.up(home, installation=programs(""))
-    upgrade(server.dsn)
-    yield server.dsn
+    upgrade(server.superuser_dsn())
+    yield server.superuser_dsn()
     embedded.down(home, installation=programs(""))
     shutil.rmtree(home)
 

@@ -1,6 +1,7 @@
 """The embedded server when things go wrong: killed programs, killed servers, foreign processes, closed folders."""
 
 import fcntl
+import json
 import os
 import random
 import shutil
@@ -13,11 +14,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
+from broker.cli import app
 from broker.errors import EmbeddedError
 from broker.server import account, binaries, embedded, postmaster
 from broker.server.account import Account
@@ -118,6 +122,42 @@ def test_nobody_gets_in_without_the_password(created: Path) -> None:
     assert stat.S_IMODE((created / "cluster" / "password").stat().st_mode) == 0o600
     assert stat.S_IMODE((created / "cluster" / "data").stat().st_mode) == 0o700
     assert stat.S_IMODE((created / "cluster" / "server.log").stat().st_mode) == 0o600
+
+
+def test_connections_of_programs_never_keep_the_operator_out(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The login of programs is no superuser, and has fewer connections than the server."""
+    monkeypatch.setattr(embedded, "_CONNECTIONS", 3)
+    server = embedded.up(created)
+    with ExitStack() as opened:
+        taken = [opened.enter_context(psycopg.connect(server.dsn)) for _ in range(3)]
+        rows = taken[0].execute("select rolsuper from pg_roles where rolname = current_user").fetchall()
+        assert rows == [(False,)]
+        with pytest.raises(psycopg.OperationalError, match="too many connections for role"):
+            psycopg.connect(server.dsn)
+        assert embedded.up(created) == server
+        monkeypatch.setenv("BROKER_HOME", str(created))
+        monkeypatch.delenv("BROKER_DSN", raising=False)
+        shown = CliRunner().invoke(app, ["status", "--json"])
+        found = json.loads(shown.stdout)
+        assert (shown.exit_code, found["answers"]) == (0, True)
+        assert "user=broker" in found["dsn"] and server.password not in shown.output
+
+
+def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
+    """Its locks must not outlive the client until the statement ends by itself."""
+    server = embedded.up(created)
+    call = "import psycopg, sys; psycopg.connect(sys.argv[1]).execute('create table held (); select pg_sleep(600)')"
+    client = subprocess.Popen([sys.executable, "-c", call, server.dsn])
+    with psycopg.connect(server.dsn, autocommit=True) as watcher:
+        asleep = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'"
+        while watcher.execute(asleep).fetchone() != (1,):
+            time.sleep(0.05)
+        client.kill()
+        client.wait()
+        deadline = time.monotonic() + 30
+        while watcher.execute(asleep).fetchone() != (0,):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_restart_keeps_port_password_and_data(created: Path) -> None:
@@ -276,7 +316,7 @@ def test_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -
         thread = threading.Thread(target=ask_for_the_password, args=[listener])
         thread.start()
         try:
-            assert not postmaster.answers(server.dsn, created / "cluster")
+            assert not postmaster.answers(server.superuser_dsn(), created / "cluster")
         finally:
             done.set()
             thread.join()
@@ -337,7 +377,7 @@ def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.M
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
         monkeypatch.setenv(name, value)
     with psycopg.connect(embedded.up(home).dsn) as connection:
-        assert connection.execute("select current_user").fetchone() == ("postgres",)
+        assert connection.execute("select current_user").fetchone() == ("broker",)
 
 
 @root_only

@@ -21,6 +21,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from broker.server import embedded, postmaster
 from broker.upgrade import upgrade
@@ -242,6 +243,7 @@ def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connec
     q = Calls(db)
     q.insert_many([1, 2])
     slow = "import psycopg, sys; psycopg.connect(sys.argv[1], autocommit=True).execute(sys.argv[2])"
+    dsn = make_conninfo(dsn, options="-c client_connection_check_interval=0")  # else the server ends the statement
     query = "select m.job_id, pg_sleep(1) from taskqueue.match_job('default', '{\"CPUTime\": 1000}') m"
     agent = subprocess.Popen([sys.executable, "-c", slow, dsn, query])
     asleep = "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"

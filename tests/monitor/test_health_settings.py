@@ -81,8 +81,8 @@ def ill() -> Iterator[str]:
     installation = programs("")
     settings = {**ILL, "max_connections": "12", "max_prepared_transactions": "2"}
     server = embedded.up(home, installation=installation, settings=settings)
-    upgrade(server.dsn)
-    yield server.dsn
+    upgrade(server.superuser_dsn())
+    yield server.superuser_dsn()
     embedded.down(home, installation=installation)
     shutil.rmtree(home)
 

@@ -28,14 +28,14 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
 
     def up() -> embedded.Server:
         asked.append(Path("home"))
-        return embedded.Server(Path("home"), 5, "secret", Path("socket"), "a note")
+        return embedded.Server(Path("home"), 5, "secret", "more", Path("socket"), "a note")
 
     monkeypatch.setattr(embedded, "up", up)
     yield asked
 
 
 def test_who_names_the_server_first(monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
-    assert database.resolve() == Target("postgresql://postgres:secret@127.0.0.1:5/broker", "embedded", True, "a note")
+    assert database.resolve() == Target("postgresql://broker:secret@127.0.0.1:5/broker", "embedded", True, "a note")
     assert len(home) == 1
     monkeypatch.setenv("PGHOST", "from-libpq")
     monkeypatch.setenv("PGUSER", "somebody")

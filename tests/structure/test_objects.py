@@ -88,10 +88,10 @@ def checked() -> Iterator[psycopg.Connection[Any]]:
     debian = programs("debian")
     try:
         server = embedded.up(home, installation=debian, settings={"fsync": "off"})
-        with psycopg.connect(server.dsn, autocommit=True) as connection:
+        with psycopg.connect(server.superuser_dsn(), autocommit=True) as connection:
             if not connection.execute("select from pg_available_extensions where name = 'plpgsql_check'").fetchall():
                 pytest.skip(f"plpgsql_check was not run: postgresql-{debian.major}-plpgsql-check is not installed")
-            upgrade(server.dsn)
+            upgrade(server.superuser_dsn())
             connection.execute("create schema extension; create extension plpgsql_check schema extension")
             yield connection
     finally:

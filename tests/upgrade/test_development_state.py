@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from broker.cli import app, common
-from broker.server import embedded
 from broker.upgrade import CompatibilityError, check, check_compatible, current, downgrade, prospect, upgrade
 from tests.throwaway import Throwaway
 
@@ -96,8 +95,10 @@ def test_an_embedded_one_is_refused_too(tmp_path: Path, monkeypatch: pytest.Monk
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("BROKER_HOME", str(throwaway.home))
         monkeypatch.setattr(common, "options", common.Options())
-        dsn = throwaway.server.dsn_of(embedded.DATABASE)
+        dsn = throwaway.server.superuser_dsn()
         make_old(dsn, "0007")
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("grant broker_owner to broker")
         before = everything(dsn)
         for command in ("queues", "db upgrade", "up"):
             shown = CliRunner().invoke(app, [command] if " " not in command else command.split())

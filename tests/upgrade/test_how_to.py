@@ -64,14 +64,14 @@ def test_back_up(server: Server, tmp_path: Path) -> None:
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "the database is what the release says" in done.stdout
     assert "create role of_backup" in (tmp_path / "roles.sql").read_text().lower()
-    assert check(server.dsn_of("restored")).ok
-    with psycopg.connect(server.dsn_of("restored")) as conn:
+    assert check(server.superuser_dsn("restored")).ok
+    with psycopg.connect(server.superuser_dsn("restored")) as conn:
         assert conn.execute("select job_id from taskqueue.job").fetchall() == [(7,)]
 
 
 def test_fail_over(server: Server, tmp_path: Path) -> None:
     asking, checking = blocks("fail-over", "sh")
-    here = f"host=127.0.0.1,127.0.0.1 port={server.port},{server.port} user=postgres password={server.password}"
+    here = f"host=127.0.0.1,127.0.0.1 port={server.port},{server.port} user=broker password={server.password}"
     done = run(asking.replace("host=a,b", here), server.dsn, tmp_path)
     assert done.returncode == 0 and "revision" in done.stdout, done.stderr
     done = run(checking, server.dsn, tmp_path)
@@ -86,7 +86,7 @@ def test_upgrade(server: Server, tmp_path: Path) -> None:
     done = run(first, server.dsn, tmp_path)
     assert done.returncode == 0 and "the database is what the release says" in done.stdout, done.stderr
     dba, second = blocks("upgrade", "sql")
-    with psycopg.connect(server.dsn_of("postgres"), autocommit=True) as conn:
+    with psycopg.connect(server.superuser_dsn("postgres"), autocommit=True) as conn:
         for statement in dba.replace("database broker", "database of_dba").split(";\n"):
             conn.execute(statement.encode())
         conn.execute("create role second_dba")
