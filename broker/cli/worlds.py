@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
+from broker.cli import blockers, output
 from broker.cli.common import Json
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
@@ -68,7 +68,7 @@ def load(
         raise typer.BadParameter("name a world or an export of CRIC", param_hint="FILE...")
     names = [str(file) for file in files or ()]
     worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
-    with session() as connection, connection.transaction():
+    with session() as connection, blockers.named(connection), connection.transaction():
         rows: dict[str, int] = {}
         ignored: list[str] = []
         for export, (name, value) in exports.items():

@@ -1,6 +1,7 @@
 """`broker load`, `dump`, `maintain`; and what a database without pgbroker is printed."""
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from broker.cli import blockers
 from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli, run_in_shell
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
@@ -34,6 +36,20 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     assert cli("dump", "--setup", "x").out == text.replace('"setup": "w"', '"setup": "x"')
     assert "leases" not in json.loads(text)
     assert json.loads(cli("dump", "--setup", "w", "--with-leases").out)["leases"] == []
+
+
+def test_load_names_whom_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blockers, "SECONDS", 0.1)
+    file = tmp_path / "w.json"
+    file.write_text(json.dumps(WORLD))
+    assert "waiting for" not in cli("load", file).err
+    with psycopg.connect(dsn, application_name="the other") as other:
+        other.execute("lock table taskqueue.task_queue")
+        pid = other.info.backend_pid
+        threading.Timer(2, other.rollback).start()
+        printed = cli("load", file)
+    named = f"waiting for process {pid} (postgres, the other, idle in transaction, for 00:00:0"
+    assert (printed.code, named in printed.err) == (0, True), printed.err
 
 
 def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Connection, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ ILL = {
     "checkpoint_timeout": "5min",
     "wal_compression": "off",
     "shared_buffers": "1MB",
+    "client_connection_check_interval": "0",
 }
 
 

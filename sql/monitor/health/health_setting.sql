@@ -25,6 +25,8 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
   -- jobs and the changes of counts have none whatever it says; leases, requests and the history go by it
   ('autovacuum_vacuum_cost_delay', null, null, 2, '0', 'advice',
    'cleaning sleeps more than it works: leases and requests leave dead rows faster than it takes them away'),
+  ('client_connection_check_interval', null, 1, 60000, '1s', 'advice',
+   'the statement of a client that was killed goes on to its end, with its locks: others wait for nobody'),
   ('max_wal_size', null, 2048, null, '4GB', 'advice',
    'a checkpoint comes every few minutes under load, and after each the whole of each page of the queues '
    'is written again'),
