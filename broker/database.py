@@ -4,9 +4,11 @@ The server is the first of: the DSN given (`--dsn`), BROKER_DSN, libpq's own var
 PGSERVICE, PGDATABASE), the embedded server, which is started when it does not run.
 
 Poolers: each call is one statement in autocommit and leaves no session state, so PgBouncer's transaction mode works.
-PgBouncer before 1.21 cannot follow prepared statements: `prepare=False`, `--no-prepare` or BROKER_PREPARE=off.
+PgBouncer before 1.21 mixes up prepared statements, so none are made behind a pooler. BROKER_PREPARE=on makes them
+there, too: for PgBouncer from 1.21 with max_prepared_statements. `--no-prepare` or BROKER_PREPARE=off never does.
 """
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,10 +23,13 @@ from broker.errors import BrokerError, ConnectError
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+# A pool logs each attempt to connect; who asks for a connection gets the reason in the error.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
 Connection = psycopg.Connection[Any]
 
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
-_ON, _OFF = ("", "on", "yes", "true", "1"), ("off", "no", "false", "0")
+_ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
 
 
@@ -33,18 +38,19 @@ class Target:
     """A server: its DSN in libpq's form, who named it, and whether statements may be prepared on it.
 
     `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is something to tell people (another port).
+    `prepare` None: where no pooler is between.
     """
 
     dsn: str
     source: str
-    prepare: bool = True
+    prepare: bool | None = None
     note: str | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What every connection to it is opened with, beside the DSN."""
         return {
-            "prepare_threshold": _PREPARE_THRESHOLD if self.prepare else None,
+            "prepare_threshold": None if self.prepare is False else _PREPARE_THRESHOLD,
             "fallback_application_name": "pgbroker",
         }
 
@@ -72,7 +78,7 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
     return Target(server.dsn, "embedded", prepare, server.note)
 
 
-def named(dsn: str | None = None, *, prepare: bool = True) -> Target | None:
+def named(dsn: str | None = None, *, prepare: bool | None = None) -> Target | None:
     """The server that the argument or the environment names, or None where that is nobody but the embedded one."""
     if dsn:
         return Target(_readable(dsn, "--dsn"), "--dsn", prepare)
@@ -87,32 +93,46 @@ def connect(target: Target | None = None, *, autocommit: bool = True) -> psycopg
     """One connection. Raises ConnectError when the server does not answer or refuses."""
     target = target or resolve()
     try:
-        return psycopg.connect(target.dsn, autocommit=autocommit, **target.parameters)
+        connection = psycopg.connect(target.dsn, autocommit=True, **target.parameters)
+        if target.prepare is None:
+            _prepare_without_a_pooler(connection)
+        connection.autocommit = autocommit
     except psycopg.OperationalError as error:
         raise _connect_error(error, target) from error
+    return connection
 
 
 async def connect_async(target: Target | None = None, *, autocommit: bool = True) -> psycopg.AsyncConnection:
     """One connection for asyncio. Raises ConnectError when the server does not answer or refuses."""
     target = target or resolve()
     try:
-        return await psycopg.AsyncConnection.connect(target.dsn, autocommit=autocommit, **target.parameters)
+        connection = await psycopg.AsyncConnection.connect(target.dsn, autocommit=True, **target.parameters)
+        if target.prepare is None:
+            await _prepare_without_a_pooler_async(connection)
+        await connection.set_autocommit(autocommit)
     except psycopg.OperationalError as error:
         raise _connect_error(error, target) from error
+    return connection
 
 
 def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> ConnectionPool:
     """A pool of autocommit connections, not open yet: use it in a `with` statement."""
     target = target or resolve()
+    configure = _prepare_without_a_pooler if target.prepare is None else None
     kwargs = {"autocommit": True, **target.parameters}
-    return ConnectionPool(target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, open=False)
+    return ConnectionPool(
+        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False
+    )
 
 
 def pool_async(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> AsyncConnectionPool:
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement."""
     target = target or resolve()
+    configure = _prepare_without_a_pooler_async if target.prepare is None else None
     kwargs = {"autocommit": True, **target.parameters}
-    return AsyncConnectionPool(target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, open=False)
+    return AsyncConnectionPool(
+        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False
+    )
 
 
 def engine(target: Target | None = None) -> "Engine":
@@ -123,12 +143,26 @@ def engine(target: Target | None = None) -> "Engine":
     return create_engine("postgresql+psycopg://", creator=lambda: connect(found, autocommit=False))
 
 
-def _prepare_wanted() -> bool:
-    """The value of BROKER_PREPARE; on where it is not set."""
+_BACKEND = "select pg_backend_pid()"
+
+
+def _prepare_without_a_pooler(connection: Connection) -> None:
+    """Prepare no statements where a pooler is between: the process that it announces is not the server's."""
+    if connection.execute(_BACKEND).fetchone() != (connection.info.backend_pid,):
+        connection.prepare_threshold = None
+
+
+async def _prepare_without_a_pooler_async(connection: psycopg.AsyncConnection[Any]) -> None:
+    if await (await connection.execute(_BACKEND)).fetchone() != (connection.info.backend_pid,):
+        connection.prepare_threshold = None
+
+
+def _prepare_wanted() -> bool | None:
+    """The value of BROKER_PREPARE; None where it is not set."""
     said = os.environ.get("BROKER_PREPARE", "")
-    if said.lower() not in _ON + _OFF:
+    if said.lower() not in ("", *_ON, *_OFF):
         raise BrokerError(f"BROKER_PREPARE is {said}, which is neither on nor off", "set it to on or off")
-    return said.lower() in _ON
+    return said.lower() in _ON if said else None
 
 
 def _readable(dsn: str, source: str) -> str:

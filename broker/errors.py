@@ -73,6 +73,7 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
 }
 
 
+_MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
 
 
@@ -96,6 +97,8 @@ def from_database(error: psycopg.Error) -> BrokerError:
             "a procedure that commits as it goes (brokerage.broker_jobs) needs a connection in autocommit, outside any"
             " transaction block or function; within one give p_tasks_a_commit => null"
         )
+    if error.sqlstate in _MIXED_UP and hint is None:
+        hint = "a pooler mixes up prepared statements, as PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off"
     if error.sqlstate == "42501" and hint is None:
         hint = (
             "have a role granted to this login: broker_agent matches, broker_submitter submits, broker_viewer looks,"

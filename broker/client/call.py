@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from broker import database
 from broker.database import Target
-from broker.errors import BadRequest, from_database
+from broker.errors import BadRequest, ConnectError, from_database
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
@@ -62,23 +62,39 @@ def _repeats(call: Call[Any], error: psycopg.Error) -> bool:
     return lost and call.repeatable and not isinstance(error, PoolTimeout)
 
 
+def _all_at_work(timeout: float) -> ConnectError:
+    return ConnectError(
+        f"no connection of the pool was free for {timeout:g} s", "give the client more: connections=..., or timeout=..."
+    )
+
+
 class Client:
     """A setup, and a pool to reach it with: the caller's own, or one of the client's, which `close` closes.
 
     server: a DSN, a Target of broker.database, an open pool of autocommit connections, or None for the server that
     the environment names (else the embedded one). Leaving a `with` statement closes the client.
+    timeout: seconds that a call waits for a connection, while all are at work or the server restarts.
+
+    Raises ConnectError at once where the server does not answer or refuses the login.
     """
 
     def __init__(
-        self, setup: str = "default", server: str | Target | ConnectionPool | None = None, *, connections: int = 4
+        self,
+        setup: str = "default",
+        server: str | Target | ConnectionPool | None = None,
+        *,
+        connections: int = 4,
+        timeout: float = 30.0,
     ) -> None:
         self.setup = setup
-        self._own = not isinstance(server, ConnectionPool)
+        self.timeout = timeout
+        self._target: Target | None = None
         if isinstance(server, ConnectionPool):
             self._pool = server
         else:
-            target = server if isinstance(server, Target) else database.resolve(server)
-            self._pool = database.pool(target, min_size=1, max_size=connections)
+            self._target = server if isinstance(server, Target) else database.resolve(server)
+            database.connect(self._target).close()  # a pool would try again and again before it tells the reason
+            self._pool = database.pool(self._target, min_size=1, max_size=connections)
             self._pool.open()
 
     def __enter__(self) -> Self:
@@ -89,7 +105,7 @@ class Client:
 
     def close(self) -> None:
         """Close the pool, if it is the client's own."""
-        if self._own:
+        if self._target:
             self._pool.close()
 
     def run(self, call: Call[T]) -> T:
@@ -105,20 +121,24 @@ class Client:
                     raise
             self._pool.check()  # the other connections may be as dead as that one
             return self._once(call)
+        except PoolTimeout as error:
+            if self._target:
+                database.connect(self._target).close()  # raises with the server's reason
+            raise _all_at_work(self.timeout) from error
         except psycopg.Error as error:
             raise from_database(error) from error
 
     def refuses(self, call: Call[Any]) -> bool:
         """Whether the database answers a call with BadRequest; what it would change is rolled back."""
         try:
-            with self._pool.connection() as connection, connection.transaction(force_rollback=True):
+            with self._pool.connection(self.timeout) as connection, connection.transaction(force_rollback=True):
                 connection.execute(call.query, call.arguments)
         except psycopg.Error as error:
             return isinstance(from_database(error), BadRequest)
         return False
 
     def _once(self, call: Call[T]) -> T:
-        with self._pool.connection() as connection:
+        with self._pool.connection(self.timeout) as connection:
             return call.read(connection.execute(call.query, call.arguments).fetchall())
 
 
@@ -126,18 +146,25 @@ class AsyncClient:
     """The same for asyncio, with a pool of the kind AsyncConnectionPool; used in an `async with` statement."""
 
     def __init__(
-        self, setup: str = "default", server: str | Target | AsyncConnectionPool | None = None, *, connections: int = 4
+        self,
+        setup: str = "default",
+        server: str | Target | AsyncConnectionPool | None = None,
+        *,
+        connections: int = 4,
+        timeout: float = 30.0,
     ) -> None:
         self.setup = setup
-        self._own = not isinstance(server, AsyncConnectionPool)
+        self.timeout = timeout
+        self._target: Target | None = None
         if isinstance(server, AsyncConnectionPool):
             self._pool = server
         else:
-            target = server if isinstance(server, Target) else database.resolve(server)
-            self._pool = database.pool_async(target, min_size=1, max_size=connections)
+            self._target = server if isinstance(server, Target) else database.resolve(server)
+            self._pool = database.pool_async(self._target, min_size=1, max_size=connections)
 
     async def __aenter__(self) -> Self:
-        if self._own:
+        if self._target:
+            await (await database.connect_async(self._target)).close()
             await self._pool.open()
         return self
 
@@ -148,7 +175,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the pool, if it is the client's own."""
-        if self._own:
+        if self._target:
             await self._pool.close()
 
     async def run(self, call: Call[T]) -> T:
@@ -161,19 +188,23 @@ class AsyncClient:
                     raise
             await self._pool.check()
             return await self._once(call)
+        except PoolTimeout as error:
+            if self._target:
+                await (await database.connect_async(self._target)).close()
+            raise _all_at_work(self.timeout) from error
         except psycopg.Error as error:
             raise from_database(error) from error
 
     async def refuses(self, call: Call[Any]) -> bool:
         """Whether the database answers a call with BadRequest; see Client.refuses."""
         try:
-            async with self._pool.connection() as connection, connection.transaction(force_rollback=True):
+            async with self._pool.connection(self.timeout) as connection, connection.transaction(force_rollback=True):
                 await connection.execute(call.query, call.arguments)
         except psycopg.Error as error:
             return isinstance(from_database(error), BadRequest)
         return False
 
     async def _once(self, call: Call[T]) -> T:
-        async with self._pool.connection() as connection:
+        async with self._pool.connection(self.timeout) as connection:
             cursor = await connection.execute(call.query, call.arguments)
             return call.read(await cursor.fetchall())

@@ -1,18 +1,22 @@
 """The client of JobAgents, sync and async."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from broker import database, errors, world
+from broker.client.call import Call, only
 from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
 from broker.client.submitter import Submitter
-from tests import pooler
 from tests.calls import Calls, Connection, requirements, resource
 from tests.cutter import Cutter
+from tests.pooler import Pooler
 
 
 @pytest.fixture
@@ -217,13 +221,6 @@ def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:
                 assert agent.match(resource()) is not None
 
 
-def test_a_server_that_is_not_there_is_a_connect_error() -> None:
-    with JobAgent("default", "host=127.0.0.1 port=1 dbname=x") as agent:
-        agent._pool.timeout = 0.2
-        with pytest.raises(errors.ConnectError):
-            agent.match(resource())
-
-
 def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
     calls = Calls(db)
     calls.insert_many(range(1, 21))
@@ -257,17 +254,54 @@ def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) 
     assert Calls(db).value("select count(*) from monitor.lease") == 2
 
 
-@pytest.mark.skipif(pooler.PROGRAM is None, reason="PgBouncer is not installed")
-def test_through_pgbouncer_in_transaction_mode(dsn: str, db: Connection) -> None:
-    Calls(db).insert_many(range(1, 101))
-    between = pooler.Pooler(dsn)
-    try:
-        target = database.Target(between.dsn(dsn), "--dsn", prepare=False)  # 1.21 and later could
-        with JobAgent("default", target, connections=8) as agent:
-            matches = [taken(agent.match(resource())) for _ in range(20)]
-            for match in matches:
-                agent.report(match)
-                agent.finish(match)
-        assert len({match.job_id for match in matches}) == 20
-    finally:
-        between.close()
+def test_many_threads_through_pgbouncer_in_transaction_mode(dsn: str, pooler: Pooler, db: Connection) -> None:
+    """PgBouncer before 1.21 mixes up prepared statements, and calls ran as other calls: behind it none is prepared."""
+    Calls(db).insert_many(range(1, 201))
+    with JobAgent("default", pooler.dsn(dsn), connections=12) as agent, ThreadPoolExecutor(12) as threads:
+
+        def work(_: int) -> int:
+            match = taken(agent.match(resource()))
+            agent.report(match)
+            return match.job_id if agent.finish(match) == "finished" else 0
+
+        assert sorted(threads.map(work, range(200))) == list(range(1, 201))
+
+
+DEAD = "host=127.0.0.1 port=1 user=pilots password=secret"
+
+
+@pytest.mark.parametrize("wrong", ["password", "server"])
+def test_a_server_that_refuses_is_named_at_once(dsn: str, wrong: str, capfd: pytest.CaptureFixture[str]) -> None:
+    said = "Connection refused" if wrong == "server" else "password authentication failed"
+    server = DEAD if wrong == "server" else make_conninfo(dsn, password="secret")
+
+    async def enter() -> None:
+        async with AsyncJobAgent("default", server):
+            pass
+
+    for call in (lambda: JobAgent("default", server), lambda: asyncio.run(enter())):
+        began = time.monotonic()
+        with pytest.raises(errors.ConnectError, match=said) as raised:
+            call()
+        assert "127.0.0.1" in raised.value.message and "secret" not in raised.value.message
+        assert time.monotonic() - began < 5
+    assert capfd.readouterr().err == ""
+
+
+def test_a_call_waits_for_a_connection_as_long_as_it_may(dsn: str, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    busy = Call(b"select pg_sleep(1)", (), only)
+
+    async def ask() -> None:
+        async with AsyncJobAgent("default", dsn, connections=1, timeout=0.2) as agent:
+            await asyncio.gather(agent.run(busy), agent.match(resource()))
+
+    with pytest.raises(errors.ConnectError, match=r"no connection of the pool was free for 0\.2 s"):
+        asyncio.run(ask())
+    with JobAgent("default", dsn, connections=1, timeout=0.2) as agent, ThreadPoolExecutor(2) as threads:
+        sleeping = threads.submit(agent.run, busy)
+        time.sleep(0.1)
+        with pytest.raises(errors.ConnectError, match="was free"):
+            agent.match(resource())
+        sleeping.result()
+        assert agent.match(resource()) is not None

@@ -35,7 +35,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
 
 
 def test_who_names_the_server_first(monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
-    assert database.resolve() == Target("postgresql://broker:secret@127.0.0.1:5/broker", "embedded", True, "a note")
+    assert database.resolve() == Target("postgresql://broker:secret@127.0.0.1:5/broker", "embedded", None, "a note")
     assert len(home) == 1
     monkeypatch.setenv("PGHOST", "from-libpq")
     monkeypatch.setenv("PGUSER", "somebody")
@@ -114,10 +114,26 @@ def test_prepare_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert database.resolve("host=x", prepare=False).parameters["prepare_threshold"] is None
     monkeypatch.setenv("BROKER_PREPARE", "off")
     assert database.resolve("host=x").parameters["prepare_threshold"] is None
+    monkeypatch.setenv("BROKER_PREPARE", "on")
+    assert database.resolve("host=x").prepare is True
+
+
+def test_nothing_is_prepared_behind_a_pooler(pooler: Pooler, server_dsn: str) -> None:
+    for dsn, threshold in ((server_dsn, 5), (pooler.dsn(server_dsn), None)):
+        with database.connect(database.resolve(dsn)) as connection:
+            assert connection.prepare_threshold == threshold
+
+        async def ask(dsn: str = dsn) -> int | None:
+            async with await database.connect_async(database.resolve(dsn)) as connection:
+                return connection.prepare_threshold
+
+        assert asyncio.run(ask()) == threshold
+    with database.connect(database.resolve(pooler.dsn(server_dsn), prepare=True)) as connection:
+        assert connection.prepare_threshold == 5
 
 
 def test_through_a_pooler_in_transaction_mode(pooler: Pooler, server_dsn: str) -> None:
-    target = database.resolve(pooler.dsn(server_dsn), prepare=False)
+    target = database.resolve(pooler.dsn(server_dsn))
     with database.pool(target, min_size=6, max_size=6) as pool:  # more clients than the pooler has connections
         for number in range(60):
             with pool.connection() as connection:
