@@ -117,12 +117,13 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
 def _setting(text: str) -> tuple[str, object]:
     """A key and its value: JSON, or any other text as it is."""
     from broker.errors import BadRequest
+    from broker.json_text import parse
 
     key, found, value = text.partition("=")
     if not found:
         raise BadRequest(f"--set {text} has no value", "for example --set jobbroker:NQUEUED_SAT_CAP=300")
     try:
-        return key, json.loads(value)
+        return key, parse(value)
     except ValueError:
         return key, value
 

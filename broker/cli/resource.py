@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import json
 import math
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -11,6 +10,8 @@ import typer
 
 Resource = dict[str, Any]
 """A resource description, as a JobAgent sends it; empty when no option was given."""
+
+_EXAMPLE = """for example '{"CPUTime": 86400}'"""
 
 
 def _describe(
@@ -30,13 +31,14 @@ def _describe(
 ) -> Resource:
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
     from broker.errors import BadRequest
+    from broker.json_text import parse
 
     try:
-        described = json.loads(resource) if resource else {}
-    except ValueError:
-        described = None
+        described = parse(resource) if resource else {}
+    except ValueError as error:
+        raise BadRequest(f"--resource is not JSON: {error}", _EXAMPLE) from None
     if not isinstance(described, dict):
-        raise BadRequest(f"--resource is not a JSON object: {resource}", """for example '{"CPUTime": 86400}'""")
+        raise BadRequest(f"--resource is not a JSON object: {str(resource)[:100]}", _EXAMPLE)
     options: dict[str, object] = {
         "Site": site, "Platform": platform, "CPUTime": cpu_time, "GridCE": ce, "Tag": tag,
         "NumberOfProcessors": processors, "MaxRAM": max_ram, "OwnerGroup": owner_group, "OwnerDN": owner,

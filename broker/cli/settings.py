@@ -1,6 +1,5 @@
 """`broker settings`: the settings of a setup, in all schemas."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -30,12 +29,14 @@ def settings(
     For example --set taskqueue.queue_size=1000, or --set "brokerage.decisions_kept=2 days". Changes need the role
     broker_operator.
     """
+    from broker.json_text import json_text
+
     wanted = _by_schema(changes or [])
     with session() as connection:
         require_setup(connection, setup)
         with connection.transaction():
             for schema, values in wanted.items():
-                connection.execute(f"select {schema}.set_settings(%s, %s)".encode(), [setup, json.dumps(values)])
+                connection.execute(f"select {schema}.set_settings(%s, %s)".encode(), [setup, json_text(values)])
         query = "select schema, name, value, meaning from monitor.setting where setup = %s order by schema, name"
         rows = rows_of(connection, query, setup)
     if as_json:
@@ -48,6 +49,7 @@ def settings(
 def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
     """The values to set, by schema and name. A value is JSON, or any other text as it is. Raises BadRequest."""
     from broker.errors import BadRequest
+    from broker.json_text import parse
 
     found: dict[str, dict[str, object]] = {}
     for text in changes:
@@ -57,7 +59,7 @@ def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
             hint = f"for example --set taskqueue.queue_size=1000; schemas are {', '.join(_SCHEMAS)}"
             raise BadRequest(f"--set {text} is not SCHEMA.NAME=VALUE", hint)
         try:
-            found.setdefault(schema, {})[key] = json.loads(value)
+            found.setdefault(schema, {})[key] = parse(value)
         except ValueError:
             found.setdefault(schema, {})[key] = value
     return found

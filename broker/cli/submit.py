@@ -1,6 +1,5 @@
 """`broker submit`: insert jobs into TaskQueues."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -60,22 +59,23 @@ class _Elements:
 
     def __iter__(self) -> Iterator[Mapping[str, object]]:
         from broker.errors import BadRequest
+        from broker.json_text import parse
 
         skipped: list[int] = []
         first = next(self._filled(skipped), (0, "[]"))[1]
         try:
-            value = json.loads(first)
+            value = parse(first)
             if isinstance(value, dict) and "task_queues" not in value:
                 self._skipped = skipped
             yield from _listed(value)
         except ValueError:  # an object or array that goes over several lines
             try:
-                yield from _listed(json.loads(first + "".join(line for _, line in self._lines)))
+                yield from _listed(parse(first + "".join(line for _, line in self._lines)))
             except ValueError as error:
                 raise BadRequest(f"{self._name} is not JSON: {error}", "give JSON, or one JSON object a line") from None
         for number, line in self._filled(skipped):
             try:
-                element = json.loads(line)
+                element = parse(line)
             except ValueError as error:
                 raise BadRequest(
                     f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line"

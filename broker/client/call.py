@@ -6,10 +6,8 @@ A call whose answer is lost with its connection is sent once more, if repeating 
 and inserting carry a request id, with which the database gives the first answer again (for ten minutes).
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -20,12 +18,12 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 from broker import database
 from broker.database import Target
 from broker.errors import BadRequest, ConnectError, from_database
+from broker.json_text import json_text
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
 _LOST = ("080", "57P")  # connection exceptions; admin_shutdown, crash_shutdown, cannot_connect_now
-_strict = partial(json.dumps, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,6 @@ class Call(Generic[T]):
     arguments: tuple[object, ...]
     read: Callable[[Rows], T]
     repeatable: bool = True
-
-
-def json_text(value: object) -> str:
-    """A value as JSON. Raises BadRequest for what JSON cannot say: nan, infinity, other types."""
-    try:
-        return _strict(value)
-    except (TypeError, ValueError) as error:
-        raise BadRequest(f"not JSON: {error}", "give numbers, strings, lists and mappings with text keys") from None
 
 
 def jsonb(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> Jsonb:

@@ -9,8 +9,9 @@ import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from broker.client.call import AsyncClient, Call, Client, json_text, jsonb, only
+from broker.client.call import AsyncClient, Call, Client, jsonb, only
 from broker.errors import BadRequest, BrokerError
+from broker.json_text import json_text
 
 JOBS_A_CALL = 100_000  # what taskqueue.insert_jobs takes
 MANY = 1_000  # jobs of a stream after which the planner's statistics are refreshed at once

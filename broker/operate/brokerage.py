@@ -3,7 +3,6 @@
 The database decides (`brokerage.evaluate_task`, `brokerage.broker_next`).
 """
 
-import json
 import secrets
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -16,9 +15,9 @@ import psycopg
 from psycopg.rows import dict_row
 
 from broker import world
-from broker.client.call import json_text
 from broker.database import Connection
 from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
+from broker.json_text import json_text, parse
 from broker.world import World
 from broker.world.shape import nearest
 
@@ -96,8 +95,8 @@ def evaluate_together(
 def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(case, str):
         try:
-            case = json.loads(case)
-        except (ValueError, RecursionError) as error:
+            case = parse(case)
+        except ValueError as error:
             raise BadRequest(f"the case is not JSON: {error}", _CASE) from None
     if not isinstance(case, Mapping):
         raise BadRequest(f"the case is {json_text(case)[:100]}, not an object", _CASE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from broker.client.call import json_text
+from broker.json_text import json_text
 from broker.reference.catalogue import Connection, rows
 from broker.reference.markdown import Page, escaped, filled, page, section, wrapped
 from broker.world import SECTIONS

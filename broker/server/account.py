@@ -67,7 +67,14 @@ def of(home: Path, name: str | None = None) -> Account:
             raise EmbeddedError(f"only root can run the server as {name}", "omit --account, or start as root")
         return Account()
     data = home / "cluster" / "data"
-    owner = data.lstat() if data.exists() else None
+    try:
+        owner = data.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        owner = None
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot look into {home}: {error.strerror}", "set BROKER_HOME to a folder of your own"
+        ) from None
     if name is None and owner:
         if owner.st_uid == 0:
             raise EmbeddedError(

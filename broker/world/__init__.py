@@ -8,7 +8,6 @@ A load is one transaction, all or nothing. A row replaces the one that is there,
 dump of what was loaded from a dump is the same text.
 """
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,10 +19,11 @@ import psycopg
 from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
-from broker.client.call import json_text
 from broker.client.submitter import MANY
 from broker.database import Connection
 from broker.errors import BadRequest, BrokerError, from_database
+from broker.json_text import json_text
+from broker.json_text import parse as parse_text
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
 from broker.world.shape import HINT, Kept, Part, Reading, Row, nearest
@@ -361,6 +361,6 @@ def parse(text: str, name: str) -> World:
 def parse_json(text: str, name: str) -> Any:
     """The JSON of a text. Raises BadRequest, naming the file."""
     try:
-        return json.loads(text)
+        return parse_text(text)
     except ValueError as error:
         raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None

@@ -9,8 +9,8 @@ from typing import Any
 
 import psycopg
 
-from broker.client.call import json_text
 from broker.errors import BadRequest
+from broker.json_text import json_text
 from broker.world.shape import Reading, Row, elements, entries, fields, require, wrong
 
 _KEY = re.compile(r"(?:(?P<component>[a-z_]+):)?(?P<key>.*)", re.DOTALL)

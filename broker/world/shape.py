@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
-from broker.client.call import json_text
 from broker.errors import BadRequest
+from broker.json_text import json_text
 
 Row = dict[str, Any]
 Kind = type | tuple[type, ...]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from broker.client.call import json_text
 from broker.database import Connection
+from broker.json_text import json_text
 from broker.world.section import Section
 from broker.world.shape import Part, Row
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from broker.client.call import json_text
 from broker.client.submitter import chunks
 from broker.database import Connection
+from broker.json_text import json_text
 from broker.world.shape import NUMBER, Kind, Reading, require
 
 World = Mapping[str, Any]

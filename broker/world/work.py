@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from broker.client.call import json_text
 from broker.errors import BadRequest
+from broker.json_text import json_text
 from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, entries, fields, names, require, wrong
 

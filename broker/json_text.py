@@ -1,0 +1,62 @@
+"""JSON as it comes in and goes out: what PostgreSQL cannot hold is refused here, by name."""
+
+import json
+import re
+from functools import partial
+from typing import Any
+
+from broker.errors import BadRequest
+
+_dumps = partial(json.dumps, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def parse(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError: no JSON, a key given twice, no number (NaN), too many levels, or a
+    text that is no Unicode."""
+    try:
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        if "\\ud" in text or "\\uD" in text:
+            _dumps(value).encode()
+        _refuse_nul(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except UnicodeEncodeError as error:
+        raise ValueError(_half(error)) from None
+    return value
+
+
+def json_text(value: object) -> str:
+    """A value as JSON. Raises BadRequest for what JSON or PostgreSQL cannot hold: nan, infinity, other types, NUL, half
+    of a surrogate pair, too many levels."""
+    try:
+        text = _dumps(value)
+        text.encode()
+        _refuse_nul(text)
+    except UnicodeEncodeError as error:
+        raise BadRequest(f"not JSON: {_half(error)}", "give texts in Unicode") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"not JSON: {error}", "give numbers, strings, lists and mappings with text keys") from None
+    return text
+
+
+def _refuse_nul(text: str) -> None:
+    if "\\u0000" in text and (found := _NUL.search(text)):
+        raise ValueError(f"a text holds the character NUL: ...{text[max(0, found.start() - 40) : found.end()]}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f'the key "{twice}" stands twice in one object')
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _half(error: UnicodeEncodeError) -> str:
+    return f"a text holds half of a surrogate pair, U+{ord(error.object[error.start]):04X}"

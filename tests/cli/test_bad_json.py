@@ -1,0 +1,45 @@
+"""JSON that no command takes: one clear line, nothing stored, no traceback."""
+
+import json
+from typing import Any
+
+import pytest
+
+from broker.client.submitter import Submitter
+from broker.errors import BadRequest
+from tests.calls import Calls, Connection, requirements
+from tests.commands import Cli
+
+GOOD = json.dumps({"job_id": 1, "requirements": requirements()})
+BAD = {
+    "half of a surrogate pair, U+D800": GOOD.replace("alice", "\\ud800"),
+    "nested too deeply": GOOD.replace('"alice"', "[" * 100_000 + "]" * 100_000),
+    'the key "job_id" stands twice in one object': GOOD.replace("{", '{"job_id": 2, ', 1),
+    "NaN is no number": GOOD.replace('"alice"', "NaN"),
+    "the character NUL": GOOD.replace("alice", "a\\u0000b"),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+@pytest.mark.parametrize("command", ["submit -", "load -", "evaluate -", "match --resource"])
+def test_json_that_cannot_be_stored(cli: Cli, db: Connection, command: str, said: str) -> None:
+    name, last = command.split()
+    printed = cli(name, "-", stdin=BAD[said]) if last == "-" else cli(name, last, BAD[said])
+    assert printed.code == 1 and "Traceback" not in printed.err
+    assert said in (json.loads(printed.out)["error"]["message"] if name == "evaluate" else printed.err)
+    assert Calls(db).value("select count(*) from taskqueue.job") == 0
+
+
+@pytest.mark.parametrize(
+    ("owner", "said"), [("\ud800", "half of a surrogate pair"), ("a\0b", "the character NUL"), ([], "OwnerDN")]
+)
+def test_a_client_refuses_what_cannot_be_stored(dsn: str, db: Connection, owner: Any, said: str) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with Submitter("default", dsn) as submitter:
+        with pytest.raises(BadRequest, match=said):
+            submitter.submit(1, requirements(OwnerDN=owner))
+        with pytest.raises(BadRequest, match="not JSON"):
+            submitter.submit(1, requirements(OwnerDN=deep))
+    assert Calls(db).value("select count(*) from taskqueue.job") == 0
