@@ -97,7 +97,8 @@ def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[Server]:
             running = embedded.up(home, settings=settings)
         except EmbeddedError as error:  # its hint names a log that goes, too
             raise BrokerError(error.message, "is every --set right?" if settings else None) from None
-        yield Server(Target(running.socket_dsn, "embedded"))
+        superuser = {"user": embedded.SUPERUSER, "password": running.superuser_password}  # checkpoints, settings
+        yield Server(Target(make_conninfo(running.socket_dsn, **superuser), "embedded"))
     finally:
         embedded.down(home)
         shutil.rmtree(home, ignore_errors=True)
