@@ -84,6 +84,8 @@ def from_database(error: psycopg.Error) -> BrokerError:
     detail = error.diag.message_detail or None
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return ConnectError(message, hint, None, detail)
+    if error.sqlstate and error.sqlstate.startswith("08"):  # connection exceptions; PgBouncer's own errors are 08P01
+        return ConnectError(message, hint or "look whether the server, or the pooler before it, runs", error.sqlstate)
     if error.sqlstate in _GONE:
         return ConnectError(
             message, hint or "the server stopped, or its administrator ended this session", error.sqlstate, detail

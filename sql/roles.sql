@@ -115,8 +115,9 @@ grant select on table
 
 -- monitor: views for people
 grant select on table
-  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.health, monitor.health_session,
-  monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job,
+  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.health, monitor.health_clock,
+  monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work,
+  monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.lease, monitor.matches_per_minute, monitor.matching_difference,
   monitor.oldest_job, monitor.queue, monitor.resource_seen, monitor.setting, monitor.setup, monitor.share_tree,

@@ -21,6 +21,7 @@ create table lifecycle.leader (
   name       text primary key,  --: What is done by one at a time: watchdog.
   holder     uuid not null,  --: Who: a number drawn when it began.
   held_by    text not null,  --: Its host and process, for people.
+  renewed_at timestamptz not null,  --: When it last took or renewed the lead.
   expires_at timestamptz not null  --: Until then nobody else does it; by the server's clock, not that of a setup.
 );
 

@@ -221,6 +221,13 @@ def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:
                 assert agent.match(resource()) is not None
 
 
+def test_what_a_pooler_answers_without_its_server_is_a_connect_error() -> None:
+    """PgBouncer's errors have SQLSTATE 08P01; tests/faults/test_storm.py meets them."""
+    error = errors.from_database(psycopg.errors.ProtocolViolation("server login has been failing"))
+    assert isinstance(error, errors.ConnectError)
+    assert "pooler" in (error.hint or "")
+
+
 def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
     calls = Calls(db)
     calls.insert_many(range(1, 21))

@@ -6,7 +6,6 @@ back. BROKER_TEST_KILL_SECONDS=600 kills for ten minutes, and asks for thirty ki
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -18,7 +17,6 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
-from broker.server import embedded, postmaster
 from tests.faults import test_kill
 from tests.faults.test_kill import Field, field_of_work
 from tests.lifecycle import grids
@@ -49,17 +47,8 @@ def _watchdog(work: Field) -> int:
     return number
 
 
-def _kill_server(work: Field) -> None:
-    pid = embedded.status(work.home).pid
-    assert pid
-    os.kill(pid, signal.SIGKILL)
-    while postmaster.running_pid(work.home / "cluster"):
-        time.sleep(0.01)
-    assert embedded.up(work.home).dsn == work.dsn
-
-
 def _value(work: Field, query: str) -> Any:
-    test_kill._until_it_answers(work)
+    test_kill.until_it_answers(work)
     with psycopg.connect(work.dsn, autocommit=True) as db:
         row = db.execute(query.encode()).fetchone()
         return row[0] if row else None
@@ -87,7 +76,7 @@ def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
         time.sleep(chance.uniform(0.1, 0.6))
         kind = chance.choice(["worker", "worker", "broker", "watchdog", "server"])
         if kind == "server":
-            _kill_server(work)
+            test_kill.kill_server(work)
         elif kind == "watchdog":
             number = watchdogs.pop()
             said = (work.home / f"watchdog-{number}").read_text()

@@ -1,29 +1,38 @@
-"""Programs for test_kill.py and test_kill_life.py to kill; they keep a journal of what they did.
+"""Programs for the tests beside this file to kill; they keep a journal of what they did.
 
-    python worker.py agent|inserter|worker|broker DSN JOURNAL STOP NUMBER
+    python worker.py agent|client|inserter|keeper|worker|broker DSN JOURNAL STOP NUMBER
 
 The journal gets a line before and after each call, so that it tells what the caller knew when it was killed. A call
 whose connection broke is repeated, with its request id, on a new connection: the server may have been killed.
-When the file STOP appears the program ends after its call.
+When the file STOP appears the program ends after its call. BROKER_PREPARE=off is for PgBouncer, as everywhere.
 """
 
 import contextlib
+import logging
 import random
 import sys
 import time
 import uuid
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.types.json import Jsonb
+
+from broker import database
+from broker.client import JobAgent
+from broker.errors import ConnectError
+
+T = TypeVar("T")
 
 
 class Caller:
     """Calls that are repeated until the server answers."""
 
     def __init__(self, dsn: str, journal: str) -> None:
-        self.dsn = dsn
+        self.target = database.resolve(dsn)
         self.connection: psycopg.Connection[Any] | None = None
         self._journal = journal
 
@@ -37,7 +46,9 @@ class Caller:
         while True:
             try:
                 if self.connection is None:
-                    self.connection = psycopg.connect(self.dsn, autocommit=True, connect_timeout=10)
+                    self.connection = psycopg.connect(
+                        self.target.dsn, autocommit=True, connect_timeout=10, **self.target.parameters
+                    )
                 return self.connection.execute(query.encode(), arguments).fetchall()
             except psycopg.OperationalError as error:
                 if error.sqlstate and not error.sqlstate.startswith(("57P", "08")):
@@ -75,6 +86,46 @@ def agent(caller: Caller, stop: Path, number: int) -> None:
                 caller.note("finished", f"{job_id}:{attempt}")
 
 
+def client(caller: Caller, stop: Path, number: int) -> None:
+    """An agent that uses the package's own client, and asks again when the client gives up."""
+
+    def answer(call: Callable[[], T]) -> T:
+        while True:
+            with contextlib.suppress(ConnectError):
+                return call()
+
+    resource = {"CPUTime": 10**6, "Site": f"S{number % 3}"}
+    with answer(partial(JobAgent, "default", caller.target, connections=1)) as agent:
+        while not stop.exists():
+            caller.note("ask")
+            request_id = uuid.uuid4()
+            match = answer(partial(agent.match, resource, request_id))
+            caller.note("answered", *([f"{match.job_id}:{match.attempt}"] if match else []))
+            if match is None:
+                time.sleep(0.02)
+                continue
+            answer(partial(agent.report, match))
+            caller.note("finishing", f"{match.job_id}:{match.attempt}")
+            answer(partial(agent.finish, match))
+            caller.note("finished", f"{match.job_id}:{match.attempt}")
+
+
+def keeper(caller: Caller, stop: Path, number: int) -> None:
+    """What the watchdog does, all the time, and limits that come and go."""
+    while not stop.exists():
+        caller.note("keeps")
+        caller.rows("select * from taskqueue.maintain('default')")
+        caller.rows("select * from lifecycle.expire_leases('default')")
+        caller.rows("select taskqueue.recompute_shares('default')")
+        try:
+            caller.rows("select taskqueue.set_limit('default', 'running', 'S1', null, 'OwnerGroup', 'g1', 100000)")
+            caller.rows("select taskqueue.clear_limit('default', 'running', 'S1', null, 'OwnerGroup', 'g1')")
+        except psycopg.Error as error:
+            if error.sqlstate not in ("PB004", "PB006"):  # a repetition, and a setup that is busy
+                raise
+        time.sleep(0.2)
+
+
 def inserter(caller: Caller, stop: Path, number: int) -> None:
     """Insert batches of new ids, and single ones."""
     first = number * 10_000_000 + 1
@@ -87,6 +138,7 @@ def inserter(caller: Caller, stop: Path, number: int) -> None:
         }
         size = 1 if first % 5 == 0 else 60
         ids = range(first, first + size)
+        caller.note("inserting", *ids)
         if size == 1:
             caller.rows(
                 "select taskqueue.insert_job('default', %s, %s, 3, %s)", first, Jsonb(requirements), uuid.uuid4()
@@ -147,7 +199,9 @@ def broker(caller: Caller, stop: Path, number: int) -> None:
 
 
 if __name__ == "__main__":
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what stands on stderr is an error
     program, dsn, journal, stop, number = sys.argv[1:]
-    {"agent": agent, "inserter": inserter, "worker": worker, "broker": broker}[program](
-        Caller(dsn, journal), Path(stop), int(number)
-    )
+    programs = {
+        "agent": agent, "client": client, "inserter": inserter, "keeper": keeper, "worker": worker, "broker": broker,
+    }  # fmt: skip
+    programs[program](Caller(dsn, journal), Path(stop), int(number))

@@ -56,6 +56,14 @@ begin
        for update skip locked));
   get diagnostics changed = row_count;
   return next;
+  step := 'delays';  -- a bucket is full again after at most burst delays, unless the clock was put back since
+  update taskqueue.site_limit l set next_at = v_now + l.burst * l.delay
+   where l.ctid = any (array(
+     select i.ctid from taskqueue.site_limit i
+      where i.setup = v_setup and i.kind = 'delay' and i.next_at > v_now + i.burst * i.delay + interval '1 minute'
+        for no key update skip locked));
+  get diagnostics changed = row_count;
+  return next;
   step := 'known offers';
   delete from taskqueue.known_offer k where k.ctid = any (array(
     select i.ctid from taskqueue.known_offer i

@@ -1,0 +1,24 @@
+-- Times are the server's (resource.clock): where its clock was ahead and was put back, what was noted meanwhile is of
+-- the future. time-and-leases.md, When the clock of the server jumps.
+create or replace view monitor.health_clock as
+select 'clock' as area, 'server' as object,
+       case v.verdict when 'ok' then 'no lease was made later than now'
+                      else format('%s made up to %s later than now',
+                                  case when f.leases = 1 then '1 lease was' else f.leases || ' leases were' end,
+                                  date_trunc('second', f.ahead)) end as value,
+       v.verdict,
+       case v.verdict when 'advice' then 'the clock was put back: where their agents are silent, these leases expire '
+                                         'later by that time, and so do the timeouts of their jobs' end as cost,
+       case v.verdict when 'advice' then 'look at the clock (chronyc tracking), and let it slew; cancel jobs whose '
+                                         'agents are gone' end as remedy
+  from (select count(*) as leases, max(l.matched_at - t.now) as ahead
+          from taskqueue.lease l
+          join resource.setup s on s.setup = l.setup and s.simulated is null
+          join resource.setup_time t on t.setup = l.setup
+         where l.matched_at > t.now + interval '1 minute') f
+ cross join lateral (select case when f.leases > 0 then 'advice' else 'ok' end as verdict) v;
+
+comment on view monitor.health_clock is
+  'Whether the server''s clock was put back: leases that were made later than now. Part of monitor.health.';
+comment on column monitor.health_clock.area is 'clock.';
+comment on column monitor.health_clock.object is 'server.';
