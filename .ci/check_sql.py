@@ -1,7 +1,8 @@
-"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` prints each fault, exit code 1 if any.
+r"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` prints each fault, exit code 1 if any.
 
 Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines tells why in the comment
-at its head: `-- Long because ...`. No folder of sql/, broker/ or tests/ holds more than 40 files. The test
+at its head: `-- Long because ...`. A backslash in a text is written E'\\': in other texts a caller decides what a
+backslash means (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The test
 tests/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
 """
 
@@ -21,6 +22,8 @@ GENERATED = re.compile(r"sql/\w+/tables\.sql")
 # Lists that nobody reads as one piece: an entry a table.
 LISTS = re.compile(r"migrations/baseline/\w+\.sql")
 # Long until other issues rebuild them: matching the first two, brokerage the rest.
+# Comments and texts: what stands in a comment is no text.
+TEXT = re.compile(r"--[^\n]*|\be'(?:[^'\\]|''|\\.)*'|(?P<plain>'(?:[^']|'')*')", re.IGNORECASE | re.DOTALL)
 UNTIL_REBUILT = re.compile(r"(lease_jobs|lease_batch|compose|facts_of_\w+)\.sql")
 
 
@@ -43,6 +46,9 @@ def _of_file(name: str, text: str) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             yield f"{name}:{number}: {len(line)} characters, at most {LONGEST_LINE}"
+    for found in TEXT.finditer(text):
+        if "\\" in (found["plain"] or ""):
+            yield f"{name}:{text.count(chr(10), 0, found.start()) + 1}: a backslash in {found[0]}, write E'\\\\'"
     if LISTS.fullmatch(name) or UNTIL_REBUILT.fullmatch(Path(name).name):
         return
     head = re.match(r"(?:--.*\n)*", text)

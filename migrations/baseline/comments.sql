@@ -45,13 +45,13 @@ begin
                    ('x > 00:00:00 AND x <= 100 years', 'longer than 0, at most 100 years')) d (condition, meaning)
      right join (select conname, conrelid, connamespace, c.oid,
                    regexp_replace(
-                     regexp_replace(pg_get_constraintdef(c.oid, true), '::\w+( precision)?|[''"]', '', 'g'),
-                     '\m' || attname || '\M', 'x', 'g') as definition
+                     regexp_replace(pg_get_constraintdef(c.oid, true), E'::\\w+( precision)?|[''"]', '', 'g'),
+                     E'\\m' || attname || E'\\M', 'x', 'g') as definition
               from pg_constraint c
               join pg_attribute on attrelid = conrelid and conkey = array[attnum]
              where contype = 'c') c on definition = format('CHECK (%s)', condition)
-     cross join regexp_replace(substring(definition from '^CHECK \(x = ANY \(ARRAY\[(.*)\]\)\)$'),
-                               ', ([^,]*)$', ' or \1') listed
+     cross join regexp_replace(substring(definition from E'^CHECK \\(x = ANY \\(ARRAY\\[(.*)\\]\\)\\)$'),
+                               ', ([^,]*)$', E' or \\1') listed
      where coalesce(meaning, listed) is not null
        and connamespace::regnamespace::text in
            ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor')

@@ -37,6 +37,9 @@ def test_what_may_be_long_is_there() -> None:
         ("sql/resource/a.sql", f"select '{'x' * 112}'\n", 1),
         ("sql/resource/tables.sql", f"select '{'x' * 112}'\n" * 1000, 0),
         ("migrations/baseline/resource.sql", "select 1;\n" * 1000, 0),
+        ("sql/resource/a.sql", r"select x ~ '^\d+$'", 1),
+        ("sql/resource/a.sql", r"select x ~ E'^\\d+$', '[0-9]', 'it''s' -- not '\d'", 0),
+        ("migrations/baseline/resource.sql", r"check (x ~ '^\d+$')", 1),
         ("migrations/baseline/resource.sql", f"select '{'x' * 112}'\n", 1),
     ],
 )

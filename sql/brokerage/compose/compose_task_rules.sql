@@ -22,9 +22,9 @@ begin
                                  brokerage.rule_call(v_rule, 't'));
   end loop;
   return format(
-    'select s.task_id, split_part(s.said, E''\t'', 1), split_part(s.said, E''\t'', 2), split_part(s.said, E''\t'', 3)'
-    ' from (select t.task_id, coalesce(%s) as said from unnest($1) t) s where s.said is not null',
-    array_to_string(v_calls || 'null::text'::text, ', '));
+    'select s.task_id, split_part(s.said, %2$L, 1), split_part(s.said, %2$L, 2), split_part(s.said, %2$L, 3)'
+    ' from (select t.task_id, coalesce(%1$s) as said from unnest($1) t) s where s.said is not null',
+    array_to_string(v_calls || 'null::text'::text, ', '), E'\t');
 end $$;
 
 comment on function brokerage.compose_task_rules(text, text) is

@@ -13,7 +13,7 @@ language sql stable as $$
            min(s.storage) filter (where s.direction = 'write_lan' and s.position = 1) as output_storage,
            min(s.storage) filter (where s.direction = 'read_lan' and s.position = 1) as input_storage,
            min(s.space_usable) filter (where s.direction = 'read_lan' and s.position = 1) as input_space_usable,
-           coalesce(bool_or(s.storage like '%\_VP\_DISK') filter (where s.direction = 'read_lan'),
+           coalesce(bool_or(s.storage like E'%\\_VP\\_DISK') filter (where s.direction = 'read_lan'),
                     false) as has_vp_input,
            count(*) filter (where s.direction = 'read_lan' and s.can_write_wan) as inputs_writable_wan,
            count(*) filter (where s.direction = 'write_lan' and s.can_read_wan) as outputs_readable_wan,

@@ -3,7 +3,7 @@
 -- less cost (brokerage.name_patterns).
 create or replace function brokerage.name_expression(p_name text) returns text
 language sql immutable parallel safe as $$
-  select case when p_name like '%*%' and p_name ~ '[][\\^$|?+(){}]' then replace(p_name, '*', '.*') end
+  select case when p_name like '%*%' and p_name ~ E'[][\\\\^$|?+(){}]' then replace(p_name, '*', '.*') end
 $$;
 
 comment on function brokerage.name_expression(text) is

@@ -56,7 +56,7 @@ exception
     raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile,
       coalesce((resource.refusal('brokerage.profile_rule', v_constraint, null, to_jsonb(v_rule) || p_changes)).reason,
                sqlerrm)
-      using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
+      using errcode = 'PB001', hint = E'See the comments on brokerage.profile_rule: \\d+ brokerage.profile_rule.';
 end $$;
 
 comment on function brokerage.set_rule(text, text, jsonb, text) is

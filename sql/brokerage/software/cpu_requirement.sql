@@ -13,7 +13,7 @@ begin
   if p_text is null then
     return null;
   elsif p_base_profile <> 'documented' then
-    v_alternatives := string_to_array(regexp_replace(regexp_replace(v_text, '^\(', ''), '\)$', ''), '|');
+    v_alternatives := string_to_array(regexp_replace(regexp_replace(v_text, '^[(]', ''), '[)]$', ''), '|');
   else
     if v_text like '(%)' and brokerage.split_outside(substr(v_text, 2, length(v_text) - 2), '|') is not null then
       v_text := substr(v_text, 2, length(v_text) - 2);

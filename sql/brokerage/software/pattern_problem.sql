@@ -13,13 +13,13 @@ begin
   if length(p_pattern) > 1000 then
     return 'longer than 1000 characters';
   end if;
-  if p_pattern ~ '\\[0-9]' then
+  if p_pattern ~ E'\\\\[0-9]' then
     return 'written with back-references';
   end if;
   v_quantifiers := length(regexp_replace(p_pattern, '[^*+?{]', '', 'g'));
   select coalesce(exp(sum(ln(greatest(m[1]::numeric, 1)))), 1)
     into v_repeats
-    from regexp_matches(p_pattern, '(\d{1,4})\d*\}', 'g') m;
+    from regexp_matches(p_pattern, '([0-9]{1,4})[0-9]*[}]', 'g') m;
   if v_quantifiers > 100 or v_repeats > 1000 or v_quantifiers * v_repeats > 300
      or length(p_pattern) * v_repeats > 10000 then
     return 'too complex';

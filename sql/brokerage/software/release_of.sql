@@ -3,11 +3,12 @@ create or replace function brokerage.release_of(p_trans_home text, p_trans_uses 
 language sql immutable parallel safe as $$
   select case
     when h.home is null then null
-    when p_analysis and h.rest <> '' and not h.three and h.home <> 'AnalysisTransforms' and h.home !~ 'rel_\d+(\n|$)'
-         and h.rest !~ '\d{4}-\d{2}-\d{2}T\d{4}$' and h.rest like '%-%'
+    when p_analysis and h.rest <> '' and not h.three and h.home <> 'AnalysisTransforms'
+         and h.home !~ E'rel_[0-9]+(\n|$)' and h.rest !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$' and h.rest like '%-%'
       then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.rest, '-', 1)], 'versions',
                               array[split_part(h.rest, '-', 2)])
-    when p_analysis and (h.rest = '' and p_trans_uses <> '' or h.three and coalesce(p_trans_uses, '') !~ '-\d+\.\d+$')
+    when p_analysis and (h.rest = '' and p_trans_uses <> ''
+                         or h.three and coalesce(p_trans_uses, '') !~ '-[0-9]+[.][0-9]+$')
       then jsonb_build_object('tag', 'atlas',
              'projects',
                               case when p_trans_uses <> '' then array['AtlasOffline'] else '{}' end
@@ -16,16 +17,17 @@ language sql immutable parallel safe as $$
              'versions', case when p_trans_uses <> '' then array[regexp_replace(p_trans_uses, '^.*-', '')] else '{}' end
                          || case when h.rest ~ '^[^-]*-[^-]*$' then array[split_part(h.rest, '-', 2)] else '{}' end)
     when p_analysis
-         and (h.three or h.rest = '' or h.rest like '%-%' or h.home ~ 'rel_\d+(\n|$)'
-              or h.rest ~ '\d{4}-\d{2}-\d{2}T\d{4}$')
+         and (h.three or h.rest = '' or h.rest like '%-%' or h.home ~ E'rel_[0-9]+(\n|$)'
+              or h.rest ~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$')
       then '{"tag": "nightlies", "projects": [], "versions": [], "cvmfs_required": true}'
-    when h.home ~ '-\d+\.\d+\.\d+$' or h.home !~ 'rel_\d+(\n|$)' and h.home !~ '\d{4}-\d{2}-\d{2}T\d{4}$'
+    when h.home ~ '-[0-9]+[.][0-9]+[.][0-9]+$' or h.home !~ E'rel_[0-9]+(\n|$)'
+         and h.home !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$'
       then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.home, '-', 1)], 'versions',
                               array[nullif(split_part(h.home, '-', 2), '')])
     else '{"tag": "nightlies", "projects": [], "versions": []}' end
     from (select nullif(p_trans_home, ''), translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_', '-'),
                  translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_',
-                           '-') ~ '-\d+\.\d+\.\d+$') h(home, rest, three)
+                           '-') ~ '-[0-9]+[.][0-9]+[.][0-9]+$') h(home, rest, three)
 $$;
 
 comment on function brokerage.release_of(text, text, boolean) is

@@ -5,11 +5,11 @@ language sql immutable parallel safe as $$
                                  when '>=' then v.given >= v.wanted
                                  when '<=' then v.given <= v.wanted
                                  when '>' then v.given > v.wanted when '<' then v.given < v.wanted end, false)
-    from (select regexp_match(p_condition, '^([=><]+) *(\d{1,18}(?:\.\d{1,18})*) *$')) c(part)
+    from (select regexp_match(p_condition, '^([=><]+) *([0-9]{1,18}(?:[.][0-9]{1,18})*) *$')) c(part)
    cross join lateral (
-         select case when p_version ~ '^\d{1,18}(\.\d{1,18})*$'
-                     then string_to_array(regexp_replace(p_version, '(\.0+)+$', ''), '.')::bigint[] end,
-                string_to_array(regexp_replace(c.part[2], '(\.0+)+$', ''), '.')::bigint[]) v(given, wanted)
+         select case when p_version ~ '^[0-9]{1,18}([.][0-9]{1,18})*$'
+                     then string_to_array(regexp_replace(p_version, '([.]0+)+$', ''), '.')::bigint[] end,
+                string_to_array(regexp_replace(c.part[2], '([.]0+)+$', ''), '.')::bigint[]) v(given, wanted)
 $$;
 
 comment on function brokerage.satisfies_version(text, text) is

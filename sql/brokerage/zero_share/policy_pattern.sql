@@ -2,7 +2,7 @@
 create or replace function brokerage.policy_pattern(p_value text, p_base_profile text) returns text
 language sql stable as $$
   select replace(
-    case when p_base_profile = 'documented' then regexp_replace(p_value, '\mevgensimul\M', '(?:evgen|simul)', 'g')
+    case when p_base_profile = 'documented' then regexp_replace(p_value, E'\\mevgensimul\\M', '(?:evgen|simul)', 'g')
          else p_value end, '*', '.*')
 $$;
 

@@ -10,7 +10,7 @@ language sql stable rows 3 as $$
      where trim(s.sub_policy) <> ''
   ), read as (
     select p.number, p.sub_policy, p.fields[cardinality(p.fields)] as share, f.*,
-           regexp_match(f.comparison, '^priority(>=|<=|==|!=|=|>|<) *(-?\d{1,9}(?:\.\d{1,9})?)$') as compared
+           regexp_match(f.comparison, '^priority(>=|<=|==|!=|=|>|<) *(-?[0-9]{1,9}(?:[.][0-9]{1,9})?)$') as compared
       from part p
      cross join lateral (
            select (array_agg(regexp_replace(v.field, '^.*=', '')
@@ -34,7 +34,7 @@ language sql stable rows 3 as $$
   select p.number, p.sub_policy, brokerage.anchored(p.types), brokerage.anchored(p.groups),
          brokerage.anchored(p.gshares),
          case p.compared[1] when '=' then '==' else p.compared[1] end, p.compared[2]::numeric, p.share,
-         case when p.share ~ '^\d{1,9}(\.\d{1,9})?%?$' then rtrim(p.share, '%')::numeric end
+         case when p.share ~ '^[0-9]{1,9}([.][0-9]{1,9})?%?$' then rtrim(p.share, '%')::numeric end
     from pattern p
    where not p.has_unknown and (p.comparison is null or p.compared is not null)
      and brokerage.pattern_problem(p.types) is null and brokerage.pattern_problem(p.groups) is null

@@ -3,8 +3,7 @@
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable as $$
 declare
-  v_tokens text[] := array(
-    select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
+  v_tokens text[];
   v_token text;
   v_next text;
   v_values numeric[] := '{}'::numeric[];
@@ -20,6 +19,9 @@ begin
     raise exception 'expression has % characters', length(p_expression)
       using errcode = 'PB001', hint = 'At most 500.';
   end if;
+  v_tokens := array(
+    select m[1]
+      from regexp_matches(p_expression, '([0-9]+(?:[.][0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|[^[:space:]])', 'g') m);
   for i in 1 .. cardinality(v_tokens) + 1 loop
     v_token := v_tokens[i];  -- null behind the last
     v_next := v_tokens[i + 1];

@@ -23,7 +23,7 @@ begin
     raise exception 'timeout %: % is no condition', p_rule, coalesce(quote_literal(p_function), 'null')
       using errcode = 'PB001',
             hint = 'Name the schema and the function: it takes lifecycle.timeout_facts, returns text and is stable. '
-                   'Shipped ones: \df lifecycle.condition_*';
+                   'The shipped ones are lifecycle.condition_*.';
   elsif not v_function.is_trusted then
     raise exception 'timeout %: the owner of % is no member of the role that owns pgbroker', p_rule, p_function
       using errcode = 'PB002', hint = 'A condition runs with the rights of that role: let a DBA own the function.';

@@ -13,9 +13,10 @@ begin
     select l.*, (l.timeout).*,
            -- what is dear to look up is looked up for the conditions that read it; those of others may
            exists (select from unnest((l.timeout).conditions) c
-                    where c not like 'lifecycle.condition\_%' or c like 'lifecycle.condition\_idle%') as reads_start,
+                    where not starts_with(c, 'lifecycle.condition_')
+                       or starts_with(c, 'lifecycle.condition_idle')) as reads_start,
            exists (select from unnest((l.timeout).conditions) c
-                    where c not like 'lifecycle.condition\_%' or c = 'lifecycle.condition_still') as reads_task
+                    where not starts_with(c, 'lifecycle.condition_') or c = 'lifecycle.condition_still') as reads_task
       from lifecycle.timeout_limits(p_setup) l
   ), reach as materialized (
     select r.position, t.to_status as status, r.rule, r.clock, r.labels,

@@ -6,7 +6,7 @@ create or replace function resource.set_config(
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_component text := coalesce(p_component, substring(p_key from '^([^:]+):.'), '');
-  v_key text := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', '\1') else p_key end;
+  v_key text := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', E'\\1') else p_key end;
   v_value jsonb := nullif(p_value, 'null');
   v_type text := replace(jsonb_typeof(v_value), 'string', 'text');
   v_setup text := case
