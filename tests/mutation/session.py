@@ -1,0 +1,178 @@
+"""A pytest session that runs chosen tests again and again, while objects of the database change between them."""
+
+import inspect
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, cast
+
+import psycopg
+import pytest
+from _pytest.runner import runtestprotocol
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+ADMIN = "BROKER_TEST_ADMIN_DSN"
+CLONES = {"dsn", "db", "connect", "new_database"}  # fixtures that copy the template
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run of a test ended, and how many seconds it took."""
+
+    passed: bool
+    skipped: bool
+    seconds: float
+    message: str
+
+
+class _NoItem:
+    """Stands for the next test: fixtures of modules end, those of the session go on."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._session = session
+
+    def listchain(self) -> list[Any]:
+        return [self._session]
+
+
+class Bench:
+    """The tests of a session, and the databases that they work in."""
+
+    def __init__(self, session: pytest.Session, lender: Any, template: str, shared: str) -> None:
+        self._session, self._lender = session, lender
+        self.items = {item.nodeid: item for item in session.items}
+        self.template, self.shared = template, shared
+
+    def run(self, name: str, next_name: str | None = None, limit: float = 60) -> Outcome:
+        """Run one test; after `limit` seconds its connections are ended, so that it fails."""
+        item = self.items[name]
+        after = self.items[next_name] if next_name else cast("pytest.Item", _NoItem(self._session))
+        began = time.monotonic()
+        with self._limited(limit):
+            reports = runtestprotocol(item, nextitem=after, log=False)
+        failed = [report for report in reports if report.failed]
+        skipped = any(report.skipped for report in reports)
+        message = str(failed[0].longrepr)[-600:] if failed else ""
+        return Outcome(not failed and not skipped, skipped and not failed, time.monotonic() - began, message)
+
+    def clones(self, name: str) -> bool:
+        """Whether a test works in a copy of the template; the others work in the shared database."""
+        return bool(CLONES & set(getattr(self.items[name], "fixturenames", ())))
+
+    def execute(self, database: str, statements: Sequence[str]) -> None:
+        """Execute statements in a database, in one transaction."""
+        with psycopg.connect(dsn_of(database)) as connection:
+            for statement in statements:
+                connection.execute(cast("Any", statement))
+
+    def text(self, name: str) -> str:
+        """A digest of the source of a test."""
+        function = getattr(self.items[name], "function", None)
+        return sha256(inspect.getsource(function).encode()).hexdigest()[:12] if function else ""
+
+    def clean(self) -> bool:
+        """Make the shared database anew, if a test has left something committed in it; whether that was so."""
+        with psycopg.connect(dsn_of(self.shared), autocommit=True) as connection:
+            left = connection.execute("select from resource.setup limit 1").fetchone()
+        if left is not None:
+            with admin() as connection:
+                name, template = sql.Identifier(self.shared), sql.Identifier(self.template)
+                connection.execute(sql.SQL("drop database {} with (force)").format(name))
+                connection.execute(sql.SQL("create database {} template {}").format(name, template))
+        return left is not None
+
+    def flush(self) -> None:
+        """Let the connection that tests share report its statistics now, and not at its end."""
+        connection = self._lender._connection
+        if connection and not connection.closed:
+            connection.execute("select pg_stat_force_next_flush()")
+            connection.rollback()
+
+    def databases(self) -> set[str]:
+        """The databases of this run."""
+        with admin() as connection:
+            names = connection.execute("select datname from pg_database where datname like %s", [_prefix() + "%"])
+            return {name for (name,) in names}
+
+    def forget(self, kept: set[str]) -> None:
+        """Drop the databases that tests have made, so that thousands of runs fit on the disk."""
+        with admin() as connection:
+            for name in self.databases() - kept:
+                connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+
+    @contextmanager
+    def _limited(self, limit: float) -> Iterator[None]:
+        over = threading.Event()
+
+        def end() -> None:
+            while not over.wait(limit if not ended else 1):
+                ended.append(1)
+                with admin() as connection:
+                    connection.execute(
+                        "select pg_terminate_backend(pid) from pg_stat_activity"
+                        " where datname like %s and pid <> pg_backend_pid()",
+                        [_prefix() + "%"],
+                    )
+
+        ended: list[int] = []
+        watch = threading.Thread(target=end, daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+
+
+class Plugin:
+    """Replaces the loop of a pytest session by a work of one's own over a Bench."""
+
+    def __init__(self, work: Callable[[Bench], None]) -> None:
+        self._work = work
+        self._lender: Any = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """Note who lends the connection to the shared database (tests/conftest.py)."""
+        made = yield
+        if fixturedef.argname == "_session":
+            self._lender = made
+        return made
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run one test, so that the template and the shared database exist; then do the work."""
+        request = next(item for item in session.items if "rolled_back" in getattr(item, "fixturenames", ()))
+        reports = runtestprotocol(request, nextitem=cast("pytest.Item", _NoItem(session)), log=False)
+        assert all(report.passed for report in reports), [str(report.longrepr) for report in reports]
+        self._work(Bench(session, self._lender, _prefix() + "template_tmpl", _prefix() + "master_shared"))
+        return True
+
+
+def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
+    """Collect the tests of the folders, and do the work over them."""
+    from hypothesis import Phase, settings
+
+    # Whoever asks whether a mutant is killed does not need its smallest example.
+    settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), derandomize=True, database=None)
+    settings.load_profile("mutation")
+    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist.looponfail", "-m", "not drawn", *folders]
+    return int(pytest.main(arguments, plugins=[Plugin(work)]))
+
+
+def admin() -> psycopg.Connection[Any]:
+    """A connection to the server's own database."""
+    return psycopg.connect(os.environ[ADMIN], autocommit=True)
+
+
+def dsn_of(database: str) -> str:
+    """The DSN of a database of the test server."""
+    return make_conninfo("", **{**conninfo_to_dict(os.environ[ADMIN]), "dbname": database})
+
+
+def _prefix() -> str:
+    return f"broker_test_{os.environ['BROKER_TEST_RUN']}_"
