@@ -14,6 +14,7 @@ from broker.cli.common import Json
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
 from broker.cli.session import Setup, require_setup, session
+from broker.known_exports import EXPORTS
 
 if TYPE_CHECKING:
     import psycopg
@@ -24,8 +25,14 @@ app = typer.Typer()
 PANEL = "Setups"
 
 
+def _export(name: str, metavar: str = "FILE") -> Any:
+    """The option of an export, which may be given several times."""
+    return typer.Option(None, help=f"{EXPORTS[name].what}.", metavar=metavar, rich_help_panel="Exports")
+
+
 @app.command(rich_help_panel=PANEL)
 def load(
+    ctx: typer.Context,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Files with worlds; - for standard input.")
     ] = None,
@@ -33,11 +40,19 @@ def load(
     setup: Annotated[
         str | None, typer.Option(help="Load into this setup instead of the one that the files name.")
     ] = None,
-    cric_queues: Annotated[Path | None, typer.Option(help="CRIC's export of PanDA queues.")] = None,
-    cric_storages: Annotated[Path | None, typer.Option(help="CRIC's export of DDM endpoints.")] = None,
-    cric_closeness: Annotated[Path | None, typer.Option(help="CRIC's export of the site matrix.")] = None,
-    software: Annotated[Path | None, typer.Option(help="CRIC's export of releases and tags by queue.")] = None,
-    network_metrics: Annotated[Path | None, typer.Option(help="PanDA's network metrics, latest.json.")] = None,
+    cric_queues: list[Path] | None = _export("cric-queues"),
+    cric_storages: list[Path] | None = _export("cric-storages"),
+    cric_closeness: list[Path] | None = _export("cric-closeness"),
+    software: list[Path] | None = _export("software"),
+    network_metrics: list[Path] | None = _export("network-metrics"),
+    rucio_usage: list[Path] | None = _export("rucio-usage"),
+    pilots: list[Path] | None = _export("pilots"),
+    workers: list[Path] | None = _export("workers"),
+    jedi_tasks: list[Path] | None = _export("jedi-tasks"),
+    rucio_datasets: list[Path] | None = _export("rucio-datasets"),
+    rucio_replicas: list[Path] | None = _export("rucio-replicas"),
+    job_counts: list[Path] | None = _export("job-counts"),
+    dirac: list[Path] | None = _export("dirac", "FOLDER"),
     merge: Annotated[
         bool,
         typer.Option(
@@ -49,41 +64,41 @@ def load(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Load worlds (queues, data, tasks, TaskQueues ...) and exports of CRIC, all files or none. Exports come first.
+    """Load worlds (queues, data, tasks, TaskQueues ...) and exports of other systems, all files or none.
 
-    A row of a world replaces the existing one, or is merged over it with --merge or beside exports.
+    Exports come first. A row of a world replaces the existing one, or is merged over it with --merge or beside exports.
     """
     from broker import world
-    from broker.world import cric
+    from broker.world import exports
 
-    given = {
-        "cric-queues": cric_queues,
-        "cric-storages": cric_storages,
-        "cric-closeness": cric_closeness,
-        "software": software,
-        "network-metrics": network_metrics,
-    }
-    exports = {export: (str(file), _json_of(file)) for export, file in given.items() if file is not None}
-    if not exports and not files:
-        raise typer.BadParameter("name a world or an export of CRIC", param_hint="FILE...")
+    given = {name: [Path(file) for file in ctx.params[name.replace("-", "_")] or ()] for name in EXPORTS}
+    exported = [(name, str(file), exports.read(file, _text_of)) for name, of_one in given.items() for file in of_one]
+    if not exported and not files:
+        raise typer.BadParameter("name a world or an export", param_hint="FILE...")
     names = [str(file) for file in files or ()]
     worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
     with session() as connection, blockers.named(connection), connection.transaction():
         rows: dict[str, int] = {}
         ignored: list[str] = []
-        for export, (name, value) in exports.items():
+        lacking: list[str] = []
+        for export, name, value in exported:
             with world.naming(name):
-                imported = cric.load(connection, export, value, setup or "default", lenient=lenient)
-            rows[export] = imported.rows
+                imported = exports.load(connection, export, value, setup or "default", lenient=lenient)
+            rows[export] = rows.get(export, 0) + imported.rows
             ignored += imported.ignored
-        merged = merge or bool(exports)
+            lacking += [f"{name}: {line}" for line in imported.lacking]
+        merged = merge or bool(exported)
         loaded = world.load(connection, worlds, setup, lenient=lenient, merge=merged, names=names)
         loaded.rows = rows | loaded.rows
         loaded.ignored[:0] = ignored
-        if exports and (into := setup or "default") not in loaded.setups:
+        if exported and (into := setup or "default") not in loaded.setups:
             loaded.setups.insert(0, into)
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
-    warnings = [*loaded.kept, *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines)]
+    warnings = [
+        *lacking,
+        *loaded.kept,
+        *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines),
+    ]
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")
     if as_json:
@@ -94,7 +109,7 @@ def load(
         output.note(line)
 
 
-_NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", "cric-queues", "cric-storages"))
+_NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", *EXPORTS))
 """Sections and exports whose rows name rows of other sections."""
 
 
@@ -112,12 +127,6 @@ def _show_loaded(loaded: "Loaded") -> None:
 def _text_of(file: Path) -> str:
     with reading(file) as stream:
         return stream.read()
-
-
-def _json_of(file: Path) -> Any:
-    from broker import world
-
-    return world.parse_json(_text_of(file), str(file))
 
 
 @app.command(rich_help_panel=PANEL)

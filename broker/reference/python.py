@@ -16,7 +16,7 @@ from broker.reference.markdown import Page, bullets, code, escaped, item, page, 
 _SUBJECTS = {
     "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter"],
     "Brokers and the watchdog": ["broker.operate.batch", "broker.operate.brokerage", "broker.operate.watchdog"],
-    "Worlds": ["broker.world", "broker.world.cric"],
+    "Worlds": ["broker.world", "broker.world.exports"],
     "Connections and errors": ["broker.database", "broker.errors"],
 }
 

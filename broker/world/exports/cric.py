@@ -16,13 +16,11 @@ meaning are those that PanDA's configurator reads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from broker.database import Connection
 from broker.errors import BadRequest
-from broker.world import resources, tables
+from broker.world import resources
 from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, require, wrong
 
 FRESH = timedelta(minutes=60)
@@ -167,50 +165,11 @@ def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, 
             yield where, key, record
 
 
-Read = Callable[[str, Any, Reading], Iterable[Part]]
-
-EXPORTS: Mapping[str, Read] = {
+READ: Mapping[str, Callable[[str, Any, Reading], Iterable[Part]]] = {
     "cric-queues": queues,
     "cric-storages": storages,
     "cric-closeness": closeness,
     "software": resources.SECTIONS["software"].read,
     "network-metrics": network_metrics,
 }
-_KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
-"""Tables of which an import changes only the columns that it has, with their keys."""
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What an import did: how many queues, storages or links it had, and what was left out (lenient only)."""
-
-    rows: int
-    ignored: list[str]
-
-
-def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:
-    """Load an export (a key of EXPORTS) into a setup, all or nothing.
-
-    Raises BadRequest for another shape, naming where, and for unknown fields of software (`lenient` leaves them out);
-    the database's errors for wrong values.
-    """
-    with connection.transaction():
-        query = "select (resource.describe_setup(%s)).clock"
-        [(clock,)] = connection.execute(query, [setup]).fetchall()
-        reading = Reading(lambda: clock.astimezone(UTC))
-        parts = list(EXPORTS[export](export, value, reading))
-        if reading.ignored and not lenient:
-            raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
-        for part in parts:
-            tables.store(connection, setup, _over_what_is_there(connection, setup, part))
-        return Imported(len(parts[0].rows), reading.ignored)
-
-
-def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:
-    """Rows with the columns that they do not say as they are in the database."""
-    keys = _KEYS.get(part.table)
-    if keys is None:
-        return part
-    held = {tuple(row[key] for key in keys): row for row in tables.stream(connection, setup, part.table)}
-    rows = [{**held.get(tuple(row[key] for key in keys), {}), **row} for row in part.rows]
-    return Part(part.table, rows, part.parents)
+"""The readers of these exports: name, value and reading, to rows of tables."""

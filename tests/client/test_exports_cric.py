@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from broker import errors, world
-from broker.world import cric
+from broker.world import exports
 from tests.calls import Connection
 from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS
 
@@ -18,7 +18,7 @@ def held(db: Connection) -> dict[str, Any]:
 
 
 def test_queues_as_cric_exports_them(db: Connection) -> None:
-    assert cric.load(db, "cric-queues", QUEUES).rows == 2
+    assert exports.load(db, "cric-queues", QUEUES).rows == 2
     queues = held(db)["queues"]
     queue = queues["AGLT2"]
     assert queue["astorages"] == {
@@ -36,10 +36,10 @@ def test_queues_as_cric_exports_them(db: Connection) -> None:
 
 
 def test_a_list_of_queues_is_the_same(db: Connection) -> None:
-    cric.load(db, "cric-queues", QUEUES)
+    exports.load(db, "cric-queues", QUEUES)
     first = held(db)
     records = [{"name": name, **record} for name, record in QUEUES.items()]
-    cric.load(db, "cric-queues", records)
+    exports.load(db, "cric-queues", records)
     again = held(db)
     for name in QUEUES:
         again["queues"][name].pop("name")
@@ -58,9 +58,9 @@ def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
             }
         ],
     )
-    cric.load(db, "cric-queues", QUEUES)
-    cric.load(db, "cric-storages", STORAGES)
-    cric.load(db, "cric-closeness", [{"src": "AGLT2", "dst": "CERN", "closeness": 5}])
+    exports.load(db, "cric-queues", QUEUES)
+    exports.load(db, "cric-storages", STORAGES)
+    exports.load(db, "cric-closeness", [{"src": "AGLT2", "dst": "CERN", "closeness": 5}])
     found = held(db)
     assert found["queues"]["AGLT2"].items() >= {"role": "nucleus", "corecount": 8, **measured}.items()
     assert found["queues"]["OTHER"] == {"maxrss": 7}
@@ -69,7 +69,7 @@ def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
 
 
 def test_storages_with_their_states(db: Connection) -> None:
-    assert cric.load(db, "cric-storages", STORAGES).rows == 1
+    assert exports.load(db, "cric-storages", STORAGES).rows == 1
     storages = held(db)["storages"]
     assert list(storages) == ["AGLT2_DATADISK"]
     storage = storages["AGLT2_DATADISK"]
@@ -79,7 +79,7 @@ def test_storages_with_their_states(db: Connection) -> None:
 
 def test_a_state_that_is_none_of_pandas_is_no_obstacle_and_kept(db: Connection) -> None:
     record = {"type": "DATADISK", "detailed_status": {"read_lan": "DEGRADED", "write_lan": "off", "read_wan": "TEST"}}
-    cric.load(db, "cric-storages", {"A": record}, "w")
+    exports.load(db, "cric-storages", {"A": record}, "w")
     storage = json.loads("".join(world.dump(db, "w")))["storages"]["A"]
     assert (storage.get("read_lan"), storage.get("write_lan"), storage["read_wan"]) == (None, None, "TEST")
     assert storage["detailed_status"] == record["detailed_status"]
@@ -93,25 +93,25 @@ def test_a_state_that_is_none_of_pandas_is_no_obstacle_and_kept(db: Connection) 
     ],
 )
 def test_closeness(db: Connection, matrix: Any) -> None:
-    cric.load(db, "cric-closeness", matrix)
+    exports.load(db, "cric-closeness", matrix)
     assert held(db)["links"] == [{"src": "A", "dst": "B", "closeness": -1}]
 
 
 def test_software(db: Connection) -> None:
-    assert cric.load(db, "software", TAGS).rows == 1
+    assert exports.load(db, "software", TAGS).rows == 1
     tag = {key: value for key, value in TAGS["AGLT2"]["tags"][0].items() if value != []}
     assert held(db)["software"]["AGLT2"] == {**TAGS["AGLT2"], "tags": [tag]}
 
 
 def test_unknown_fields_of_software_are_left_out_and_named(db: Connection) -> None:
-    imported = cric.load(db, "software", {"A": {"colour": [], "cvmfs": ["atlas"]}}, lenient=True)
+    imported = exports.load(db, "software", {"A": {"colour": [], "cvmfs": ["atlas"]}}, lenient=True)
     assert (imported.rows, imported.ignored) == (1, ["software.A: field colour"])
     assert held(db)["software"] == {"A": {"cvmfs": ["atlas"]}}
 
 
 def test_network_metrics_of_the_last_hour(db: Connection) -> None:
     world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3}]}])
-    assert cric.load(db, "network-metrics", METRICS).rows == 2
+    assert exports.load(db, "network-metrics", METRICS).rows == 2
     assert held(db)["links"] == [
         {"src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 12, "mbps_1h": 2.5, "mbps_1w": 1.5},
         {"src": "CERN", "dst": "AGLT2", "mbps_1d": 4},
@@ -146,5 +146,5 @@ def test_network_metrics_of_the_last_hour(db: Connection) -> None:
 )
 def test_other_shapes_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
     with pytest.raises((errors.BadRequest, psycopg.Error), match=named):
-        cric.load(db, export, value)
+        exports.load(db, export, value)
     assert db.execute("select count(*) from resource.queue").fetchone() == (0,)

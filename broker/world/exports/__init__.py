@@ -1,0 +1,124 @@
+"""Exports of CRIC, PanDA, Harvester, Rucio and DIRAC, as these systems write them, into a setup.
+
+broker.known_exports lists them, with their places. An export changes what it holds and leaves the rest: queues keep
+what is measured at them, links their closeness, storages their space, and tasks what their export does not name.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from broker.database import Connection
+from broker.errors import BadRequest
+from broker.json_text import parse as parse_text
+from broker.known_exports import EXPORTS, is_like, recognise
+from broker.world import SECTIONS, parse_json, tables
+from broker.world import load as load_worlds
+from broker.world.exports import counts, cric, dirac, jedi, rucio
+from broker.world.exports.made import Made
+from broker.world.shape import Part, Reading
+
+_MADE: Mapping[str, Callable[[str, Any], Made]] = {
+    "rucio-usage": rucio.usage,
+    "pilots": counts.pilots,
+    "workers": counts.workers,
+    "jedi-tasks": jedi.tasks,
+    "rucio-datasets": rucio.datasets,
+    "rucio-replicas": rucio.replicas,
+    "job-counts": counts.jobs,
+    "dirac": dirac.task_queues,
+}
+_KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
+"""Tables of which an import changes only the columns that it has, with their keys."""
+
+_OWNERS = {
+    "queues": ("resource.queue", "queue", "cric-queues"),
+    "storages": ("resource.storage", "storage", "cric-storages"),
+}
+"""Sections of which an export only changes entries that are there: their table, its key, the export that has them."""
+
+_SHOWN = 3  # names of entries that are left out
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did: the rows of its export, what was left out (lenient only), and what the export lacks."""
+
+    rows: int
+    ignored: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+    jobs: int = 0
+
+
+def read(file: Path, text: Callable[[Path], str]) -> Any:
+    """The value of a file: JSON, lines of JSON, or the tables of a folder. text: reads the text of a file."""
+    if file.is_dir():
+        return dirac.read_folder(file)
+    found = text(file)
+    first, _, more = found.lstrip().partition("\n")
+    if more.strip() and first.rstrip().endswith("}"):
+        try:
+            return [parse_text(line) for line in found.splitlines() if line.strip()]
+        except ValueError:
+            pass  # one object on several lines, or no JSON at all: the error names where
+    return parse_json(found, str(file))
+
+
+def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:
+    """Load an export (a key of catalogue.EXPORTS) into a setup, all or nothing.
+
+    Raises BadRequest for a file of another kind and for another shape, naming where, and for unknown fields of software
+    (`lenient` leaves them out); the database's errors for wrong values.
+    """
+    _require_kind(export, value)
+    with connection.transaction():
+        if export in _MADE:
+            return _load_made(connection, _MADE[export](export, value), setup)
+        query = "select (resource.describe_setup(%s)).clock"
+        [(clock,)] = connection.execute(query, [setup]).fetchall()
+        reading = Reading(lambda: clock.astimezone(UTC))
+        parts = list(cric.READ[export](export, value, reading))
+        if reading.ignored and not lenient:
+            raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
+        for part in parts:
+            tables.store(connection, setup, _over_what_is_there(connection, setup, part))
+        return Imported(len(parts[0].rows), reading.ignored)
+
+
+def _require_kind(export: str, value: Any) -> None:
+    """Refuse a file that is another export, or a world."""
+    if isinstance(value, dict) and value and all(name in SECTIONS or name in ("setup", "vo", "now") for name in value):
+        raise BadRequest(f"this is a world, not {EXPORTS[export].what}", "give it without an option: broker load FILE")
+    found = recognise(value)
+    if found is not None and found.name != export and not is_like(value, EXPORTS[export]):
+        raise BadRequest(
+            f"this looks like {found.what}, not {EXPORTS[export].what}",
+            f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}",
+        )
+
+
+def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
+    world = dict(made.world)
+    lacking = list(made.lacking)
+    for section in made.only_known:
+        table, key, owner = _OWNERS[section]
+        there = {row[key] for row in tables.stream(connection, setup, table)}
+        unknown = [name for name in world[section] if name not in there]
+        world[section] = {name: row for name, row in world[section].items() if name in there}
+        if unknown:
+            names = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
+            lacking.append(f"{len(unknown):,} {section} are not loaded and left out: {names} ({EXPORTS[owner].option})")
+    loaded = load_worlds(connection, [world], setup, merge=True)
+    return Imported(made.rows, [], lacking, loaded.task_jobs)
+
+
+def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:
+    """Rows with the columns that they do not give as they are in the database."""
+    keys = _KEYS.get(part.table)
+    if keys is None:
+        return part
+    held = {tuple(row[key] for key in keys): row for row in tables.stream(connection, setup, part.table)}
+    rows = [{**held.get(tuple(row[key] for key in keys), {}), **row} for row in part.rows]
+    return Part(part.table, rows, part.parents)

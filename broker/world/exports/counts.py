@@ -1,0 +1,131 @@
+"""Counts of PanDA and Harvester: requests of pilots, workers, and jobs by queue.
+
+| export | shapes |
+| --- | --- |
+| pilots | {queue: {getJob, updateJob}}, or rows of SiteData: site, getJob, updateJob, flag, hours |
+| workers | {queue: {harvester: {label: {resource type: {status: workers}}}}} |
+| job-counts | {queue: ... {status: jobs}}, with a level for the resource type, the label, both or none |
+| | rows: computingSite, jobStatus, njobs, and as far as they are there gshare, resource_type, prodSourceLabel |
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from broker.errors import BadRequest
+from broker.world.exports.made import Made, data_of, integer, rows_of
+from broker.world.shape import Row, entries, require
+
+_HOURS = 3  # requests of the last hours are what the rules read
+_ENDED = frozenset(("finished", "failed", "cancelled", "closed"))
+_UNITS = ("SCORE", "MCORE", "HIMEM", "VHIMEM", "UNDEFINED")
+_DEEPEST = 3  # levels between the queue and its numbers
+
+
+def pilots(name: str, value: Any) -> Made:
+    """Requests of pilots of the last three hours. Queues ANALY_* count those of analysis, the others of production."""
+    found: dict[str, Row] = {}
+    data = data_of(name, value)
+    if isinstance(data, dict) and all(isinstance(entry, dict) for entry in data.values()):
+        rows = [(where, {"site": queue, **_small(row)}) for where, queue, row in entries(name, data)]
+    else:
+        rows = list(rows_of(name, data))
+    for where, row in rows:
+        queue = row.get("site")
+        require(str, f"{where}.site", queue)
+        if integer(f"{where}.hours", row.get("hours", _HOURS)) != _HOURS:
+            continue
+        flag = "analysis" if str(queue).startswith("ANALY_") else "production"
+        if row.get("flag") not in (None, flag):
+            continue
+        if "getjob" not in row:
+            raise BadRequest(f"{where} has no getJob", "the columns are site, getJob, updateJob, flag and hours")
+        found[str(queue)] = {
+            "pilots": {key: integer(f"{where}.{key}", row.get(key)) or 0 for key in ("getjob", "updatejob")}
+        }
+    return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))
+
+
+def workers(name: str, value: Any) -> Made:
+    """Workers of each queue that run and that are submitted, summed over Harvesters, labels and resource types."""
+    found: dict[str, Row] = {}
+    for where, queue, given in entries(name, data_of(name, value)):
+        sums: Counter[str] = Counter(running=0, submitted=0)
+        for at, path, number in _leaves(where, given, ()):
+            if len(path) != 4:
+                raise BadRequest(
+                    f"{at} stands {len(path)} levels below its queue",
+                    "workers are {queue: {harvester: {label: {resource type: {status: workers}}}}}",
+                )
+            sums[path[-1]] += number
+        found[queue] = {"workers": {status: sums[status] for status in ("running", "submitted")}}
+    return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))
+
+
+def jobs(name: str, value: Any) -> Made:
+    """Jobs by queue and status, with what else the counts are split by. Ended jobs are left out: no rule reads them."""
+    data = data_of(name, value)
+    sums: Counter[tuple[tuple[str, Any], ...]] = Counter()
+    for row, number in _counted_rows(name, data) if isinstance(data, list) else _counted_tree(name, data):
+        if row["status"] not in _ENDED:
+            sums[tuple(row.items())] += number
+    made = [dict(row) | {"njobs": number} for row, number in sums.items()]
+    lacking = []
+    if made and not any(row.get("gshare") for row in made):
+        lacking.append(
+            "counts of jobs name no global share: rules and weights of a share count no jobs;"
+            " rows of JOBS_SHARE_STATS have shares"
+        )
+    return Made({"statistics": made}, len(made), lacking)
+
+
+def _counted_rows(name: str, data: Any) -> Iterator[tuple[Row, int]]:
+    for where, row in rows_of(name, data):
+        for column in ("computingsite", "jobstatus"):
+            require(str, f"{where}.{column}", row.get(column))
+        number = integer(f"{where}.njobs", row.get("njobs", row.get("num_of_jobs", row.get("count"))))
+        if number is None:
+            raise BadRequest(f"{where} has no njobs", "the columns are computingSite, jobStatus, njobs, gshare, ...")
+        yield (
+            {
+                "queue": row["computingsite"],
+                "gshare": row.get("gshare"),
+                "resource_type": row.get("resource_type"),
+                "label": row.get("prodsourcelabel"),
+                "status": row["jobstatus"],
+            },
+            number,
+        )
+
+
+def _counted_tree(name: str, data: Any) -> Iterator[tuple[Row, int]]:
+    for where, queue, given in entries(name, data):
+        for at, path, number in _leaves(where, given, ()):
+            *between, status = path
+            if len(between) >= _DEEPEST:
+                raise BadRequest(
+                    f"{at} stands too deep", "counts are {queue: {resource type: {label: {status: jobs}}}}"
+                )
+            row: Row = {"queue": queue, "status": status}
+            for level in between:
+                row["resource_type" if _is_resource_type(level) else "label"] = level
+            yield dict(sorted(row.items())), number
+
+
+def _is_resource_type(name: str) -> bool:
+    return name.upper().rpartition("_")[2] in _UNITS
+
+
+def _leaves(where: str, value: Any, path: Sequence[str]) -> Iterator[tuple[str, Sequence[str], int]]:
+    """The numbers of nested objects, with the names above them."""
+    if not path or isinstance(value, dict):
+        for at, key, below in entries(where, value):
+            yield from _leaves(at, below, (*path, key))
+    else:
+        require(int, where, value)
+        yield where, path, value
+
+
+def _small(row: Any) -> Row:
+    require(dict, "pilots", row)
+    return {key.lower(): entry for key, entry in row.items()}

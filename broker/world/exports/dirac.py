@@ -1,0 +1,136 @@
+"""DIRAC's TaskQueueDB: TaskQueues with their conditions, and the jobs that wait in them.
+
+Tables by their names: tq_TaskQueues, tq_Jobs, and a table tq_TQTo... for each condition that is a list. Each is an
+array of rows with DIRAC's columns. Files of a folder are one table each: TABLE.json, TABLE.csv or TABLE.tsv with the
+columns in the first line, or TABLE.txt beside TABLE.sql, as mysqldump --tab writes them.
+"""
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from broker.errors import BadRequest
+from broker.json_text import parse
+from broker.world.exports.made import Made, integer, rows_of
+from broker.world.shape import Row, require
+
+_CONDITIONS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")
+"""Conditions that every TaskQueueDB has a table for; a dump without one would let jobs run where they must not."""
+
+_OLDER = ("PilotTypes", "SubmitPools", "GridMiddlewares", "LHCbPlatforms")
+"""Conditions of older releases, and of extensions."""
+
+_RAM = "tq_RAM_requirements"
+_NULL = ("NULL", "\\N")
+_COLUMN = re.compile(r"^\s*`(\w+)`", re.MULTILINE)
+
+
+def task_queues(name: str, value: Any) -> Made:
+    """TaskQueues with at least one job. A TaskQueue with Enabled below 1 is not enabled."""
+    require(dict, name, value)
+    tables = {table.lower(): rows for table, rows in value.items()}
+    missing = [
+        table
+        for table in ("tq_TaskQueues", "tq_Jobs", *(f"tq_TQTo{one}" for one in _CONDITIONS))
+        if table.lower() not in tables
+    ]
+    if missing:
+        raise BadRequest(
+            f"{name} has no table {', '.join(missing)}",
+            "dump all tables of TaskQueueDB; an empty table is a file with the names of its columns alone",
+        )
+    found = {
+        _id(where, row): {
+            "requirements": {
+                "Owner": row.get("owner", row.get("ownerdn")),
+                "OwnerGroup": row.get("ownergroup"),
+                "CPUTime": integer(f"{where}.CPUTime", row.get("cputime")),
+            },
+            "enabled": (integer(f"{where}.Enabled", row.get("enabled", 1)) or 0) >= 1,
+            "jobs": [],
+        }
+        for where, row in rows_of(f"{name}.tq_TaskQueues", tables["tq_taskqueues"])
+    }
+    for condition in (*_CONDITIONS, *_OLDER):
+        table = f"tq_TQTo{condition}"
+        for where, row in rows_of(f"{name}.{table}", tables.get(table.lower(), [])):
+            of_queue = _queue(found, where, row)["requirements"].setdefault(condition, [])
+            require(str, f"{where}.Value", row.get("value"))
+            of_queue.append(row["value"])
+    for where, row in rows_of(f"{name}.{_RAM}", tables.get(_RAM.lower(), [])):
+        for key in ("MinRAM", "MaxRAM"):
+            if number := integer(f"{where}.{key}", row.get(key.lower())):
+                _queue(found, where, row)["requirements"][key] = number
+    jobs = 0
+    for where, row in rows_of(f"{name}.tq_Jobs", tables["tq_jobs"]):
+        job, priority = (integer(f"{where}.{key}", row.get(key.lower())) for key in ("JobId", "Priority"))
+        _queue(found, where, row)["jobs"].append([job, 1 if priority is None else priority])
+        jobs += 1
+    filled = [queue for queue in found.values() if queue["jobs"]]
+    lacking = []
+    if empty := len(found) - len(filled):
+        lacking.append(f"{empty} of {len(found)} TaskQueues have no jobs, and are left out")
+    if filled:
+        lacking.append("TaskQueueDB has no shares of groups: load them as the section groups of a world")
+    return Made({"task_queues": filled}, jobs, lacking)
+
+
+def _id(where: str, row: Row) -> int:
+    found = integer(f"{where}.TQId", row.get("tqid"))
+    require(int, f"{where}.TQId", found)
+    assert found is not None
+    return found
+
+
+def _queue(found: Mapping[int, Row], where: str, row: Row) -> Row:
+    """The TaskQueue that a row of another table belongs to."""
+    number = _id(where, row)
+    if number not in found:
+        raise BadRequest(
+            f"{where}: TaskQueue {number} is not in tq_TaskQueues",
+            "dump all tables in one transaction: mysqldump --single-transaction",
+        )
+    return found[number]
+
+
+def read_folder(folder: Path) -> dict[str, list[Row]]:
+    """The tables of a folder by name. Raises BadRequest for a folder without tables, and for files that are none."""
+    tables: dict[str, list[Row]] = {}
+    for file in sorted(folder.iterdir()):
+        if file.stem.lower().startswith("tq_") and file.suffix in (".json", ".csv", ".tsv", ".txt"):
+            if file.stem in tables:
+                raise BadRequest(f"{file}: the table is there twice", "leave one file a table in the folder")
+            try:
+                tables[file.stem] = _table(file)
+            except (ValueError, IndexError, csv.Error) as error:
+                raise BadRequest(
+                    f"{file}: {error}", "a table is JSON, or lines with the columns in the first"
+                ) from None
+    if not tables:
+        raise BadRequest(f"{folder} has no tables tq_*", "its files are tq_TaskQueues.tsv, tq_Jobs.tsv, ...")
+    return tables
+
+
+def _table(file: Path) -> list[Row]:
+    """The rows of a file; those of mysqldump --tab have their columns in the file of the same name with .sql."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".json":
+        value = parse(text)
+        require(list, str(file), value)
+        return list(value)
+    definition = file.with_suffix(".sql")
+    is_csv = file.suffix == ".csv"
+    lines = list(
+        csv.reader(text.splitlines(), strict=True)
+        if is_csv
+        else csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    )
+    columns = _COLUMN.findall(definition.read_text(encoding="utf-8")) if definition.exists() else lines.pop(0)
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(columns):
+            raise ValueError(f"row {number} has {len(line)} columns of {len(columns)}")
+    return [
+        {key: None if entry in _NULL else entry for key, entry in zip(columns, line, strict=True)} for line in lines
+    ]

@@ -1,0 +1,56 @@
+"""What the readers of exports have in common: the world that they make, and answers of PanDA's interface."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker.errors import BadRequest
+from broker.json_text import json_text
+from broker.world.shape import Row, require
+
+
+@dataclass
+class Made:
+    """A world made of an export. lacking: what the export does not say, in words. only_known: sections whose entries
+    are left out where the setup has no such row yet, since they only add figures to it."""
+
+    world: dict[str, Any]
+    rows: int
+    lacking: list[str] = field(default_factory=list)
+    only_known: frozenset[str] = frozenset()
+
+
+def data_of(name: str, value: Any) -> Any:
+    """The data of an answer of PanDA's interface, {success, message, data}; any other value as it is."""
+    if not (isinstance(value, dict) and "success" in value and "data" in value):
+        return value
+    if value["success"] is not True:
+        raise BadRequest(
+            f"{name} is an answer without success: {json_text(value.get('message'))[:200]}",
+            "ask PanDA again: the answer has no data",
+        )
+    return value["data"]
+
+
+def rows_of(name: str, value: Any) -> Iterator[tuple[str, Row]]:
+    """Rows of a table, with their columns in small letters: of an array of objects; a single object is one row."""
+    for number, row in enumerate(value if isinstance(value, list) else [value]):
+        require(dict, f"{name}[{number}]", row)
+        yield f"{name}[{number}]", {key.lower(): entry for key, entry in row.items()}
+
+
+def integer(where: str, value: Any) -> int | None:
+    """An integer, also as text or as a float without a fraction; null and an empty text are none."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    require(int, where, value)
+    return int(value)
+
+
+def name_of_did(name: str) -> str:
+    """The name of a dataset or container without its scope and without the slash that PanDA ends containers with."""
+    return name.rpartition(":")[2].rstrip("/")

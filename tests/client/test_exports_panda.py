@@ -1,0 +1,277 @@
+"""JEDI's tasks and PanDA's counts as their interfaces give them: what of them a setup gets."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import errors, world
+from broker.world import exports
+from tests.calls import Connection
+
+# A row of JEDI_Tasks as PanDA's interface gives it, reduced; names and numbers are invented.
+ROW: dict[str, Any] = {
+    "jediTaskID": 41000001,
+    "taskName": "mc.invented.simul",
+    "status": "ready",
+    "userName": "inventor",
+    "creationDate": "2026-03-01 10:00:00",
+    "frozenTime": "2026-03-01 11:00:00",
+    "prodSourceLabel": "managed",
+    "workingGroup": None,
+    "coreCount": 8,
+    "processingType": "simul",
+    "taskPriority": 800,
+    "currentPriority": 900,
+    "architecture": "x86_64-el9-gcc13-opt",
+    "transUses": None,
+    "transHome": "Athena-23.0.1",
+    "splitRule": "nFilesPerJob=2,t1Weight=-1,ipConnectivity=http,ipStack=IPv6,useScout=will_update_requirements,"
+    "allowInputLAN=only,avoidVP=1,addNthFieldToLFN=1_2,onlyTagsForFC=1",
+    "walltime": 0,
+    "walltimeUnit": None,
+    "outDiskCount": 500,
+    "outDiskUnit": "kB",
+    "ramCount": 1500,
+    "ramUnit": "MBPerCore",
+    "baseRamCount": 1000,
+    "cloud": "WORLD",
+    "site": None,
+    "parent_tid": 41000001,
+    "eventService": 0,
+    "cpuTime": 30,
+    "cpuTimeUnit": "HS06sPerEvent",
+    "cpuEfficiency": 80,
+    "baseWalltime": 600,
+    "nucleus": "NORTH",
+    "gshare": "MC Default",
+    "resource_type": "MCORE",
+    "diskIO": 12,
+    "container_name": None,
+    "raw_task_params": {
+        "taskName": "mc.invented.simul",
+        "includedSite": None,
+        "excludedSite": "SOUTH_PQ,WEST*",
+        "jobParameters": [
+            {"type": "constant", "value": "--maxEvents=10"},
+            {"type": "template", "param_type": "input", "value": "${IN/L}", "dataset": "mc:mc.evgen.1/"},
+            {"type": "template", "param_type": "output", "value": "x._${SN}", "dataset": "mc:mc.hits.1/", "token": "T"},
+        ],
+        "log": {"type": "template", "param_type": "log", "value": "l._${SN}", "dataset": "mc:mc.log.1/"},
+    },
+}
+# What a client of PanDA submits, reduced.
+PARAMETERS: dict[str, Any] = {
+    "taskName": "user.inventor.run/",
+    "userName": "Inventor",
+    "vo": "atlas",
+    "prodSourceLabel": "user",
+    "taskPriority": 1000,
+    "processingType": "panda-client-1-jedi-run",
+    "architecture": "x86_64-el9-gcc13-opt",
+    "transUses": "Atlas-23.0.1",
+    "transHome": None,
+    "includedSite": ["NORTH_PQ"],
+    "excludedSite": [],
+    "ramCount": 2000,
+    "ramCountUnit": "MBPerCore",
+    "nGBPerJob": "MAX",
+    "nEventsPerJob": 1000,
+    "nEventsPerInputFile": 500,
+    "skipScout": True,
+    "useLocalIO": 1,
+    "jobParameters": [
+        {"type": "template", "param_type": "input", "value": "${IN}", "dataset": "user.inventor.in/,user.inventor.in2/"}
+    ],
+    "log": {"type": "template", "param_type": "log", "value": "l", "dataset": "user.inventor.run.log/"},
+}
+HELD = {"queues": {"NORTH_PQ": {"panda_site": "NORTH"}, "ANALY_NORTH": {}}}
+
+
+def held(db: Connection) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
+    return found
+
+
+def answer(data: Any) -> dict[str, Any]:
+    """An answer of PanDA's interface."""
+    return {"success": True, "message": "", "data": data}
+
+
+def bigpanda(row: dict[str, Any]) -> dict[str, Any]:
+    """A task as the monitor's page gives it: columns in small letters, the datasets beside them."""
+    rules = "NF=2,TW=-1,IP=2,IK=6,US=2,IL=2,AV=1,AN=1,2,OT=1"
+    columns = {key.lower(): entry for key, entry in row.items() if key != "raw_task_params"} | {"splitrule": rules}
+    datasets = [
+        {"datasetname": "mc:mc.log.1", "type": "log", "masterid": None},
+        {"datasetname": "mc:db.1", "type": "input", "masterid": 7},
+        {"datasetname": "mc:mc.evgen.1", "type": "input", "masterid": None},
+        {"datasetname": "mc:mc.hits.1", "type": "output", "masterid": None, "storagetoken": "T"},
+    ]
+    return {"task": columns, "taskparams": json.dumps(row["raw_task_params"]), "datasets": datasets}
+
+
+@pytest.mark.parametrize("shape", [lambda row: row, answer, lambda row: answer([row]), lambda row: {"41000001": row}])
+def test_a_row_of_jedi(db: Connection, shape: Callable[[Any], Any]) -> None:
+    assert exports.load(db, "jedi-tasks", shape(ROW)).lacking == []
+    [task] = held(db)["tasks"]
+    assert task["split"] == {
+        "nFilesPerJob": 2,
+        "t1Weight": -1,
+        "ipConnectivity": 2,
+        "ipStack": 6,
+        "useScout": 2,
+        "allowInputLAN": 2,
+        "avoidVP": True,
+    }
+    assert task["params"] == {"excluded_site": ["SOUTH_PQ", "WEST*"]}
+    assert (task["input"], [output["name"] for output in task["output"]]) == (["mc.evgen.1"], ["mc.hits.1", "mc.log.1"])
+    assert task["output"][0]["token"] == "T"
+    same = {"id": 41000001, "user": "inventor", "core_count": 8, "current_priority": 900}
+    same |= {"nucleus": "NORTH", "gshare": "MC Default", "disk_io": 12}
+    assert {key: task.get(key) for key in same} == same
+    assert (task["frozen"], task["only_tags_for_fc"]) == ("2026-03-01T11:00:00+00:00", True)
+    assert "parent" not in task or task["parent"] is None
+
+
+def test_a_task_of_the_monitor_is_the_same(db: Connection) -> None:
+    exports.load(db, "jedi-tasks", ROW)
+    [first] = held(db)["tasks"]
+    exports.load(db, "jedi-tasks", bigpanda(ROW))
+    [again] = held(db)["tasks"]
+    assert again.pop("input") == ["mc.evgen.1", "db.1"]
+    assert first.pop("input") == ["mc.evgen.1"]
+    assert sorted(output["name"] for output in again.pop("output")) == ["mc.hits.1", "mc.log.1"]
+    first.pop("output")
+    assert again == first
+
+
+def test_parameters_of_a_task_get_what_jedi_makes_of_them(db: Connection) -> None:
+    imported = exports.load(db, "jedi-tasks", {"7": PARAMETERS})
+    assert imported.lacking == [
+        "1 task has no global share (gshare): the default share is taken, such as task 7",
+        "1 task has no status: they count as ready, such as task 7",
+    ]
+    [task] = held(db)["tasks"]
+    assert task["split"] == {
+        "nEventsPerJob": 1000,
+        "nFilesPerJob": 2,
+        "useLocalIO": True,
+        "limitedSites": 1,
+        "useScout": 1,
+    }
+    assert task["params"] == {"included_site": ["NORTH_PQ"]}
+    assert task["input"] == ["user.inventor.in", "user.inventor.in2"]
+    made = {"label": "user", "base_walltime": 600}
+    assert {key: task.get(key) for key in made} == made
+    assert (task["task_priority"], task["current_priority"]) == (1000, 1000)
+
+
+def test_a_task_without_input_has_the_jobs_of_its_events(db: Connection) -> None:
+    parameters = {
+        **PARAMETERS,
+        "gshare": "User",
+        "noInput": True,
+        "nEvents": 2500,
+        "nEventsPerInputFile": None,
+        "jobParameters": [],
+    }
+    assert exports.load(db, "jedi-tasks", {"7": parameters}).jobs == 3
+    found = held(db)
+    assert found["tasks"][0]["input"] == ["pseudo_dataset.7"]
+    assert found["datasets"]["pseudo_dataset.7"]["type"] == "pseudo_input"
+
+
+def test_a_task_keeps_what_its_export_does_not_name(db: Connection) -> None:
+    exports.load(db, "jedi-tasks", ROW)
+    exports.load(db, "jedi-tasks", {"jediTaskID": 41000001, "status": "running", "splitRule": "NF=2"})
+    [task] = held(db)["tasks"]
+    assert (task["status"], task["nucleus"], task["input"]) == ("running", "NORTH", ["mc.evgen.1"])
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (PARAMETERS, "names no task"),
+        ({"success": False, "message": "Task not found", "data": None}, 'without success: "Task not found"'),
+        ([ROW, ROW], "task 41000001 stands here twice"),
+        ([7], r"jedi-tasks\[0\] is 7, not an object"),
+        ({"7": PARAMETERS | {"nEventsPerJob": [1]}}, r"jedi-tasks.7.nEventsPerJob is \[1\]"),
+        (ROW | {"splitRule": "NF=two"}, "splitRule.nFilesPerJob is"),
+        (ROW | {"status": "redy"}, "task 41000001: status"),
+        (ROW | {"raw_task_params": "{"}, "the parameters are no JSON"),
+    ],
+)
+def test_other_tasks_are_refused_by_name(db: Connection, value: Any, named: str) -> None:
+    with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
+        exports.load(db, "jedi-tasks", value)
+    assert db.execute("select count(*) from workload.task").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"NORTH_PQ": {"getJob": 5, "updateJob": 7}, "GONE": {"getJob": 1, "updateJob": 1}},
+        [
+            {"SITE": "NORTH_PQ", "GETJOB": "5", "UPDATEJOB": 7, "FLAG": "production", "HOURS": 3},
+            {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "analysis", "HOURS": 3},
+            {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "production", "HOURS": 1},
+            {"SITE": "GONE", "GETJOB": 1, "UPDATEJOB": 1, "FLAG": "production", "HOURS": 3},
+        ],
+    ],
+)
+def test_pilots_of_queues_that_are_there(db: Connection, value: Any) -> None:
+    world.load(db, [HELD])
+    imported = exports.load(db, "pilots", value)
+    assert imported.lacking == ["1 queues are not loaded and left out: GONE (--cric-queues)"]
+    found = held(db)["queues"]
+    assert found["NORTH_PQ"] == {"panda_site": "NORTH", "pilots": {"getjob": 5, "updatejob": 7}}
+    assert "GONE" not in found
+
+
+def test_workers_are_summed_by_queue(db: Connection) -> None:
+    world.load(db, [HELD])
+    counted = {"managed": {"SCORE": {"running": 3, "submitted": 4, "finished": 9}, "MCORE": {"running": 2}}}
+    exports.load(db, "workers", answer({"NORTH_PQ": {"harvester_a": counted, "harvester_b": counted}}))
+    assert held(db)["queues"]["NORTH_PQ"]["workers"] == {"running": 10, "submitted": 8}
+
+
+def test_counts_of_jobs_with_what_they_are_split_by(db: Connection) -> None:
+    world.load(db, [HELD])
+    numbers = {"running": 4, "activated": 2, "finished": 99}
+    for value, split in (
+        ({"NORTH_PQ": numbers}, {}),
+        ({"NORTH_PQ": {"SCORE_HIMEM": numbers}}, {"resource_type": "SCORE_HIMEM"}),
+        ({"NORTH_PQ": {"MCORE": {"managed": numbers}}}, {"resource_type": "MCORE", "label": "managed"}),
+        ({"NORTH_PQ": {"managed": {"MCORE": numbers}}}, {"resource_type": "MCORE", "label": "managed"}),
+    ):
+        assert "name no global share" in exports.load(db, "job-counts", answer(value)).lacking[0]
+        of_queue = {"queue": "NORTH_PQ", **split}
+        assert sorted(held(db)["statistics"], key=lambda row: row["status"]) == [
+            {**of_queue, "status": "activated", "njobs": 2},
+            {**of_queue, "status": "running", "njobs": 4},
+        ]
+    row = {"COMPUTINGSITE": "NORTH_PQ", "JOBSTATUS": "running", "GSHARE": "MC", "RESOURCE_TYPE": "MCORE", "NJOBS": 4}
+    assert exports.load(db, "job-counts", [row, row]).lacking == []
+    assert held(db)["statistics"] == [
+        {"queue": "NORTH_PQ", "gshare": "MC", "resource_type": "MCORE", "status": "running", "njobs": 8}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("export", "value", "named"),
+    [
+        ("pilots", [{"site": "A", "updatejob": 1}], r"pilots\[0\] has no getJob"),
+        ("pilots", [{"getjob": 1}], r"pilots\[0\].site is null"),
+        ("workers", {"A": {"running": 1}}, "stands 1 levels below its queue"),
+        ("job-counts", {"A": {"activated": "x"}}, "job-counts.A.activated is"),
+        ("job-counts", [{"computingSite": "A", "jobStatus": "running"}], "has no njobs"),
+        ("job-counts", [{"jobStatus": "running", "njobs": 1}], "computingsite is null"),
+    ],
+)
+def test_other_counts_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+    world.load(db, [HELD])
+    with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
+        exports.load(db, export, value)

@@ -1,0 +1,117 @@
+"""Rucio's replicas and usage as its interface gives them: what of them a setup gets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import errors, world
+from broker.world import exports
+from tests.calls import Connection
+
+
+def file(name: str, states: dict[str, str], *parents: str) -> dict[str, Any]:
+    """A file as the list of replicas has it, reduced."""
+    return {
+        "scope": "mc",
+        "name": name,
+        "bytes": 10,
+        "adler32": "00000001",
+        "md5": None,
+        "pfns": {},
+        "rses": {rse: [f"root://{rse}/{name}"] for rse in states},
+        "states": states,
+        "parents": [f"mc:{parent}" for parent in parents],
+    }
+
+
+FILES = [
+    file("a", {"NORTH_DISK": "AVAILABLE", "SOUTH_DISK": "AVAILABLE"}, "set"),
+    file("b", {"NORTH_DISK": "AVAILABLE", "SOUTH_DISK": "COPYING"}, "set"),
+    file("c", {"NORTH_DISK": "AVAILABLE"}, "set"),
+]
+
+
+def held(db: Connection) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
+    return found
+
+
+@pytest.mark.parametrize("value", [FILES, {"mc:set/": [{**one, "parents": None} for one in FILES]}])
+def test_replicas_of_files(db: Connection, value: Any) -> None:
+    assert exports.load(db, "rucio-replicas", value).rows == 3
+    dataset = held(db)["datasets"]["set"]
+    assert [(one["lfn"], one["size"]) for one in dataset["files"]] == [("a", 10), ("b", 10), ("c", 10)]
+    assert dataset["replicas"] == {"NORTH_DISK": {}, "SOUTH_DISK": {"lfns": ["a"], "total": 3}}
+
+
+def test_lines_of_json_are_read_as_they_come(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.json"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in FILES))
+    assert exports.read(lines, lambda path: path.read_text()) == FILES
+    lines.write_text(json.dumps({"mc:set": FILES}, indent=2))
+    assert exports.read(lines, lambda path: path.read_text()) == {"mc:set": FILES}
+    lines.write_text('{"a": 1}\n{"a": }\n')
+    with pytest.raises(errors.BadRequest, match=r"lines\.json is not JSON"):
+        exports.read(lines, lambda path: path.read_text())
+
+
+def test_replicas_of_datasets_keep_the_files(db: Connection) -> None:
+    exports.load(db, "rucio-replicas", FILES)
+    row = {"scope": "mc", "name": "set", "length": 3, "bytes": 30, "state": "AVAILABLE", "rse_id": "0"}
+    rows = [
+        {**row, "rse": "NORTH_DISK", "available_length": 3, "available_bytes": 30},
+        {**row, "rse": "WEST_TAPE", "available_length": 1, "available_bytes": 10},
+    ]
+    assert exports.load(db, "rucio-datasets", rows).rows == 2
+    dataset = held(db)["datasets"]["set"]
+    assert len(dataset["files"]) == 3
+    assert dataset["replicas"] == {
+        "NORTH_DISK": {"found": 3, "total": 3, "asize": 30, "tsize": 30},
+        "WEST_TAPE": {"found": 1, "total": 3, "asize": 10, "tsize": 30},
+    }
+
+
+GB = 1024**3
+ROWS = [
+    {"source": "storage", "used": 30 * GB, "free": 10 * GB, "total": 40 * GB, "rse_id": "0"},
+    {"source": "expired", "used": 2 * GB, "free": None, "total": 2 * GB, "rse_id": "0"},
+    {"source": "min_free_space", "used": GB, "free": None, "total": GB, "rse_id": "0"},
+    {"source": "rucio", "used": 5 * GB, "free": None, "total": 5 * GB, "rse_id": "0"},
+]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{**row, "rse": "NORTH_DISK"} for row in ROWS],
+        {"NORTH_DISK": ROWS, "GONE": ROWS},
+        {"NORTH_DISK": {row["source"]: row for row in ROWS}},
+    ],
+)
+def test_usage_of_storages_that_are_there(db: Connection, value: Any) -> None:
+    world.load(db, [{"storages": {"NORTH_DISK": {"site": "NORTH"}}}])
+    lacking = exports.load(db, "rucio-usage", value).lacking
+    assert lacking == (["1 storages are not loaded and left out: GONE (--cric-storages)"] if "GONE" in value else [])
+    assert held(db)["storages"] == {
+        "NORTH_DISK": {"site": "NORTH", "space_free": 10, "space_expired": 2, "space_min_free": 1, "space_total": 40}
+    }
+
+
+@pytest.mark.parametrize(
+    ("export", "value", "named"),
+    [
+        ("rucio-replicas", [{**FILES[0], "parents": None}], r"rucio-replicas\[0\] names no dataset"),
+        ("rucio-replicas", [{**FILES[0], "name": None}], r"\[0\]\.name is null"),
+        ("rucio-replicas", [{**FILES[0], "bytes": -1}], "file set, 1: size"),
+        ("rucio-datasets", [{"name": "set", "available_length": 1, "available_bytes": 1}], r"\[0\]\.rse is null"),
+        ("rucio-usage", ROWS, r"rucio-usage\[0\] names no RSE"),
+        ("rucio-usage", {"A": [{"source": "storage", "free": "much", "used": 1}]}, "free is"),
+    ],
+)
+def test_other_shapes_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+    with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
+        exports.load(db, export, value)
+    assert db.execute("select count(*) from workload.dataset").fetchone() == (0,)
