@@ -118,7 +118,8 @@ language sql stable as $$
            (array_agg(p.space_total order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total,
                                              p.storage) filter (where p.space_total > 0))[1] as space_total,
            min(case k.token when '' then 'it has no output storage'
-                            else format('no storage there fits its output token %s', k.token) end)
+                            else format('no storage there fits its output token %s', k.token)
+                                 || coalesce(', which is ' || brokerage.pattern_problem(k.token), '') end)
              filter (where p.storage is null) as output_problem,
            coalesce(min(format('-source_blacklist: read_wan of %s is %s', p.storage,
                                p.read_wan)) filter (where p.read_wan in ('OFF', 'TEST')),

@@ -1,18 +1,19 @@
 -- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular expression
--- found in the name, or by the type without ATLAS. A token that is no regular expression fits by name or type alone.
+-- found in the name, or by the type without ATLAS. A token that is no regular expression, or one that brokerage.pattern_problem refuses, fits by
+-- name or type alone. Most tokens are plain words: they are looked for without an expression.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
-language plpgsql immutable parallel safe as $$
+language plpgsql stable as $$
 begin
   if p_token = p_storage then
     return 1;
   end if;
-  begin
-    if p_storage ~ p_token then
+  if p_token !~ '[^A-Za-z0-9_-]' then
+    if position(p_token in p_storage) > 0 then
       return 2;
     end if;
-  exception when invalid_regular_expression then
-    null;
-  end;
+  elsif brokerage.pattern_problem(p_token) is null and p_storage ~ p_token then
+    return 2;
+  end if;
   return case when replace(p_token, 'ATLAS', '') = p_type then 3 end;
 end $$;
 
