@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from broker.cli import output
 from broker.cli.output import counted
@@ -78,12 +77,12 @@ def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
     Raises NoSuchThing with similar names.
     """
     from broker.errors import NoSuchThing
+    from broker.world.shape import nearest_names
 
     found = [row for row in rows if queue in (row["queue"], _unified(row["queue"]))]
     if rows and not found:
         names = sorted({name for row in rows for name in (row["queue"], _unified(row["queue"]) or row["queue"])})
-        by_lower = {name.lower(): name for name in names}
-        near = [by_lower[name] for name in get_close_matches(queue.lower(), by_lower, n=3, cutoff=0.5)]
+        near = nearest_names(queue, names, 3, 0.5)
         number = f"{len(rows)} nuclei" if kind == "nucleus" else counted(len(rows), "queue")
         hint = f"the nearest: {', '.join(near)}" if near else f"it holds {number}: --limit 0"
         raise NoSuchThing(f"{queue} is no {kind} of setup {setup}", hint, "PB004")

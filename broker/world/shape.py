@@ -18,6 +18,7 @@ NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
 HINT = "see broker/docs/reference/world-fields.md"
+_MISSPELT = 100  # characters of the longest name that has similar ones
 _ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
 
 
@@ -35,9 +36,18 @@ def wrong(name: str, value: object, wanted: str) -> BadRequest:
 
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
     """The known name that is most like another one, whatever the case; null where none is."""
-    lower = {one.lower(): one for one in known}
-    found = get_close_matches(name.lower(), lower, 1, alike)
-    return lower[found[0]] if found else None
+    return next(iter(nearest_names(name, known, 1, alike)), None)
+
+
+def nearest_names(name: str, known: Iterable[str], number: int, alike: float) -> list[str]:
+    """The known names that are most like another one, whatever the case, the most similar first.
+
+    None for a name of more than a hundred characters: the cost grows with the product of the lengths.
+    """
+    if len(name) > _MISSPELT:
+        return []
+    lower = {one.lower(): one for one in known if len(one) <= _MISSPELT}
+    return [lower[found] for found in get_close_matches(name.lower(), lower, number, alike)]
 
 
 def entries(name: str, value: Any) -> Iterator[tuple[str, str, Any]]:

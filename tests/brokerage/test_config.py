@@ -5,6 +5,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from broker.world.shape import nearest
+
 Connection = psycopg.Connection[Any]
 SET = "select resource.set_config('here', %s, %s::jsonb, %s)"
 
@@ -37,6 +39,30 @@ def test_keys_that_no_rule_reads(rolled_back: Connection, key: str, component: s
     assert raised.value.sqlstate == "PB001"
     assert (raised.value.diag.message_hint or "").startswith(hint)
     assert _set(rolled_back) == []
+
+
+@pytest.mark.parametrize(("key", "component"), [
+    ("K" * 201, None), ("jobbroker:" + "NQUEUED_" * 12_500, None), ("KEY", "c" * 201),
+])  # fmt: skip
+def test_names_of_keys_have_a_limit(rolled_back: Connection, key: str, component: str | None) -> None:
+    """The cost of a hint grew with the square of the key: 8,000 characters took 20 s."""
+    for force in (False, True):
+        with pytest.raises(psycopg.Error, match="over 200 characters") as raised, rolled_back.transaction():
+            rolled_back.execute(
+                "select resource.set_config('here', %s, '5', %s, p_force => %s)", [key, component, force]
+            )
+        assert raised.value.sqlstate == "PB001" and len(str(raised.value)) < 1000
+    assert _set(rolled_back) == []
+
+
+@pytest.mark.parametrize(("name", "similar"), [
+    ("NQUEUED_SAT_CAPP", True), ("NQUEUED_SAT_CAP" * 6, True), ("NQUEUED_SAT_CAP" * 7, False),
+    ("NQUEUED_SAT_CAP" * 7_000, False),
+])  # fmt: skip
+def test_a_name_of_over_a_hundred_characters_is_like_none(rolled_back: Connection, name: str, similar: bool) -> None:
+    query = "select resource.similarity(%s, 'NQUEUED_SAT_CAP') > 0.4, resource.similarity('NQUEUED_SAT_CAP', %s) > 0"
+    assert rolled_back.execute(query, [name, name]).fetchone() == (similar, similar)
+    assert (nearest(name, [name.lower() + "_"]) is not None) == similar
 
 
 def test_a_forced_key_is_taken_away_as_it_is(rolled_back: Connection) -> None:

@@ -5,6 +5,7 @@ language sql stable as $$
   select k.app, k.component, k.key, k.type, k.unit, k.meaning, k.zero_is_default
     from resource.config_key k
    where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and p_component in ('', k.component)
+     and length(p_key) <= 200  -- no longer key can be set
    order by k.key = p_key desc, length(k.key) desc, k.component
    limit 1
 $$;

@@ -20,7 +20,7 @@ begin
      order by a.attnum nulls first, e.key
   loop
     if v_given.type is null then
-      raise exception 'setting % is not known (its value is %)', v_given.key, resource.shown(v_given.value)
+      raise exception 'setting % is not known (its value is %)', left(v_given.key, 100), resource.shown(v_given.value)
         using errcode = 'PB001', hint = resource.nearest_setting(p_table, v_given.key);
     end if;
     v_value := case when v_given.value = 'null' and not v_given.attnotnull then v_given.value
