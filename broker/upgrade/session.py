@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LOCK_TIMEOUT_MS = 300
 # "broker" in ASCII: the one upgrade at a time of a database.
 ADVISORY_LOCK = 0x62726F6B6572
+# Names of sites and owners are in any script, and lengths and expressions are in characters.
+ENCODING = "UTF8"
 
 _GIVE_WAY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -35,9 +37,12 @@ class Session:
 
 
 def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
-    """Open a connection that works through a pooler too (no prepared statements). Raises ConnectError."""
+    """Open a connection that works through a pooler too (no prepared statements).
+
+    Raises ConnectError; UpgradeError for a database that does not store every text.
+    """
     try:
-        return psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
+        conn = psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
     except psycopg.OperationalError as error:
         from broker.database import Target
 
@@ -46,6 +51,16 @@ def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
         raise ConnectError(
             f"cannot connect to {shown}: {said}", "is the server up, is the DSN right, does the database exist?"
         ) from error
+    encoding = conn.info.parameter_status("server_encoding")
+    if encoding not in (ENCODING, None):
+        name = conn.info.dbname
+        conn.close()
+        raise UpgradeError(
+            f"database {name} has the encoding {encoding}, and pgbroker needs {ENCODING}",
+            "make a database for it: "
+            + f"create database NAME encoding '{ENCODING}' locale 'C.UTF-8' template template0",
+        )
+    return conn
 
 
 @contextmanager

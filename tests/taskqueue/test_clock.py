@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from tests.calls import Calls
 
 MOMENT = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -26,6 +28,14 @@ def test_a_simulated_setup_has_its_own_time(q: Calls) -> None:
     assert clock(q) == MOMENT + timedelta(days=1)
     q.set_clock(None)
     assert clock(q) == q.value("select now()")
+
+
+@pytest.mark.parametrize("moment", ["infinity", "-infinity", "10000-01-01 UTC", "0099-12-31 UTC"])
+def test_a_clock_that_no_interval_can_be_added_to_is_refused(q: Calls, moment: str) -> None:
+    q.set_clock(MOMENT)
+    code, message = q.refusal(lambda: q.set_clock(moment))
+    assert code == "PB001" and message.startswith("clock is ")
+    assert clock(q) == MOMENT
 
 
 def test_what_is_stored_carries_the_setups_time(q: Calls) -> None:

@@ -1,6 +1,7 @@
 """`broker db`, as people and programs use it."""
 
 import json
+import uuid
 from typing import Any
 
 import psycopg
@@ -53,6 +54,24 @@ def test_where_nothing_is_installed_it_says_so(empty_dsn: str) -> None:
     refused = broker(empty_dsn, "downgrade")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "pgbroker is not installed in this database" in refused.stderr
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+@pytest.mark.parametrize("command", ["upgrade", "check", "current", "downgrade"])
+def test_a_database_that_cannot_hold_every_text(server_dsn: str, encoding: str, command: str) -> None:
+    name = f"broker_test_{encoding.lower()}_{command}_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(server_dsn, autocommit=True) as admin:
+        admin.execute(f"create database {name} encoding '{encoding}' locale 'C' template template0")
+        try:
+            shown = broker(make_conninfo(server_dsn, dbname=name), command)
+            with psycopg.connect(server_dsn, dbname=name) as conn:
+                made = conn.execute("select from pg_namespace where nspname = 'resource'").fetchall()
+        finally:
+            admin.execute(f"drop database {name} with (force)")
+    assert (shown.exit_code, shown.stdout, made) == (1, "", [])
+    first, second = shown.stderr.strip().split("\n")
+    assert first == f"error: database {name} has the encoding {encoding}, and pgbroker needs UTF8"
+    assert second.startswith("hint:  make a database for it: create database NAME encoding 'UTF8'")
 
 
 @pytest.mark.parametrize("command", ["upgrade", "check", "current", "downgrade"])
