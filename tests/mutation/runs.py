@@ -53,7 +53,8 @@ class Runner:
                 f"{number}/{len(mutants)} {spent} s {result.outcome} {mutant.name} {mutant.id} {result.test}",
                 flush=True,
             )
-            touched.merge(self._touched)
+            if number % 100 == 0:
+                touched.merge(self._touched)
             if len(self._bench.databases()) > len(self._kept) + 100:
                 self._bench.forget(self._kept)
 
@@ -94,7 +95,7 @@ class Runner:
             return Result(*started, "refused", "")
         killer = None
         try:
-            for name, following in zip(names, [*names[1:], None], strict=True):
+            for name, following in zip(names, [*names[1:], None], strict=False):
                 if bench.clones(name) and bench.template not in places:
                     bench.execute(bench.template, [mutant.statement])
                     places.add(bench.template)

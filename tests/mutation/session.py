@@ -160,7 +160,17 @@ def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
     # Whoever asks whether a mutant is killed does not need its smallest example.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), derandomize=True, database=None)
     settings.load_profile("mutation")
-    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist.looponfail", "-m", "not drawn", *folders]
+    arguments = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist.looponfail",
+        "-m",
+        "not drawn",
+        "--ignore-glob=*/test_plan*.py",
+        *folders,
+    ]
     return int(pytest.main(arguments, plugins=[Plugin(work)]))
 
 

@@ -108,6 +108,8 @@ def test_scratch_disk(rolled_back: Db) -> None:
         case("for 8 jobs", **need, q_maxwdir=501 * 8 - 1, q_unified_corecount=8),
         case(None, **need),
         case(None, **need, q_maxwdir=501, t_n_gb_per_job=0),
+        case(None, **need, q_maxwdir=0),
+        case(None, **need, q_maxwdir=None),
     ])  # fmt: skip
 
 

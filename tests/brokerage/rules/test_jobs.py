@@ -13,6 +13,7 @@ GIB, MIB = 2**30, 2**20
 
 def test_io_cutoff(rolled_back: Db) -> None:
     busy = {"t_io_intensity": 201, "t_input_files": 1000, "t_input_bytes": 100 * GIB}
+    few = {"t_io_intensity": 201, "t_input_files": 99, "t_input_bytes": 10 * GIB - 1}
     check(rolled_back, "rule_io_cutoff", [
         case("ioIntensity is 201", **busy),
         case(None, **{**busy, "t_io_intensity": 200}),
@@ -23,6 +24,9 @@ def test_io_cutoff(rolled_back: Db) -> None:
         case("100 files are missing", p_available_files=900, p_available_bytes=90 * GIB + 1, **busy),
         case(f"{10 * GIB} bytes", p_available_files=901, p_available_bytes=90 * GIB, **busy),
         case("1000 files", p_available_files=None, p_available_bytes=None, **busy),
+        case(None, p_available_files=None, p_available_bytes=None, **few),
+        case("100 files", p_available_files=None, p_available_bytes=None, **{**few, "t_input_files": 100}),
+        case(f"{10 * GIB} bytes", p_available_files=None, p_available_bytes=None, **{**few, "t_input_bytes": 10 * GIB}),
         case("files", p_reachable_files=1000, p_reachable_bytes=100 * GIB, **busy),
         case("files", p_is_preassigned=True, t_is_merging=True, t_event_service=1, **busy),
         case(None, t_num_cutoff_to_move_input=1001, t_size_cutoff_to_move_input=100.1, **busy),
@@ -40,6 +44,7 @@ def test_disk_io(rolled_back: Db) -> None:
         case(None, **{**both, "q_average_diskio": None}),
         case(None, **{**both, "q_maxdiskio": None}),
         case(None, **{**both, "q_maxdiskio": 0}),
+        case(None, **{**both, "q_maxdiskio": 0, "t_max_diskio_default": 0}),
         case("limit of 500", **{**both, "q_maxdiskio": None, "t_max_diskio_default": 500}),
         case("limit of 500", **{**both, "q_maxdiskio": 0, "t_max_diskio_default": 500}),
         case("limit of 500", **both, t_max_diskio_default=1000),

@@ -281,6 +281,9 @@ def test_transferring_limit(rolled_back: Db) -> None:
         case(None, q_transferring_all=2000),
         case("2001 jobs are transferring, the limit is 2000", **over),
         case("2001", **over, q_transferringlimit=0),
+        case("the limit is 2000", **over, q_transferringlimit=0, q_running_all=None),
+        case(None, q_transferring_all=2000, q_transferringlimit=0),
+        case("the limit is 2000", **over, q_transferringlimit=None, q_transferring_to_unwritable=None),
         case(None, **over, q_transferring_to_unwritable=1),
         case("2001", q_transferring_all=2005, q_transferring_to_unwritable=4),
         case(None, q_transferring_all=12, q_transferringlimit=10, q_running_all=6),
@@ -331,6 +334,7 @@ def test_no_pilot(rolled_back: Db) -> None:
         case("no pilot", **none, q_has_slots=True),
         case(None, **none, t_n_jumbo_jobs=1, q_uses_jumbo=True),
         case("no pilot", **none, t_n_jumbo_jobs=0, q_uses_jumbo=True),
+        case("no pilot", **none, q_uses_jumbo=True),
         case("no pilot", **none, t_n_jumbo_jobs=1),
         case("no pilot", **none, t_processing_type="urgent"),
     ])  # fmt: skip
@@ -343,8 +347,15 @@ def test_io_cutoff(rolled_back: Db) -> None:
         case(None, **{**busy, "t_io_intensity": 200}), case(None, **{**busy, "t_io_intensity": None}),
         case(None, **{**busy, "t_input_bytes": 0}), case(None, **busy, t_is_merging=True),
         case(None, **busy, t_event_service=1), case(None, **busy, **ALONE), case("1000 files are missing", **busy),
-        case("1000 files", **busy, p_is_preassigned=True),
+        case("1000 files", **busy, p_is_preassigned=True), case("1000 files", **busy, t_event_service=None),
     ]  # fmt: skip
+    unknown = dict.fromkeys(("p_available_bytes", "p_available_files", "p_reachable_bytes", "p_reachable_files"))
+    limit = {"t_io_intensity": 201, "t_input_files": 100, "t_input_bytes": 10 * GIB + MIB - 1}
+    cases += [
+        case(None, **limit, **unknown),
+        case(f"{10 * GIB + MIB} bytes and 100 files", **{**limit, "t_input_bytes": 10 * GIB + MIB}, **unknown),
+        case("bytes and 101 files", **{**limit, "t_input_files": 101}, **unknown),
+    ]
     only_disk = [
         case(None, **busy, **disk),
         case(None, **busy, **{**disk, "p_available_bytes": 90 * GIB - MIB + 1}),
@@ -375,6 +386,7 @@ def test_use_only_local_data(rolled_back: Db) -> None:
         case(None, q_uses_only_local_data=True),
         case("3 files are missing", q_uses_only_local_data=True, p_available_files=2, t_input_files=5, t_input_bytes=9),
         case("5 files", q_uses_only_local_data=True, p_available_files=None, t_input_files=5, t_input_bytes=9),
+        case("1 files", q_uses_only_local_data=True, p_available_files=None, t_input_files=1, t_input_bytes=9),
         case(None, q_uses_only_local_data=True, p_available_files=5, t_input_files=5, t_input_bytes=9),
         case(None, q_uses_only_local_data=True, p_available_files=2, t_input_files=5, t_input_bytes=0),
     ])  # fmt: skip

@@ -113,6 +113,7 @@ def test_high_prio_opportunistic(rolled_back: Db) -> None:
     check(rolled_back, "rule_high_prio_opportunistic", [
         case(None, t_current_priority=799),
         case("priority 800: only queues of NUC", t_current_priority=800),
+        case("priority 800: only queues of the nucleus", t_current_priority=800, t_nucleus=None),
         case("801", t_current_priority=801),
         case("500, scouts", t_is_scout=True),
         case(None, t_current_priority=None, t_is_scout=None),
@@ -189,6 +190,8 @@ def test_transferring_limit(rolled_back: Db) -> None:
         case("2001 jobs are transferring, the limit is 2000", q_transferring_all=2001),
         case("2001", q_transferring_all=2001, q_transferringlimit=None),
         case("2001", q_transferring_all=2001, q_transferringlimit=0),
+        case("the limit is 2000", q_transferring_all=2001, q_transferringlimit=0, q_running_all=None),
+        case(None, q_transferring_all=2000, q_transferringlimit=0),
         case(None, q_transferring_all=10, q_transferringlimit=10),
         case("11", q_transferring_all=11, q_transferringlimit=10),
         case(None, q_transferring_all=12, q_transferringlimit=10, q_running_all=6),

@@ -151,19 +151,18 @@ def test_t1(rolled_back: Db) -> None:
 
 def test_bootstrap(rolled_back: Db) -> None:
     low = {"t_current_priority": 150}
+    waiting = "p_running p_activated p_assigned p_starting p_defined q_live_jobs"
     check_numbers(
         rolled_back,
         "weight_bootstrap",
         [
             case(0.0, **low),
             case(1.0, t_current_priority=151),
-            *(
-                case(1.0, **low, **{name: 1})
-                for name in "p_running p_activated p_assigned p_starting p_defined q_live_jobs p_numslots".split()
-            ),
+            *(case(1.0, **low, **{name: 1}) for name in f"{waiting} p_numslots".split()),
             case(1.0, **low, q_workers=1, q_ups=True),
             case(0.0, **low, q_workers=1),
             case(0.0, **low, p_numslots=0),
+            case(0.0, **low, **dict.fromkeys(waiting.split())),
             case(1.0, **low, t_is_merging=True),
             case(1.0, **low, t_processing_type="urgent"),
         ],
