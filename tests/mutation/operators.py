@@ -166,12 +166,23 @@ def condition(body: Body) -> Iterator[Change]:
             if body.word(first - 1) not in {"and", "or"}:
                 yield _neutral(body, first, number)
         elif token.text in {"where", "on", "having", "when", "if", "elsif", "while"} and number + 1 < len(body.tokens):
+            if token.text == "when" and not _is_searched(body, number):
+                continue
             last = body.until(number + 1, _ENDS)
             if last > number + 1 and body.word(last) not in {"and", "or"} and body.word(number - 1) != "end":
                 start, end = body.tokens[number + 1].start, body.tokens[last - 1].end
                 yield Change("condition", start, end, "true")
                 if token.text not in {"where", "on"}:
                     yield Change("condition", start, end, "false")
+
+
+def _is_searched(body: Body, number: int) -> bool:
+    """Whether a condition follows this `when`: not a value of `case x when 1`, nor the name of an exception."""
+    level = body.tokens[number].level
+    for first in range(number - 1, -1, -1):
+        if body.tokens[first].level < level:
+            return body.word(first) == "case" and body.word(first + 1) == "when"
+    return body.word(number - 1) in {"exit", "continue"}
 
 
 def _chain_start(body: Body, number: int) -> int:
@@ -190,7 +201,7 @@ def _neutral(body: Body, first: int, last: int) -> Change:
 
 def order(body: Body) -> Iterator[Change]:
     """A key of an order turned round, or dropped where there are several; distinct dropped."""
-    ends = frozenset("limit offset for loop ; rows range union , window".split())
+    ends = frozenset("limit offset for loop ; rows range union , window on returning".split())
     for number, token in enumerate(body.tokens):
         before, after = body.word(number - 1), body.word(number + 1)
         if token.text == "distinct" and before in {"select", "("} and after != "on":

@@ -283,6 +283,8 @@ def test_transferring_limit(rolled_back: Db) -> None:
         case("2001", **over, q_transferringlimit=0),
         case("the limit is 2000", **over, q_transferringlimit=0, q_running_all=None),
         case(None, q_transferring_all=2000, q_transferringlimit=0),
+        case(None, q_transferring_all=0, q_transferringlimit=-1, q_running_all=None),
+        case("the limit is 0", q_transferring_all=1, q_transferringlimit=-1, q_running_all=None),
         case("the limit is 2000", **over, q_transferringlimit=None, q_transferring_to_unwritable=None),
         case(None, **over, q_transferring_to_unwritable=1),
         case("2001", q_transferring_all=2005, q_transferring_to_unwritable=4),

@@ -192,6 +192,8 @@ def test_transferring_limit(rolled_back: Db) -> None:
         case("2001", q_transferring_all=2001, q_transferringlimit=0),
         case("the limit is 2000", q_transferring_all=2001, q_transferringlimit=0, q_running_all=None),
         case(None, q_transferring_all=2000, q_transferringlimit=0),
+        case(None, q_transferring_all=0, q_transferringlimit=-1, q_running_all=None),
+        case("the limit is 0", q_transferring_all=1, q_transferringlimit=-1, q_running_all=None),
         case(None, q_transferring_all=10, q_transferringlimit=10),
         case("11", q_transferring_all=11, q_transferringlimit=10),
         case(None, q_transferring_all=12, q_transferringlimit=10, q_running_all=6),

@@ -1,0 +1,145 @@
+"""Small functions of facts and of the assignment, called on literal values: each inequality on both sides and at it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.brokerage.rules.facts import case, check_numbers
+
+Db = psycopg.Connection[Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY, QUARTER, SECOND = timedelta(days=1), timedelta(hours=6), timedelta(seconds=1)
+OWN = (["C"], "prod-initial-preassigned")
+MASTER = (["A", "B"], "preassigned-merge")
+
+
+def value(connection: Db, function: str, *arguments: Any) -> Any:
+    """What brokerage.<function> answers."""
+    marks = ", ".join(["%s"] * len(arguments))
+    row = connection.execute(f"select brokerage.{function}({marks})".encode(), arguments).fetchone()
+    return row[0] if row else None
+
+
+@pytest.mark.parametrize(
+    ("task", "master", "documented", "panda2026"),
+    [
+        ({}, {}, (None, None), (None, None)),
+        ({"site": ""}, {}, (None, None), (None, None)),
+        ({"site": "C"}, {}, OWN, OWN),
+        ({"site": "C"}, {"site": ""}, OWN, OWN),
+        ({"site": "C"}, {"site": "A,B"}, MASTER, MASTER),
+        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - DAY}, MASTER, MASTER),
+        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - DAY - SECOND}, (None, None), MASTER),
+        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - 2 * DAY}, MASTER, MASTER),
+        ({"site": "C"}, {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY}, (None, None), MASTER),
+        (
+            {"frozen": NOW - QUARTER},
+            {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY},
+            (None, None),
+            MASTER,
+        ),
+        (
+            {"frozen": NOW - QUARTER - SECOND},
+            {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY},
+            (None, None),
+            (None, None),
+        ),
+    ],
+)
+def test_preassignment(
+    rolled_back: Db, task: dict[str, Any], master: dict[str, Any], documented: Any, panda2026: Any
+) -> None:
+    query = """select queues, by from brokerage.preassignment(
+                 jsonb_populate_record(null::workload.task, %s), jsonb_populate_record(null::workload.dataset, %s),
+                 %s, %s)"""
+    rows = [Jsonb({name: str(each) for name, each in row.items()}) for row in (task, master)]
+    found = [rolled_back.execute(query, [*rows, NOW, profile]).fetchone() for profile in ("documented", "panda2026")]
+    assert found == [documented, panda2026]
+
+
+def test_tokens_fit_by_name_expression_or_type(rolled_back: Db) -> None:
+    cases = {
+        ("SITE_DATADISK", "SITE_DATADISK", "X"): 1,
+        ("(", "(", "X"): 1,
+        ("DATA", "SITE_DATADISK", "X"): 2,
+        ("^SITE", "SITE_DATADISK", "SITE"): 2,
+        ("ATLASDATADISK", "SITE", "DATADISK"): 3,
+        ("DATADISK", "SITE", "DATADISK"): 3,
+        ("(", "SITE", "X"): None,
+        ("ATLAS(", "SITE", "("): 3,
+        ("OTHER", "SITE", "DATADISK"): None,
+    }
+    assert {each: value(rolled_back, "token_fit", *each) for each in cases} == cases
+
+
+def test_which_inputs_are_scanned_and_storages_usable(rolled_back: Db) -> None:
+    names = {"ddo.a.b.c.d": False, "data.a.b.c.log": False, "data.a.b.log.d": True, "data.a.b.c.logs": True, "x": True}
+    assert {name: value(rolled_back, "is_scanned", name) for name in names} == names
+    states = {None: True, "": True, "ON": True, "OFF": False, "TEST": False}
+    assert {state: value(rolled_back, "is_usable", state) for state in states} == states
+    modes = {(None, "only"): "only", (None, "allow"): "allow", (None, "deny"): None, ("allow", "only"): "allow"}
+    found = {each: value(rolled_back, "bare_nucleus", each[0], Jsonb({"bareNucleus": each[1]})) for each in modes}
+    assert found == modes
+
+
+def test_a_quarter_of_the_work_of_ten_days(rolled_back: Db) -> None:
+    assert value(rolled_back, "space_for", 864000.0) == 0.25
+
+
+def test_patterns_of_names(rolled_back: Db) -> None:
+    assert value(rolled_back, "like_text", r"a%b_c\d") == r"a\%b\_c\\d"
+    expressions = {"A*": None, "A.*": None, "A$*": "A$.*", "[AB]*": "[AB].*", "A$": None, "(A)*B*": "(A).*B.*"}
+    assert {name: value(rolled_back, "name_expression", name) for name in expressions} == expressions
+
+
+def test_the_wait_of_the_highest_priority_that_is_reached(rolled_back: Db) -> None:
+    waits = {"wait": "2 hours", "950": "10 minutes", "900": "30 minutes", "1000000000": "1 minute", "x9": "1 second"}
+    expected = {899: 120, 900: 30, 949: 30, 950: 10, 2000000000: 10, None: 120}
+    found = {priority: value(rolled_back, "wait_of", Jsonb(waits), priority) for priority in expected}
+    assert found == {priority: timedelta(minutes=minutes) for priority, minutes in expected.items()}
+    assert value(rolled_back, "wait_of", Jsonb({}), 1000) == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("probabilities", [[0.0, 0.25, 0.0, 0.75], [-1.0, 0.5, 0.5], [0.3, 0.3]])
+def test_the_nucleus_whose_cumulated_probability_reaches_the_draw(rolled_back: Db, probabilities: list[float]) -> None:
+    """A sum that is less than 1 by rounding leaves the last one that can be drawn."""
+    for seed in range(40):
+        drawn = rolled_back.execute("select resource.draw(1, %s::bigint)", [seed]).fetchone()
+        assert drawn is not None
+        possible = [place for place, each in enumerate(probabilities) if each > 0]
+        reached = [n for n in possible if sum(probabilities[m] for m in possible if m <= n) >= drawn[0]]
+        place = value(rolled_back, "draw_nucleus", probabilities, seed)
+        assert place == 1 + (reached[0] if reached else possible[-1])
+    assert value(rolled_back, "draw_nucleus", [0.0, 1.0], None) == 2
+
+
+def test_caps_and_chunks(rolled_back: Db) -> None:
+    check_numbers(rolled_back, "job_chunk", [
+        case(25, t_is_scout=False), case(2, t_is_scout=True), case(2, t_hpo_workflow=True), case(25, t_is_scout=None),
+        case(7, q_job_chunk_size=7, t_is_scout=True), case(1, q_job_chunk_size=1), case(25, q_job_chunk_size=0),
+    ])  # fmt: skip
+    check_numbers(rolled_back, "running_jobs_cap", [
+        case(20, p_running=9), case(20, p_running=10), case(22, p_running=11), case(40, t_nqueuelimitsite=40),
+        case(None, t_processing_type="urgent", p_running=11), case(None, t_current_priority=1000),
+        case(20, t_current_priority=999),
+    ])  # fmt: skip
+    check_numbers(rolled_back, "running_jobs_cap_panda2026", [
+        case(20, p_running=9), case(22, p_running=11), case(None, t_processing_type="urgent"),
+        case(22, p_running=11, p_type_running=50), case(100, p_running=11, p_type_running=50, q_child_type="SCORE"),
+        case(22, p_running=11, p_type_running=5, q_child_type="SCORE"), case(20, t_processing_type="x"),
+    ])  # fmt: skip
+    waiting = {"p_defined": 1, "p_activated": 20, "p_assigned": 300, "p_starting": 4000}
+    check_numbers(rolled_back, "queued_jobs", [
+        case(4021, **waiting), case(4321, **waiting, p_input_is_local=False),
+    ])  # fmt: skip
+    typed = {"p_type_defined": 2, "p_type_activated": 30, "p_type_assigned": 400, "p_type_starting": 5000}
+    moving = {"p_input_is_local": False}
+    check_numbers(rolled_back, "queued_jobs_panda2026", [
+        case(4020, **waiting), case(4029, **waiting, q_live_jobs=9), case(4020, **waiting, q_live_jobs=None),
+        case(4320, **waiting, **moving), case(4020, **waiting, **typed),
+        case(5032, **waiting, **typed, q_child_type="SCORE"),
+        case(5432, **waiting, **typed, **moving, q_child_type="SCORE"), case(4020, **waiting, q_child_type="SCORE"),
+    ])  # fmt: skip
