@@ -204,8 +204,8 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
 def test_facts_of_tasks_that_go_to_a_nucleus(rolled_back: Db, profile: str) -> None:
     """Tasks 0 to 12; tasks 100 to 102 are parents. Task 11 is its own."""
     one = _world()
-    tasks = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
-    parents = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]
+    tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
+    parents: list[Row] = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]
     one["tasks"] = [{"id": number} | task for number, task in enumerate(tasks)]
     one["tasks"] += [{"id": number} | task for number, task in enumerate(parents, 100)]
     _loaded(rolled_back, one)
