@@ -7,10 +7,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.rows import dict_row
 
 from broker import world
 from broker.synthetic.grid import grid
+from tests.oracle.engine import pairs
 from tests.oracle.job_worlds import random_world
 
 FACTS = Path(__file__).parents[2] / "sql/brokerage/fact"
@@ -30,25 +30,6 @@ def _attributes(db: Connection, type_name: str) -> list[str]:
     query = """select attname from pg_attribute
                 where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
     return [name for (name,) in db.execute(query, [type_name]).fetchall()]
-
-
-def _pairs(
-    db: Connection, setup: str, tasks: Sequence[Row], base_profile: str, function: str = "facts_of_pairs"
-) -> list[Row]:
-    query = f"""select p.*, (t.task).task_id, (q.queue).queue
-                  from (select array_agg(f order by f.task_id) as tasks
-                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(base_profile)s, %(algorithm)s) f) a
-                 cross join (select array_agg(f order by f.queue) as queues
-                               from brokerage.facts_of_queues(%(setup)s) f) b
-                 cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(base_profile)s) p
-                 cross join lateral (select a.tasks[p.task_number]) t(task)
-                 cross join lateral (select b.queues[p.queue_number]) q(queue)"""
-    algorithm = "analysis_job" if "analysis" in function else "production_job"
-    given = {
-        "setup": setup, "tasks": [task["id"] for task in tasks], "base_profile": base_profile, "algorithm": algorithm,
-    }  # fmt: skip
-    with db.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query, given).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +93,7 @@ def test_no_pair_is_missing(db: Connection, profile: str) -> None:
     """A pair that is missing would be a queue that nobody decides about."""
     one = _odd_tasks()
     world.load(db, [one], "odd")
-    rows = _pairs(db, "odd", one["tasks"], profile)
+    rows = pairs(db, "odd", one["tasks"], profile)
     _are_all(rows, [task["id"] for task in one["tasks"]], list(one["queues"]))
     assert [
         row for row in rows if row["is_own"] is None or row["running"] is None or row["input_is_local"] is None
@@ -127,7 +108,7 @@ def test_no_pair_of_the_grid_is_missing(db: Connection, profile: str) -> None:
     query = "select queue from resource.candidate_queue where setup = 'grid'"
     queues = [queue for (queue,) in db.execute(query).fetchall()]
     assert len(queues) > len(one["queues"])  # unified queues have become pseudo-queues
-    _are_all(_pairs(db, "grid", one["tasks"], profile), [task["id"] for task in one["tasks"]], queues)
+    _are_all(pairs(db, "grid", one["tasks"], profile), [task["id"] for task in one["tasks"]], queues)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -136,7 +117,7 @@ def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
     world.load(db, [one], "grid")
 
     def facts(function: str) -> list[Row]:
-        rows = _pairs(db, "grid", one["tasks"], profile, function)
+        rows = pairs(db, "grid", one["tasks"], profile, function)
         return sorted(rows, key=lambda row: (row["task_number"], row["queue_number"]))
 
     assert facts("facts_of_few_pairs") == facts("facts_of_pairs")

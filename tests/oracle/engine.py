@@ -1,12 +1,12 @@
 """What the engine answers for a world, and how tests compare it with a model."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import psycopg
 from hypothesis import HealthCheck, settings
-from psycopg.rows import scalar_row
+from psycopg.rows import dict_row, scalar_row
 
 from broker import world
 from tests.oracle.job_worlds import TASK
@@ -41,6 +41,24 @@ def answers(
         return [cursor.execute(statement, (setup, task, algorithm, name)).fetchone() or {} for name in profiles]
     finally:
         connection.rollback()
+
+
+def pairs(db: Db, setup: str, tasks: Sequence[Row], base_profile: str, function: str = "facts_of_pairs") -> list[Row]:
+    """The facts of each pair of these tasks and the queues of a setup, with task_id and queue."""
+    query = f"""select p.*, (t.task).task_id, (q.queue).queue
+                  from (select array_agg(f order by f.task_id) as tasks
+                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(base_profile)s, %(algorithm)s) f) a
+                 cross join (select array_agg(f order by f.queue) as queues
+                               from brokerage.facts_of_queues(%(setup)s) f) b
+                 cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(base_profile)s) p
+                 cross join lateral (select a.tasks[p.task_number]) t(task)
+                 cross join lateral (select b.queues[p.queue_number]) q(queue)"""
+    algorithm = "analysis_job" if "analysis" in function else "production_job"
+    given = {
+        "setup": setup, "tasks": [task["id"] for task in tasks], "base_profile": base_profile, "algorithm": algorithm,
+    }  # fmt: skip
+    with db.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), given).fetchall()
 
 
 def rare(rules: Iterable[str], counts: Iterable[Counter[str]], least: int) -> list[dict[str, int]]:
