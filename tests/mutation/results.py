@@ -55,6 +55,11 @@ def write(results: Iterable[Result]) -> None:
     RESULTS.write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
 
 
+def explained() -> set[tuple[str, str, str]]:
+    """The mutants of equivalent.toml, as object and lines."""
+    return {(entry.object, entry.before, entry.after) for entry in equivalents()}
+
+
 def equivalents() -> list[Equivalent]:
     """The list of equivalent.toml."""
     entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
@@ -78,6 +83,12 @@ class Figures:
     equivalent: int
     survivors: list[Mutant]
 
+    @property
+    def percent_killed(self) -> float:
+        """Of the mutants that count and are not equivalent."""
+        judged = self.run - self.refused - self.equivalent
+        return 100 * self.killed / judged if judged else 100.0
+
     def __str__(self) -> str:
         counted = self.run - self.refused
         judged = counted - self.equivalent
@@ -94,20 +105,20 @@ class Figures:
 
 def figures(mutants: Sequence[Mutant], results: dict[str, Result]) -> Figures:
     """Count what became of these mutants."""
-    known = {(entry.object, entry.before, entry.after) for entry in equivalents()}
+    known = explained()
     outcomes: Counter[str] = Counter()
     survivors: list[Mutant] = []
     equivalent = 0
     for mutant in mutants:
-        if result := results.get(mutant.id):
+        if (mutant.name, mutant.before, mutant.after) in known:
+            equivalent += 1
+        elif result := results.get(mutant.id):
             outcomes[result.outcome] += 1
-            if result.outcome == "survived" and (mutant.name, mutant.before, mutant.after) in known:
-                equivalent += 1
-            elif result.outcome == "survived":
+            if result.outcome == "survived":
                 survivors.append(mutant)
     survivors.sort(key=lambda mutant: (mutant.path, mutant.line))
     killed, refused = outcomes["killed"], outcomes["refused"]
-    return Figures(len(mutants), outcomes.total(), refused, killed, equivalent, survivors)
+    return Figures(len(mutants), outcomes.total() + equivalent, refused, killed, equivalent, survivors)
 
 
 def describe(mutant: Mutant) -> str:
