@@ -116,6 +116,27 @@ def test_the_nucleus_whose_cumulated_probability_reaches_the_draw(rolled_back: D
     assert value(rolled_back, "draw_nucleus", [0.0, 1.0], None) == 2
 
 
+def test_expressions_that_are_too_complex(rolled_back: Db) -> None:
+    problems = {
+        "a" * 1000 + "+": "longer than 1000 characters", "a" * 999 + "+": None, "a" * 1001: None,
+        "(a)\\1": "written with back-references", "a{1}" * 9: None, "a{0}" * 9: None, "a{3}" * 4: "too complex",
+        "+".join("a" * 101): None, "a+" * 100: None, "a+" * 101: "too complex",
+        "a{255}": None, "a{149}b+": None, "a{151}b+": "too complex", "a{999}": "too complex",
+        "(": "not a regular expression",
+    }  # fmt: skip
+    assert {each: value(rolled_back, "pattern_problem", each) for each in problems} == problems
+
+
+def test_published_hardware(rolled_back: Db) -> None:
+    rows = [{"type": "cpu", "arch": ["x"], "vendor": "v", "n": 1}, {"type": "gpu", "model": []}, {"arch": ["y"]}, 7]
+    found = value(rolled_back, "published_hardware", Jsonb(rows))
+    assert found == {"cpu": {"arch": ["x"], "vendor": ["v"]}, "gpu": {"model": []}}
+    assert value(rolled_back, "published_hardware", Jsonb([*rows, {"type": "cpu", "arch": "z"}]))["cpu"] == {
+        "arch": ["z"]
+    }
+    assert value(rolled_back, "published_hardware", Jsonb({"type": "cpu"})) == {}
+
+
 def test_caps_and_chunks(rolled_back: Db) -> None:
     check_numbers(rolled_back, "job_chunk", [
         case(25, t_is_scout=False), case(2, t_is_scout=True), case(2, t_hpo_workflow=True), case(25, t_is_scout=None),
