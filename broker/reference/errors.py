@@ -56,10 +56,17 @@ EXPLAINED = {
     ),
 }
 _OTHERS = """\
+A call with arguments of its types raises no other error than those above and these:
+
 - `40001`, `40P01`: the transaction lost against another one. Try again.
 - `55P03`: a lock was not available in time. Try again.
 - `57014`: the statement was cancelled.
-- `42501`: the role has no privilege to execute the function."""
+- `42501`: the role has no privilege to execute the function.
+- `2D000`: a procedure that commits as it goes was called within a transaction. Call it outside of one.
+- `25006`: the server is a standby, which only reads. Connect to the primary.
+- Class `22`, and `54001`: an argument is no value of its type: no JSON, JSON with the character NUL or nested without
+  end, a time or a number that the type does not hold. The function was not called.
+- Classes `08`, `53`, `57P` and `58`: the connection, the memory, the disk or the server fails. Try again later."""
 _CALLABLE = """
     select distinct n.nspname || '.' || p.proname
       from pg_proc p

@@ -98,5 +98,5 @@ def drop_baseline() -> None:
 def _baseline() -> list[str]:
     """The texts of the files: the schemas in the order in which they know each other, then what all tables share."""
     folder = Path(context.script.dir) / "baseline"
-    files = [folder / f"{name}.sql" for name in (*SCHEMAS, "comments")]
+    files = [folder / f"{name}.sql" for name in (*SCHEMAS, "names", "comments")]
     return [file.read_text(encoding="utf-8") for file in files if file.is_file()]

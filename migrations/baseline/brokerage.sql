@@ -28,7 +28,7 @@ create table brokerage.run (
   run_id     bigint not null generated always as identity,  --: Number of the run.
   algorithm  text,  --: production_job, analysis_job or production_task.
   profile    text,  --: Profile that decided.
-  seed       bigint check (seed > -1e15 and seed < 1e15),  --: Seed of the draws; null = none was given.
+  seed       bigint,  --: Seed of the draws; null = none was given.
   dry        boolean,  --: Only decisions were stored.
   called_by  text,  --: Database role that called.
   started_at timestamptz,  --: When it began (resource.clock).

@@ -37,7 +37,8 @@ begin
   -- Constraints of one column, by what they check: x is the column, casts are left out. A list of values is the words.
   for v_comment in
     select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, coalesce(meaning, listed))
-      from (values ('x >= 0', '0 or more'),
+      from (values ('octet_length(x) <= 300', 'a text of at most 300 bytes'),
+                   ('x >= 0', '0 or more'),
                    ('x >= 1', '1 or more'),
                    ('x >= -1', '0 or more, or -1'),
                    ('x > -1000000000 AND x < 1000000000', 'a number between -1e9 and 1e9'),

@@ -50,7 +50,7 @@ create table resource.installed_state (
 
 --: Setups (tenants). A setup comes into being with its first job or configuration.
 create table resource.setup (
-  setup      text primary key check (setup <> ''),
+  setup      text primary key check (setup <> '' and octet_length(setup) <= 100),
   created_at timestamptz not null default now(),  --: When the setup came into being.
   simulated  timestamptz,  --: The moment that resource.clock() answers for a simulated setup; null = real time.
   --: A world that is evaluated by itself: configuration of all setups does not hold in it.

@@ -3,6 +3,7 @@
 Numbers and words are those that are taken: revision 0004 refuses others.
 """
 
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ LARGE = st.integers(1 - 10**15, 10**15 - 1)
 ID = st.integers(-(2**63), 2**63 - 1)
 FLAG = st.booleans()
 TIME = st.datetimes().map(lambda at: f"{at.isoformat()}Z") | st.just("2026-04-01T12:00:00+02:00")
+CLOCK = st.datetimes(datetime(1900, 1, 2), datetime(2999, 12, 30)).map(lambda at: f"{at.isoformat()}Z")
 TEXTS = st.lists(TEXT, max_size=3)
 NAMES = st.lists(NAME, max_size=3)
 JSON = st.recursive(
@@ -198,7 +200,7 @@ def worlds() -> Strategy:
     return st.fixed_dictionaries(
         {},
         optional={
-            "now": TIME,
+            "now": CLOCK,
             "config": CONFIG,
             "resource_types": once(
                 row((st.integers(0, 10**9 - 1), "mincore maxcore minrampercore maxrampercore"), name=NAME).filter(

@@ -23,6 +23,7 @@ begin
     raise exception 'profile % cannot be based on %, which is based on it', p_profile, p_based_on
       using errcode = 'PB001', hint = 'Base it on another.';
   end if;
+  perform resource.require_short('profile', p_profile, 300);
   insert into brokerage.profile (profile, based_on, description)
   values (p_profile, v_based_on, coalesce(p_description, ''))
   on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;

@@ -11,7 +11,7 @@ begin
   values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
-  perform brokerage.require_profile(v_run.profile, p_algorithm);
+  perform brokerage.require_profile(v_run.profile, coalesce(p_algorithm, ''));
   return v_run;
 end $$;
 

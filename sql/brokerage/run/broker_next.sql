@@ -31,6 +31,7 @@ declare
   v_wave bigint[];
 begin
   perform resource.identify(p_setup);
+  perform resource.require_limit('limit', p_limit);
   select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
   if not found then
     raise exception 'run % is not under way in setup %', coalesce(p_run_id::text, 'null'), p_setup

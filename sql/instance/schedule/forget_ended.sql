@@ -10,6 +10,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
+  perform resource.require_limit('limit', p_limit);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   v_before := resource.clock(p_setup) - v_setting.jobs_kept;
   delete from instance.step s

@@ -12,6 +12,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
+  perform resource.require_limit('limit', p_limit);
   perform taskqueue.enter_setup(p_setup);
   v_ids := array(select j.job_id from workload.job j
                   where j.setup = p_setup

@@ -17,6 +17,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
+  perform resource.require_limit('most', p_most);
   if p_dry_run is not true then
     perform taskqueue.enter_setup(p_setup);
   end if;

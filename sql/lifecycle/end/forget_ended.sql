@@ -9,6 +9,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
+  perform resource.require_limit('limit', p_limit);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   with kept as materialized (
     select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'

@@ -4,10 +4,12 @@ create or replace function lifecycle.lead(p_name text, p_holder uuid, p_held_by 
 returns table (leads boolean, leader text, until timestamptz)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
-  if p_name is null or p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0' then
-    raise exception 'name, holder, held_by or time is null, or the time is not above 0'
+  if p_name is null or p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0'
+     or p_for > interval '100 years' then
+    raise exception 'name, holder, held_by or time is null, or the time % is not above 0 and at most 100 years', p_for
       using errcode = 'PB001', hint = 'Say what is led, by whom (a uuid and words), and for how long.';
   end if;
+  perform resource.require_short('name', p_name);
   insert into lifecycle.leader as l (name, holder, held_by, renewed_at, expires_at)
   values (p_name, p_holder, p_held_by, clock_timestamp(), clock_timestamp() + p_for)
   on conflict (name) do update

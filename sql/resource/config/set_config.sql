@@ -25,6 +25,8 @@ begin
   v_component := coalesce(p_component, substring(p_key from '^([^:]+):.'), '');
   v_key := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', E'\\1') else p_key end;
   perform resource.require_setup(p_setup);
+  perform resource.require_short(k.key, k.text, 300)
+     from (values ('key', p_key), ('component', p_component), ('app', p_app)) k(key, text);
   select k.* into v_known from resource.known_key(v_component, v_key) k;
   v_is_set := exists (select from resource.config c
                        where c.setup is not distinct from v_setup and c.component = v_component and c.key = v_key);

@@ -10,6 +10,7 @@ begin
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
         using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
+    perform resource.require_short('setup', p_setup, 100);
     if pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'operator'),
                    'member') is not true then
       raise exception 'role % may not use setup %', resource.caller(), p_setup

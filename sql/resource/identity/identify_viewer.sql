@@ -3,7 +3,7 @@ language plpgsql stable as $$
 declare
   v_identity resource.identity;
 begin
-  if p_setup <> ''
+  if p_setup <> '' and octet_length(p_setup) <= 100
      and pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'viewer'),
                      'member') then
     v_identity.setup := p_setup;

@@ -15,6 +15,9 @@ begin
     raise exception 'role name is %', coalesce(quote_literal(p_role_name), 'null')
       using errcode = 'PB001', hint = 'Name the database role that the agent or submitter logs in with.';
   end if;
+  perform resource.require_short('role name', p_role_name, 63);
+  perform resource.require_short('owner group', p_owner_group);
+  perform resource.require_short('owner', p_owner_dn);
   perform resource.require_setup(p_setup);
   insert into resource.identity (setup, role_name, private, owner_group, owner_dn)
   values (p_setup, p_role_name, p_private, p_owner_group, p_owner_dn)

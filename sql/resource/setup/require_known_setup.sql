@@ -2,7 +2,7 @@ create or replace function resource.require_known_setup(p_setup text) returns vo
 language plpgsql stable as $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
-    raise exception 'there is no setup %', coalesce(quote_literal(p_setup), 'null')
+    raise exception 'there is no setup %', coalesce(quote_literal(left(p_setup, 100)), 'null')
       using errcode = 'PB001',
             hint = coalesce((select format('There are: %s%s.',
                                            string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20),

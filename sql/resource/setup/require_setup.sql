@@ -7,6 +7,7 @@ begin
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
         using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
+    perform resource.require_short('setup', p_setup, 100);
     insert into resource.setup (setup) values (p_setup) on conflict do nothing;
   end if;
 end $$;

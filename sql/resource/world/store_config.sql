@@ -7,6 +7,8 @@ declare
   v_left_out text[] := '{}'::text[];
 begin
   perform resource.identify(p_setup);
+  perform resource.check_keys('configuration', p_rows, '{"app": "a text", "component": "a text", "key": "a text",
+    "value": "JSON", "setup": "a text", "everywhere": "true or false", "forced": "true or false"}');
   for v_row in
     select r.app, coalesce(r.component, '') as component, r.key, r.value, coalesce(r.everywhere, false) as everywhere,
            coalesce(r.forced, false) as forced

@@ -2,7 +2,10 @@
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
 language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
-              when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
+              when p_kind = 'a text' then jsonb_typeof(p_value) = 'string'
+              when p_kind = 'a time'
+              then jsonb_typeof(p_value) = 'string'
+                   and p_value #>> '{}' ~* '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)? ?([+-][0-9:]+|Z|UTC)?$'
               when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
               when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
               when p_kind = 'an array of texts'
@@ -16,4 +19,4 @@ $$;
 
 comment on function resource.suits(text, jsonb) is
   'Whether a JSON value is of a kind as resource.table_column names it: a text, a number, an integer, true or false, '
-  'an array of texts.';
+  'an array of texts, a time (ISO 8601, of the years 1 to 9999).';

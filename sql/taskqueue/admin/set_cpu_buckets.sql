@@ -8,9 +8,8 @@ declare
   v_task_queue record;
 begin
   perform resource.identify(p_setup);
-  if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null
-     or exists (select from unnest(p_buckets) b where b <= 0) then
-    raise exception 'invalid buckets %', coalesce(p_buckets::text, 'null')
+  if coalesce(cardinality(p_buckets), 0) = 0 or exists (select from unnest(p_buckets) b where b <= 0 or b is null) then
+    raise exception 'invalid buckets %', coalesce(left(p_buckets::text, 100), 'null')
       using errcode = 'PB001', hint = 'Give at least one bucket; buckets are positive seconds.';
   end if;
   perform taskqueue.reconfigure(p_setup);

@@ -4,12 +4,13 @@ returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
-  if p_offered is null or p_offered = '' or p_accepted is null or '' = any (p_accepted)
-     or array_position(p_accepted, null) is not null then
-    raise exception 'platform % cannot be compatible with %', coalesce(quote_literal(p_offered), 'null'),
-      coalesce(p_accepted::text, 'null')
+  if p_offered is null or p_offered = '' or p_accepted is null
+     or exists (select from unnest(p_accepted) a where a = '' or a is null) then
+    raise exception 'platform % cannot be compatible with %', coalesce(quote_literal(left(p_offered, 100)), 'null'),
+      coalesce(left(p_accepted::text, 100), 'null')
       using errcode = 'PB001', hint = 'Name platforms by non-empty texts; an empty list clears.';
   end if;
+  perform resource.require_short('platform', a) from (select p_offered union all select unnest(p_accepted)) p(a);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.forget_offers(p_setup);

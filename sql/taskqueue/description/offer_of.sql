@@ -10,7 +10,7 @@ declare
   v_value jsonb;
 begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
-    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
+    raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
   end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
@@ -53,13 +53,13 @@ begin
       when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
       when 'Setup' then
         if taskqueue.one_text(v_key, v_value) <> p_setup then
-          raise exception 'Setup is %, but the call is for setup %', v_value, p_setup
+          raise exception 'Setup is %, but the call is for setup %', resource.shown(v_value), p_setup
             using errcode = 'PB001', hint = 'Omit Setup, or give the setup of the call.';
         end if;
       when 'JobID' then
         v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else
-        raise exception 'unknown key % (value %) in the resource description', v_key, v_value
+        raise exception 'unknown key % (value %) in the resource description', left(v_key, 100), resource.shown(v_value)
           using errcode = 'PB001',
                 hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.description_key k));
     end case;
@@ -69,7 +69,8 @@ begin
     v_offer.tags := taskqueue.tags_offered(p_resource);
   end if;
   if not v_offer.required_tags <@ v_offer.tags then
-    raise exception 'RequiredTag holds %, which the resource does not offer', p_resource -> 'RequiredTag'
+    raise exception 'RequiredTag holds %, which the resource does not offer',
+      resource.shown(p_resource -> 'RequiredTag')
       using errcode = 'PB001', hint = 'RequiredTag must be within what Tag, NumberOfProcessors and WholeNode offer.';
   end if;
   if p_identity.private then

@@ -3,12 +3,12 @@ create or replace function taskqueue.one_text(p_key text, p_value jsonb) returns
 language plpgsql immutable as $$
 begin
   if jsonb_typeof(p_value) is distinct from 'string' or p_value = '""' then
-    raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
+    raise exception '% is %, which is not a text', p_key, coalesce(resource.shown(p_value), 'missing')
       using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
   end if;
-  if length(p_value #>> '{}') > 1000 then
-    raise exception '% is a text of % characters', p_key, length(p_value #>> '{}')
-      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  if octet_length(p_value #>> '{}') > 1000 then
+    raise exception '% is a text of % bytes', p_key, octet_length(p_value #>> '{}')
+      using errcode = 'PB001', hint = 'A text may have 1,000 bytes.';
   end if;
   return p_value #>> '{}';
 end $$;

@@ -11,7 +11,7 @@ begin
     v_number := taskqueue.one_number('NumberOfProcessors', p_resource -> 'NumberOfProcessors');
     if v_number < 1 or v_number > 1024 or v_number <> trunc(v_number) then
       raise exception 'NumberOfProcessors is %, which is not an integer within 1..1024',
-        p_resource -> 'NumberOfProcessors'
+        resource.shown(p_resource -> 'NumberOfProcessors')
         using errcode = 'PB001', hint = 'Give the number of processors of the slot.';
     end if;
     v_tags := v_tags || array(select i || 'Processors' from generate_series(1, v_number::int) i);
@@ -21,7 +21,7 @@ begin
   end if;
   if p_resource ? 'WholeNode' then
     if jsonb_typeof(p_resource -> 'WholeNode') <> 'boolean' then
-      raise exception 'WholeNode is %, which is not true or false', p_resource -> 'WholeNode'
+      raise exception 'WholeNode is %, which is not true or false', resource.shown(p_resource -> 'WholeNode')
         using errcode = 'PB001', hint = 'Give true or false.';
     end if;
     if (p_resource -> 'WholeNode')::boolean then

@@ -16,22 +16,23 @@ begin
       end if;
       if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would unwrap lists within the list
         raise exception '% holds %, which is not a text', p_key,
-          jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
+          resource.shown(jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")'))
           using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
       end if;
       select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
     else
-      raise exception '% is %, which is not a text or a list of texts', p_key, p_value
+      raise exception '% is %, which is not a text or a list of texts', p_key, resource.shown(p_value)
         using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
   end case;
-  if length(array_to_string(v_texts, '')) > 1000 and exists (select from unnest(v_texts) t where length(t) > 1000) then
-    raise exception '% holds a text of % characters', p_key, (select max(length(t)) from unnest(v_texts) t)
-      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  if octet_length(array_to_string(v_texts, '')) > 1000
+     and exists (select from unnest(v_texts) t where octet_length(t) > 1000) then
+    raise exception '% holds a text of % bytes', p_key, (select max(octet_length(t)) from unnest(v_texts) t)
+      using errcode = 'PB001', hint = 'A text may have 1,000 bytes.';
   end if;
   if p_skip_empty then
     v_texts := array_remove(v_texts, '');
   elsif '' = any (v_texts) then
-    raise exception '% holds an empty text: %', p_key, p_value
+    raise exception '% holds an empty text: %', p_key, resource.shown(p_value)
       using errcode = 'PB001', hint = format('Omit %s to ask for nothing.', p_key);
   end if;
   return v_texts;

@@ -18,7 +18,7 @@ begin
     return p_requirements;
   end if;
   if jsonb_typeof(p_requirements) is distinct from 'object' then
-    raise exception 'requirements are %, not a JSON object', coalesce(p_requirements::text, 'null')
+    raise exception 'requirements are %, not a JSON object', coalesce(resource.shown(p_requirements), 'null')
       using errcode = 'PB001', hint = 'Give an object with OwnerDN, OwnerGroup and CPUTime at least.';
   end if;
   for v_key, v_value, v_canonical_key, v_type in
@@ -34,13 +34,13 @@ begin
       when 'cpu_time' then
         v_new := coalesce(to_jsonb(taskqueue.cpu_bucket_of(p_setup, taskqueue.one_number(v_key, v_value))), 'null');
       else
-        raise exception 'unknown requirement % (value %)', v_key, v_value
+        raise exception 'unknown requirement % (value %)', left(v_key, 100), resource.shown(v_value)
           using errcode = 'PB001',
                 hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.requirement_key k));
     end case;
     if v_key = 'Setup' then
       if v_new <> to_jsonb(p_setup) then
-        raise exception 'Setup is %, but the job goes to setup %', v_value, p_setup
+        raise exception 'Setup is %, but the job goes to setup %', resource.shown(v_value), p_setup
           using errcode = 'PB001', hint = 'Omit Setup, or give the setup of the call.';
       end if;
       continue;
@@ -50,7 +50,8 @@ begin
       v_same := v_new = case v_type when 'text' then to_jsonb(taskqueue.one_text(v_canonical_key, v_value))
                                     else to_jsonb(taskqueue.text_set(v_canonical_key, v_value)) end;
       if not v_same then
-        raise exception '% is % and % is %: they differ', v_key, p_requirements -> v_key, v_canonical_key, v_value
+        raise exception '% is % and % is %: they differ', v_key, resource.shown(p_requirements -> v_key),
+          v_canonical_key, resource.shown(v_value)
           using errcode = 'PB001', hint = format('%s is an alias of %s; give one of them.', v_key, v_canonical_key);
       end if;
     end if;
@@ -60,7 +61,7 @@ begin
   end loop;
   select k.key into v_key from taskqueue.requirement_key k where k.is_required and not v_out ? k.key limit 1;
   if found then
-    raise exception '% is missing in the requirements %', v_key, p_requirements
+    raise exception '% is missing in the requirements %', v_key, left(p_requirements::text, 200)
       using errcode = 'PB001', hint = 'OwnerDN (or Owner), OwnerGroup and CPUTime are required.';
   end if;
   if (v_out ->> 'MinRAM')::float8 > (v_out ->> 'MaxRAM')::float8 then

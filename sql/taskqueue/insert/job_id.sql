@@ -10,7 +10,7 @@ begin
       return v_id;
     end if;
   end if;
-  raise exception '% is %, which is not a positive bigint', p_key, coalesce(p_value::text, 'missing')
+  raise exception '% is %, which is not a positive bigint', p_key, coalesce(resource.shown(p_value), 'missing')
     using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
 end $$;
 

@@ -6,7 +6,7 @@ begin
     return p_user_priority;
   end if;
   raise exception 'user_priority of job % is %, which is not an integer within 0..10', p_job_id,
-    coalesce(p_user_priority::text, 'null')
+    coalesce(resource.shown(to_jsonb(p_user_priority)), 'null')
     using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
 end $$;
 

@@ -6,9 +6,9 @@ declare
   v_count bigint;
 begin
   perform resource.identify(p_setup);
-  if p_older_than is null or p_older_than < interval '0' then
+  if p_older_than is null or p_older_than not between interval '0' and interval '1000 years' then
     raise exception 'invalid older_than %', coalesce(p_older_than::text, 'null')
-      using errcode = 'PB001', hint = 'Give an interval that is not negative.';
+      using errcode = 'PB001', hint = 'Give an interval within 0 and 1000 years.';
   end if;
   delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
   get diagnostics v_count = row_count;

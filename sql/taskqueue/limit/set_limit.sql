@@ -25,6 +25,10 @@ begin
     raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null')
       using errcode = 'PB001', hint = 'A burst is the number of matches that may come at once after a pause.';
   end if;
+  perform resource.require_short('site', p_site, 800);
+  perform resource.require_short('CE', p_ce, 800);
+  perform resource.require_short('value', p_value, 800);
+  p_limit := round(p_limit, 6);  -- the resolution of an interval
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.forget_offers(p_setup);

@@ -6,6 +6,10 @@ language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null')
+      using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+  end if;
   perform taskqueue.enter_setup(p_setup);
   return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
 end $$;

@@ -6,16 +6,17 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
   if p_kind is null or p_kind not in ('job', 'owner', 'task_queue') then
-    raise exception 'invalid kind %', coalesce(quote_literal(p_kind), 'null')
+    raise exception 'invalid kind %', coalesce(quote_literal(left(p_kind, 100)), 'null')
       using errcode = 'PB001', hint = 'Kinds are job (its id), owner (OwnerDN) and task_queue (its id).';
   elsif p_name is null or p_name = ''
         or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
     raise exception 'invalid name % of a %',
-                    coalesce(quote_literal(p_name), 'null'),
+                    coalesce(quote_literal(left(p_name, 100)), 'null'),
                     case p_kind when 'task_queue' then 'TaskQueue' else p_kind end
       using errcode = 'PB001', hint = 'A job or TaskQueue is named by its id, an owner by OwnerDN.';
   end if;
   if p_kind = 'owner' then
+    perform resource.require_short('owner', p_name);
     return taskqueue.set_owner_held(p_setup, p_name, p_held);
   end if;
   perform taskqueue.enter_setup(p_setup);

@@ -13,9 +13,10 @@ begin
         or p_allow_background is null then
     raise exception 'invalid share %, job_sharing % or allow_background % of group %',
       coalesce(p_share::text, 'null'), coalesce(p_job_sharing::text, 'null'),
-      coalesce(p_allow_background::text, 'null'), p_group
+      coalesce(p_allow_background::text, 'null'), left(p_group, 100)
       using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
   end if;
+  perform resource.require_short('group', p_group);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.forget_offers(p_setup);

@@ -9,10 +9,10 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
-  if jsonb_typeof(p_leases) is distinct from 'array' then
-    raise exception 'leases are %, not a JSON array', coalesce(left(p_leases::text, 100), 'null')
-      using errcode = 'PB001', hint = 'Give leases as taskqueue.dump_leases writes them.';
-  end if;
+  perform resource.check_keys('lease', p_leases, '{"id": "an integer of 64 bits", "requirements": "JSON",
+    "user_priority": "a number", "state": "a text", "attempt": "a text", "site": "a text", "ce": "a text",
+    "role": "a text", "matched_at": "a time", "reported_at": "a time", "expires_at": "a time",
+    "kill_reason": "a text"}');
   for v_lease in
     select *
       from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority numeric, state text,

@@ -6,6 +6,7 @@ language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_moved bigint;
 begin
+  perform resource.require_limit('limit', p_limit);
   if not pg_try_advisory_xact_lock(hashtext('workload.fold_counts'), 0) then
     return 0;
   end if;
