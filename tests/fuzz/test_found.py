@@ -24,7 +24,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     """resource.store('s', 'queue', '[]', 'false')""": ("parents of queue are false", "true = all rows"),
     """workload.store('s', 'task', '[]', '["x"]')""": ('parent "x" of task is not an integer', "task_id"),
     """workload.store('s', 'task', '[{"task_id": 1, "frozen": "infinity"}]')""": ('frozen is "infinity"', ""),
-    "resource.set_clock('s', 'infinity')": ("clock is infinity, not of the years 1900 to 2999", "simulation"),
+    "resource.set_clock('s', 'infinity')": ("clock is infinity, which is not within the years 100 to 9999", "moment"),
     "resource.set_clock('s', '294276-01-01')": ("clock is 294276-01-01", "simulation"),
     "lifecycle.activate('s', -1)": ("limit is -1, not 0 or more", "highest number"),
     "lifecycle.expire_leases('s', -1)": ("most is -1, not 0 or more", "highest number"),
