@@ -37,9 +37,11 @@ def _command(algorithm: str) -> Callable[..., None]:
         *,
         task: Tasks = None,
         profile: Profile = None,
-        seed: Annotated[int | None, typer.Option(help="Make the draws of one worker repeatable.")] = None,
+        seed: Annotated[
+            int | None, typer.Option(min=0, max=2**63 - 1, help="Make the draws of one worker repeatable.")
+        ] = None,
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")] = False,
-        limit: Annotated[int | None, typer.Option(min=0, help="Decide at most this many tasks.")] = None,
+        limit: Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Decide at most this many tasks.")] = None,
         workers: Annotated[int, typer.Option(min=1, max=32, help="Share the tasks among this many connections.")] = 1,
         setup: Setup = "default",
         as_json: Json = False,

@@ -22,8 +22,10 @@ app = typer.Typer()
 PANEL = "Brokerage"
 
 Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's.")]
-Tasks = Annotated[list[int] | None, typer.Option("--task", help="Take only this task; repeat it for several.")]
-Limit = Annotated[int, typer.Option(min=0, help="Show at most this many rows of a table, 0 for all.")]
+Tasks = Annotated[
+    list[int] | None, typer.Option("--task", min=0, max=2**63 - 1, help="Take only this task; repeat it for several.")
+]
+Limit = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many rows of a table, 0 for all.")]
 Algorithm = Annotated[
     str, typer.Option(help="Algorithm whose rules or tasks these are; the error for an unknown one lists all.")
 ]

@@ -28,7 +28,7 @@ def classify(
     every: Annotated[
         float | None, typer.Option(min=1, max=3600, help="Repeat, with this many seconds between two rounds.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Show at most this many queues, 0 for all.")] = 30,
+    limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many queues, 0 for all.")] = 30,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:

@@ -54,6 +54,15 @@ def target() -> "Target":
 class BrokerGroup(TyperGroup):
     """The root command: turns errors that a user can act on into a line, a hint and exit code 1."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an argument that is no text: it could be neither stored nor printed."""
+        for argument in args:
+            try:
+                argument.encode()
+            except UnicodeEncodeError:
+                ctx.fail(f"argument {argument!a} is not UTF-8")
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:

@@ -5,7 +5,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from io import TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +20,8 @@ def reading(file: Path) -> Iterator[TextIO]:
         sys.stdin.reconfigure(encoding=encoding)
     try:
         opened = nullcontext(sys.stdin) if str(file) == "-" else file.open(encoding=encoding)
+        if isinstance(opened, TextIOWrapper) and isinstance(opened.buffer, BufferedReader):
+            opened.buffer.peek()  # some files open, and cannot be read
     except OSError as error:
         raise BrokerError(f"cannot read {file}: {error.strerror}", "name a file, or - for standard input") from None
     try:

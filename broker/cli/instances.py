@@ -15,7 +15,7 @@ from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
 
-_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only instances and steps of this task.")]
+_Task = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Only instances and steps of this task.")]
 _STEPS = """
     select state, count(*) as steps, sum(cpu) as cpu, sum(ram) as ram
       from monitor.instance_step
@@ -229,7 +229,7 @@ def catalogue(
 
 @app.command()
 def explain(
-    step: Annotated[int, typer.Argument(metavar="STEP", max=2**63 - 1, help="The step's id.")],
+    step: Annotated[int, typer.Argument(metavar="STEP", min=0, max=2**63 - 1, help="The step's id.")],
     *,
     setup: Setup = "default",
     as_json: Json = False,

@@ -19,7 +19,8 @@ app = typer.Typer()
 PANEL = "Lists"
 
 Limit = Annotated[
-    int | None, typer.Option(min=0, help="Show at most this many rows, 0 for all; 20 in tables, all in JSON.")
+    int | None,
+    typer.Option(min=0, max=2**31 - 1, help="Show at most this many rows, 0 for all; 20 in tables, all in JSON."),
 ]
 ROWS = 20
 """Rows of a table when no limit is given."""
@@ -206,6 +207,13 @@ def _show(
         output.say(f"there are more than {most:,}: --limit 0 shows all")
 
 
+def _option_of(chosen: Filter) -> Any:
+    """The option of a filter; a number is one that a bigint holds."""
+    if chosen.kind is int:
+        return typer.Option(min=0, max=2**63 - 1, help=chosen.help)
+    return typer.Option(help=chosen.help)
+
+
 def _command(name: str, of: List) -> Callable[..., None]:
     """The command that prints a list, with an option for each of its filters."""
 
@@ -214,8 +222,7 @@ def _command(name: str, of: List) -> Callable[..., None]:
         _show(name, of, setup, wanted, limit=limit, as_json=as_json)
 
     options: dict[str, tuple[Any, object]] = {
-        option: (Annotated[chosen.kind | None, typer.Option(help=chosen.help)], None)
-        for option, chosen in of.filters.items()
+        option: (Annotated[chosen.kind | None, _option_of(chosen)], None) for option, chosen in of.filters.items()
     }
     options["limit"] = (Limit, None)
     if of.of_setup:

@@ -20,7 +20,7 @@ app = typer.Typer()
 _Kind = Annotated[str, typer.Argument(metavar="KIND", help="job, owner or task-queue.")]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The id of a job or TaskQueue, or the OwnerDN of an owner.")]
 _Jobs = Annotated[
-    list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none.")
+    list[int] | None, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="Ids of jobs. All are changed, or none.")
 ]
 
 _WAITING = ("waiting", "held")  # states in monitor.job of a job that is in a TaskQueue
@@ -158,7 +158,8 @@ def cancel(
     jobs: _Jobs = None,
     *,
     task: Annotated[
-        int | None, typer.Option(max=2**63 - 1, help="Cancel all jobs of this task and set its status to aborted.")
+        int | None,
+        typer.Option(min=0, max=2**63 - 1, help="Cancel all jobs of this task and set its status to aborted."),
     ] = None,
     reason: Annotated[str, typer.Option(help="The reason that JobAgents get.")] = "cancelled",
     setup: Setup = "default",
@@ -187,7 +188,7 @@ def cancel(
 def retry(
     jobs: _Jobs = None,
     *,
-    task: Annotated[int | None, typer.Option(max=2**63 - 1, help="Retry all failed jobs of this task.")] = None,
+    task: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Retry all failed jobs of this task.")] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:

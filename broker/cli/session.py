@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Setup = Annotated[str, typer.Option(help="The tenant: DIRAC's Setup, PanDA's vo.")]
 """The type of a command's parameter `setup: Setup = "default"`."""
 
-Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")]
+Job = Annotated[int, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="The job's id.")]
 """The type of a command's argument that names a job."""
 
 

@@ -92,6 +92,8 @@ def conduct(
     from broker.synthetic import simulation as simulate
 
     console = output.console(stderr=quiet)
+    if folder:
+        simulate.require_folder(folder)
     with database.connect(target) as connection:
         setup = setup or f"simulation-{secrets.token_hex(3)}"
         [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
@@ -110,8 +112,8 @@ def conduct(
             found = simulate.figures(run)
             found["wall_seconds"] = round(wall, 1)
             found["calls"] = _calls(run)
-            files = simulate.write(run, found, folder) if folder else []
             conclude(found, run, console)
+            files = simulate.write(run, found, folder) if folder else []
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):

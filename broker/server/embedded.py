@@ -172,8 +172,11 @@ def socket_folder(home: Path, account: Account) -> Path:
 
 def _exists(home: Path) -> bool:
     """Whether the server was created."""
+    cluster = home / "cluster"
     try:
-        return (home / "cluster").exists()
+        if cluster.exists() and not cluster.is_dir():
+            raise EmbeddedError(f"{cluster} is not a folder", "set BROKER_HOME to a folder of your own")
+        return cluster.is_dir()
     except OSError as error:
         raise EmbeddedError(
             f"cannot look into {home}: {error.strerror}", "set BROKER_HOME to a folder of your own"
@@ -206,6 +209,8 @@ def _password(home: Path, name: str = "password") -> str:
         ) from None
     except FileNotFoundError:
         raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start anew") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise EmbeddedError(f"cannot read {file}: {error}", "restore it, or remove the folder to start anew") from None
 
 
 def _create(home: Path, programs: Installation, account: Account, lock: int) -> None:

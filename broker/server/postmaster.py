@@ -134,7 +134,7 @@ def port(cluster: Path) -> int:
     """The port chosen for this cluster."""
     try:
         return int((cluster / "port").read_text())
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         raise EmbeddedError(f"{cluster}/port does not hold a port", "write a free port number into it") from None
 
 

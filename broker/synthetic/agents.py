@@ -72,14 +72,20 @@ class Agents:
         self._begin = begin
         self._pipes: list[Connection] = []
         self._processes = []
-        for number in range(count):
-            receiver, sender = context.Pipe(duplex=False)
-            seeds = range(plan.seed + number, plan.seed + agents, count)
-            process = context.Process(target=_process, args=(plan, seeds, sender, begin), daemon=True)
-            process.start()
-            sender.close()  # the child's end: its death is then the pipe's end
-            self._pipes.append(receiver)
-            self._processes.append(process)
+        # Ctrl-C is for this process, which ends its children. They inherit the mask, so that none dies of it either
+        # while it is still importing its modules.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            for number in range(count):
+                receiver, sender = context.Pipe(duplex=False)
+                seeds = range(plan.seed + number, plan.seed + agents, count)
+                process = context.Process(target=_process, args=(plan, seeds, sender, begin), daemon=True)
+                process.start()
+                sender.close()  # the child's end: its death is then the pipe's end
+                self._pipes.append(receiver)
+                self._processes.append(process)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def __enter__(self) -> Self:
         self._begin.wait(timeout=60)
@@ -118,7 +124,6 @@ class _Call:
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
     """One process: an agent a seed, each in a thread with a connection of its own."""
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call reports its own error
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
     groups: set[str] = set()  # of which a sample was sent
     with JobAgent(plan.setup, plan.target, connections=len(seeds)) as agent:

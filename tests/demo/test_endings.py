@@ -59,3 +59,31 @@ def test_an_interrupted_demo_prints_what_it_leaves(running: Running) -> None:
     assert printed.startswith("interrupted; setup demo-")
     assert "remove_setup('demo-" in printed
     assert len(printed.splitlines()) == 1
+
+
+_AGENTS = """
+import os, signal, sys, threading, time
+from broker.database import Target
+from broker.synthetic import lhcb
+from broker.synthetic.agents import Agents, Plan
+
+def interrupt():
+    while True:
+        os.killpg(0, signal.SIGINT)
+        time.sleep(0.02)
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: None)
+    threading.Thread(target=interrupt, daemon=True).start()
+    with Agents(Plan("default", Target(sys.argv[1], "given"), lhcb.resources, 0.5), agents=2, processes=2) as agents:
+        print(sum(len(batch.seconds) for batch in agents.batches(60)) > 0)
+"""
+
+
+def test_an_interrupt_while_agents_start_is_for_their_parent(dsn: str, tmp_path: Path) -> None:
+    program = tmp_path / "agents.py"  # a file: spawned processes import it
+    program.write_text(_AGENTS)
+    done = subprocess.run(
+        [sys.executable, program, dsn], start_new_session=True, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")

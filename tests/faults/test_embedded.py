@@ -373,6 +373,20 @@ def test_folder_that_cannot_be_written(home: Path) -> None:
         embedded.up(home / "file" / "below")
 
 
+@pytest.mark.parametrize("name", ["cluster", "cluster/password", "cluster/port"])
+def test_a_file_and_a_folder_that_stand_for_each_other(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (home / name).parent.mkdir(exist_ok=True)
+    (home / name).touch() if name == "cluster" else (home / name).mkdir()
+    monkeypatch.setenv("BROKER_HOME", str(home))
+    for command in ("up", "status", "dsn", "queues"):
+        if (command, name) == ("status", "cluster/port"):
+            continue  # its password is missing
+        done = CliRunner().invoke(app, [command])
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["error", "hint"], done.stderr
+        assert str(home) in done.stderr
+
+
 def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
         monkeypatch.setenv(name, value)

@@ -150,6 +150,14 @@ def test_the_command_says_and_writes_what_came(cli: Cli, db: Connection, tmp_pat
     assert db.execute("select from resource.setup").fetchall() == []
 
 
+@pytest.mark.parametrize("place", ["a file", "a file/below", "/proc/x"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_run(cli: Cli, tmp_path: Path, place: str) -> None:
+    (tmp_path / "a file").touch()
+    said = cli("simulate", "--scenario", "calm", "--hours", 1000, "--output", tmp_path / place)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"error: cannot write into {tmp_path / place}: ")
+
+
 def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Connection) -> None:
     tiny = ("simulate", "--hours", 0.05, "--queues", 8, "--scale", 0.01, "--setup", "mine")
     said = cli(*tiny, "--keep", "--json", "--speed", 10_000)

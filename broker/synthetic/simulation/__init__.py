@@ -8,8 +8,21 @@ calls of calls.py, figures.py sums up the results, files.py writes them.
 from broker.synthetic.simulation.calls import Calls
 from broker.synthetic.simulation.engine import Run, Step
 from broker.synthetic.simulation.figures import figures, holds
-from broker.synthetic.simulation.files import write
+from broker.synthetic.simulation.files import require_folder, write
 from broker.synthetic.simulation.scenario import PRESETS, Scenario, Trouble, named
 from broker.synthetic.simulation.supply import make
 
-__all__ = ["PRESETS", "Calls", "Run", "Scenario", "Step", "Trouble", "figures", "holds", "make", "named", "write"]
+__all__ = [
+    "PRESETS",
+    "Calls",
+    "Run",
+    "Scenario",
+    "Step",
+    "Trouble",
+    "figures",
+    "holds",
+    "make",
+    "named",
+    "require_folder",
+    "write",
+]

@@ -2,18 +2,29 @@
 
 import csv
 import json
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from broker.errors import BrokerError
 from broker.synthetic.simulation.engine import Run
 from broker.synthetic.simulation.figures import series
 from broker.synthetic.simulation.supply import Row
 
 
+def require_folder(folder: Path) -> None:
+    """Make the folder, before anything takes time. Raises BrokerError when no file can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BrokerError(f"cannot write into {folder}: {error.strerror}", "name a folder for the files") from None
+
+
 def write(run: Run, found: Row, folder: Path) -> list[Path]:
     """Write all files of a run into a folder, and return them."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = [
         folder / "figures.json",
         folder / "series.csv",
