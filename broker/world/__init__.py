@@ -9,7 +9,7 @@ dump of what was loaded from a dump is the same text.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -24,9 +24,10 @@ from broker.database import Connection
 from broker.errors import BadRequest, BrokerError, from_database
 from broker.json_text import json_text
 from broker.json_text import parse as parse_text
+from broker.known_exports import recognise
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
-from broker.world.shape import HINT, Kept, Part, Reading, Row, nearest
+from broker.world.shape import ALIKE, HINT, Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
 __all__ = [
@@ -189,6 +190,10 @@ def _check(
         return clocks[into]
 
     reading = Reading(clock, merging=merge)
+    if not world.keys() & set(_NAMES) and 2 * sum(nearest(name, _NAMES, ALIKE) is not None for name in world) < len(
+        world
+    ):
+        _refuse_export("this", world)  # no section is here, and hardly one may be meant
     for section in world:
         if section not in _NAMES:
             meant = nearest(section, _NAMES)
@@ -351,6 +356,7 @@ def parse(text: str, name: str) -> World:
     """A world from its text. Raises BadRequest, naming the file."""
     world = parse_json(text, name)
     if not isinstance(world, dict):
+        _refuse_export(name, world)
         raise BadRequest(
             f"{name} holds no JSON object",
             f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}',
@@ -363,4 +369,12 @@ def parse_json(text: str, name: str) -> Any:
     try:
         return parse_text(text)
     except ValueError as error:
+        with suppress(ValueError):
+            _refuse_export(name, [parse_text(text.lstrip().partition("\n")[0])])
         raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None
+
+
+def _refuse_export(name: str, value: Any) -> None:
+    """Refuse what is an export of another system by its fields, with the option that takes it."""
+    if found := recognise(value):
+        raise BadRequest(f"{name} looks like {found.what}, not like a world", f"broker load {found.option} FILE")

@@ -19,7 +19,7 @@ NUMBER = (int, float)
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
 HINT = "see broker/docs/reference/world-fields.md"
 _MISSPELT = 100  # characters of the longest name that has similar ones
-_ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
+ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
 
 
 def require(kind: Kind, name: str, value: object) -> None:
@@ -140,7 +140,7 @@ class Reading:
     def keep(self, section: str, where: str, names: Iterable[str], known: Iterable[str]) -> None:
         """Note fields that are kept and no rule reads. known: those that may be meant."""
         known = list(known)
-        self.kept += [Kept(section, where, name, nearest(name, known, _ALIKE)) for name in names]
+        self.kept += [Kept(section, where, name, nearest(name, known, ALIKE)) for name in names]
 
     def row(self, where: str, value: Any, known: Fields) -> Row:
         """The columns of a row with known fields; others are noted as ignored."""

@@ -25,7 +25,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     """workload.store('s', 'task', '[]', '["x"]')""": ('parent "x" of task is not an integer', "task_id"),
     """workload.store('s', 'task', '[{"task_id": 1, "frozen": "infinity"}]')""": ('frozen is "infinity"', ""),
     "resource.set_clock('s', 'infinity')": ("clock is infinity, which is not within the years 100 to 9999", "moment"),
-    "resource.set_clock('s', '294276-01-01')": ("clock is 294276-01-01", "simulation"),
+    "resource.set_clock('s', '294276-01-01')": ("clock is 294276-01-01", "moment"),
     "lifecycle.activate('s', -1)": ("limit is -1, not 0 or more", "highest number"),
     "lifecycle.expire_leases('s', -1)": ("most is -1, not 0 or more", "highest number"),
     "lifecycle.forget_ended('s', -1)": ("limit is -1, not 0 or more", "highest number"),
