@@ -53,7 +53,7 @@ grant execute on function
 -- brokerage: explanations
 grant execute on function
   brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.obstacles,
-  brokerage.run_difference, brokerage.named_queues, brokerage.unknown_queues
+  brokerage.not_loaded, brokerage.run_difference, brokerage.named_queues, brokerage.unknown_queues
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,

@@ -166,6 +166,10 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
     places = "nuclei" if summary["algorithm"] == "production_task" else "queues"
     columns = ["rule", "criteria", "pairs", "tasks", places, ""]
     output.table("Rejected", columns, _barred(rejections, 2), drop=["", "criteria"])
+    rules = {row["rule"] for row in summary["rejections"]}
+    for row in summary["not_loaded"]:
+        if row["rule"] in rules:
+            output.say(f"{row['rule']}: {row['lack']}")
 
 
 def _show_assigned(places: list[tuple[str, int]], what: str, place: str) -> None:

@@ -62,6 +62,7 @@ def explain_task(
     elif queue is not None and explained["queues"]:
         _show_not_due(explained)
         _show_second_pass(explained)
+        _show_not_loaded(explained)
         if queue not in (row["queue"] for row in explained["queues"]):
             number = counted(len(explained["queues"]), "pseudo-queue")
             output.say(f"queue {queue} is unified: {number}, one for each of its resource types")
@@ -98,6 +99,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     """Show where a task or its jobs can go, and why not elsewhere."""
     task, refused = explained["task"], explained["refused"]
     _show_not_due(explained)
+    _show_not_loaded(explained)
     if refused:
         rule = f" by {refused['rule']}" if refused["rule"] else ""
         output.say(f"task {task}: {refused['verdict']}{rule}: {refused['reason']}")
@@ -122,7 +124,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
     shown = rejected[: limit or None]
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
-    cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
+    cells = [(row["queue"], row["rule"], row["criteria"], _reason(row, row["rule"], row["reason"])) for row in shown]
     output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     _show_named(explained)
     if never := of["not candidate"]:
@@ -130,6 +132,17 @@ def show_explanation(explained: Row, limit: int) -> None:
         output.bars(title, Counter(row["rule"] for row in never).most_common())
     if not of["candidate"]:
         _show_obstacles(explained)
+
+
+def _reason(row: Row, rule: str, reason: str) -> str:
+    """The reason of a rule, and what is not loaded that the rule takes for a fact."""
+    lack = row["not_loaded"].get(rule)
+    return f"{reason}; {lack}" if lack else reason
+
+
+def _show_not_loaded(explained: Row) -> None:
+    for lack in explained["not_loaded"]:
+        output.say(lack)
 
 
 def _kind(explained: Row) -> str:
@@ -208,7 +221,8 @@ def _show_obstacles(explained: Row) -> None:
     for number, row in enumerate(alone[:3]):
         more = "the most effective change" if number == 0 else "the next"
         places = _places(explained, row["opens"])
-        output.say(f"{more}: {row['rule']} alone rejects {places}, such as {row['example']}")
+        lack = f"; {row['not_loaded']}" if row["not_loaded"] else ""
+        output.say(f"{more}: {row['rule']} alone rejects {places}, such as {row['example']}{lack}")
 
 
 def _show_queue(row: Row, kind: str) -> None:
@@ -216,8 +230,16 @@ def _show_queue(row: Row, kind: str) -> None:
     found = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
     output.fields(
         f"{kind.capitalize()} {row['queue']}",
-        {**found, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]},
+        {
+            **found,
+            "rule": row["rule"],
+            "criteria": row["criteria"],
+            "reason": row["reason"],
+            "not loaded": row["not_loaded"].get(row["rule"]),
+        },
     )
     if len(row["all_reasons"] or ()) > 1:
-        cells = [reason.split(": ", 1) for reason in row["all_reasons"]]
+        cells = [
+            (rule, _reason(row, rule, reason)) for rule, reason in (said.split(": ", 1) for said in row["all_reasons"])
+        ]
         output.table("All rules that reject it", ["rule", "reason"], cells)

@@ -69,6 +69,7 @@ def load(
     Exports come first. A row of a world replaces the existing one, or is merged over it with --merge or beside exports.
     """
     from broker import world
+    from broker.operate.reading import not_loaded
     from broker.world import exports
 
     given = {name: [Path(file) for file in ctx.params[name.replace("-", "_")] or ()] for name in EXPORTS}
@@ -94,6 +95,8 @@ def load(
         if exported and (into := setup or "default") not in loaded.setups:
             loaded.setups.insert(0, into)
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
+        if exported:
+            lacking += [row["lack"] for row in not_loaded(connection, setup or "default") if row["queue"] is None]
     warnings = [
         *lacking,
         *loaded.kept,

@@ -6,6 +6,8 @@ Imports psycopg when it is first needed, so that the command line starts quickly
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from broker.database import Connection
 
 Row = dict[str, Any]
@@ -50,6 +52,7 @@ def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) 
             setup,
             run,
         ),
+        "not_loaded": [row for row in not_loaded(connection, setup) if row["rule"] and row["queue"] is None],
     }
 
 
@@ -62,6 +65,9 @@ def task_explanation(
     connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
 ) -> Row:
     """What a broker decides about a task: rows of brokerage.explain and brokerage.obstacles, and where the task stands.
+
+    A row of a queue that is rejected has `not_loaded`: by rule, what is not loaded and a rule takes for a fact.
+    `not_loaded` of the whole: what is not loaded of the task itself.
 
     algorithm: the broker; else the one that has the task now (brokerage.algorithm_of). `not_due`: why that broker does
     not take the task now (None: it does). `jobs`, `jobs_left`: its jobs, and those not assigned. `refused`: the row of
@@ -80,6 +86,9 @@ def task_explanation(
     rows = rows_of(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
     queues = [row for row in rows if row["queue"] is not None]
     of_task = [row for row in rows if row["queue"] is None]
+    lacks = not_loaded(connection, setup, task)
+    for row in queues:
+        row["not_loaded"] = {rule: lack for rule in _rules_of(row) if (lack := lack_of(lacks, rule, row["queue"]))}
     named = rows_of(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
     return {
         "setup": setup,
@@ -89,8 +98,28 @@ def task_explanation(
         "unknown_queues": [row["name"] for row in named if not row["queues"]],
         "refused": next((row for row in of_task if row["verdict"] != SECOND_PASS), None),
         "second_pass": next((row for row in of_task if row["verdict"] == SECOND_PASS), None),
+        "not_loaded": [row["lack"] for row in lacks if row["rule"] is None],
         "queues": queues,
-        "obstacles": rows_of(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
+        "obstacles": [
+            row | {"not_loaded": lack_of(lacks, row["rule"], row["example"].partition(": ")[0])}
+            for row in rows_of(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
+        ]
         if queues
         else [],
     }
+
+
+def not_loaded(connection: "Connection", setup: str, task: int | None = None) -> list[Row]:
+    """What a setup lacks that rules take for a fact: rows of brokerage.not_loaded."""
+    return rows_of(connection, "select * from brokerage.not_loaded(%s, %s::bigint)", setup, task)
+
+
+def lack_of(lacks: "Iterable[Row]", rule: str, queue: str) -> str | None:
+    """What a rule reads and is not loaded, of a queue (a pseudo-queue counts as its unified one) or of the setup."""
+    places = (None, queue, queue.rpartition("/")[0])
+    return next((row["lack"] for row in lacks if row["rule"] == rule and row["queue"] in places), None)
+
+
+def _rules_of(row: Row) -> set[str]:
+    """The rules that reject a queue."""
+    return {said.partition(": ")[0] for said in row["all_reasons"] or ()} | ({row["rule"]} - {None})

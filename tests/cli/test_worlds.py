@@ -115,8 +115,9 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
     assert cli("load").code == 2
     for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
         printed = cli("load", option, tmp_path / "latest.json")
-        assert printed.err.startswith(f"error: {tmp_path / 'latest.json'}: "), printed.err
-        assert f"{option[2:]}.AGLT2:CERN" in printed.err
+        wrong = f"error: {tmp_path / 'latest.json'}: this looks like PanDA's network metrics"
+        assert printed.err.startswith(wrong), printed.err
+        assert "hint:  load it with --network-metrics; " in printed.err
 
 
 def test_load_replaces_rows_or_merges_them(cli: Cli) -> None:

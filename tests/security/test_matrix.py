@@ -56,6 +56,7 @@ VIEWER = EVERYBODY | {
     "brokerage.classes",
     "brokerage.explain",
     "brokerage.obstacles",
+    "brokerage.not_loaded",
     "brokerage.run_difference",
     "brokerage.require_tasks",
     "workload.missing_reference",
