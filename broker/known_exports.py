@@ -13,16 +13,15 @@ _DEPTH = 5  # levels of objects below a record: counts of workers stand that dee
 
 @dataclass(frozen=True)
 class Export:
-    """An export: its option, what it is, where it is had, and what of a setup it gives.
+    """An export: its option, what it is, where it is had, and the shapes that are read.
 
-    marks: fields, in small letters, of which at least `needed` stand in such a file. gives: the kinds of data that the
-    export fills.
+    marks: fields, in small letters, of which at least `needed` stand in such a file.
     """
 
     name: str
     what: str
     sources: Sequence[str]
-    gives: Sequence[str]
+    shapes: str
     marks: frozenset[str]
     needed: int = 2
 
@@ -38,9 +37,9 @@ _PANDA = "https://pandaserver.cern.ch/api/v1"
 
 
 def _export(  # noqa: PLR0917  # a row of the table below
-    name: str, what: str, sources: Sequence[str], gives: str, marks: str, needed: int = 2
+    name: str, what: str, sources: Sequence[str], shapes: str, marks: str, needed: int = 2
 ) -> Export:
-    return Export(name, what, sources, gives.split(), frozenset(marks.lower().split()), needed)
+    return Export(name, what, sources, shapes, frozenset(marks.lower().split()), needed)
 
 
 EXPORTS: Mapping[str, Export] = {
@@ -50,7 +49,7 @@ EXPORTS: Mapping[str, Export] = {
             "cric-queues",
             "CRIC's export of PanDA queues",
             (f"{_CRIC}/atlas/pandaqueue/query/?json", f"{_CVMFS}/cric_pandaqueues.json"),
-            "queues",
+            "`{QUEUE: {...}}`, or a list of records with panda_resource or name. Fields that no rule reads are kept.",
             "astorages panda_resource atlas_site capability fairsharepolicy pledgedcpu wnconnectivity maxwdir"
             " transferringlimit maxrss corecount catchall",
         ),
@@ -58,14 +57,15 @@ EXPORTS: Mapping[str, Export] = {
             "cric-storages",
             "CRIC's export of DDM endpoints",
             (f"{_CRIC}/atlas/ddmendpoint/query/?json", f"{_CVMFS}/cric_ddmendpoints.json"),
-            "storages",
+            "`{STORAGE: {state, site, type, is_tape, detailed_status, space_free, ...}}`, or a list with names."
+            " Storages that are not ACTIVE are left out.",
             "is_tape detailed_status token space_method rprotocols arprotocols is_deterministic ddmgroups",
         ),
         _export(
             "cric-closeness",
             "CRIC's site matrix",
             (f"{_CRIC}/core/sitematrix/query/?json",),
-            "links",
+            "`[{src, dst, closeness}]`, or an object of these.",
             "src dst closeness",
             3,
         ),
@@ -73,21 +73,26 @@ EXPORTS: Mapping[str, Export] = {
             "software",
             "CRIC's export of releases and tags by queue",
             (f"{_CRIC}/atlas/pandaqueue/query/?json&preset=tags",),
-            "software",
+            '`{QUEUE or "ALL": {cmtconfigs, containers, cvmfs, architectures, tags}}`. `architectures` is a '
+            'list of objects such as `{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": '
+            '["avx2"]}`.',
             "cmtconfigs containers cvmfs tags architectures",
         ),
         _export(
             "network-metrics",
             "PanDA's network metrics, latest.json",
-            ("latest.json of PanDA's network weather service",),
-            "links",
+            ("http://atlas-adc-netmetrics-lb.cern.ch/metrics/latest.json",),
+            '`{"SRC:DST": {files: {queued: {ACTIVITY: {latest, timestamp}}}, mbps: {SYSTEM: {1h, 1d, 1w, '
+            "timestamp}}}}`. Figures older than an hour are not read.",
             "files mbps queued",
         ),
         _export(
             "rucio-usage",
             "Rucio's usage of RSEs",
             ("GET /rses/RSE/usage of Rucio's REST interface",),
-            "storages",
+            "Rows `{rse, source, used, free, total}`, or `{RSE: rows}`, or `{RSE: {source: row}}`; bytes. The "
+            "sources storage, expired, min_free_space and unavailable are read. Storages that are not loaded "
+            "are left out.",
             "source used free files total rse_id",
             3,
         ),
@@ -95,35 +100,42 @@ EXPORTS: Mapping[str, Export] = {
             "pilots",
             "PanDA's requests of pilots by queue",
             ("select site, getJob, updateJob, flag from ATLAS_PANDAMETA.SiteData where hours = 3",),
-            "pilots",
+            "`{QUEUE: {getJob, updateJob}}`, or rows with site, getJob, updateJob, flag and hours. Queues that "
+            "are not loaded are left out.",
             "getjob updatejob",
         ),
         _export(
             "workers",
             "Harvester's counts of workers",
             (f"{_PANDA}/harvester/get_worker_statistics",),
-            "workers",
+            "`{QUEUE: {HARVESTER: {LABEL: {RESOURCE_TYPE: {STATUS: workers}}}}}`. Queues that are not loaded "
+            "are left out.",
             "submitted running",
         ),
         _export(
             "jedi-tasks",
             "JEDI's tasks, or the parameters that tasks were submitted with",
             (f"{_PANDA}/task/get_detailed_info?task_id=ID", f"{_PANDA}/task/get_task_parameters?task_id=ID"),
-            "tasks",
+            "One task, a list, or `{TASK_ID: task}`, bare or as an answer of PanDA. A task is a row with JEDI's"
+            " columns (beside raw_task_params), the monitor's `{task, taskparams, datasets}`, or parameters as "
+            "a client submits them: these have no id of their own, stand under the id of the task, and get "
+            "JEDI's defaults.",
             "jeditaskid taskname jobparameters splitrule prodsourcelabel transhome processingtype",
         ),
         _export(
             "rucio-datasets",
             "Rucio's dataset replicas",
             ("GET /replicas/SCOPE/DATASET/datasets of Rucio's REST interface, or list_dataset_replicas of its client",),
-            "datasets",
+            "Lines or a list of `{scope, name, rse, length, available_length, bytes, available_bytes}`. Files "
+            "of the dataset stay.",
             "available_length available_bytes",
         ),
         _export(
             "rucio-replicas",
             "Rucio's file replicas",
             ("POST /replicas/list of Rucio's REST interface, or list_replicas of its client",),
-            "datasets",
+            "Lines or a list of `{scope, name, bytes, rses, states, parents}`, asked with resolve_parents; or "
+            "`{DATASET: [those]}`. Datasets are known by their names without the scope.",
             "rses pfns adler32 states md5",
         ),
         _export(
@@ -134,14 +146,18 @@ EXPORTS: Mapping[str, Export] = {
                 "select computingSite, jobStatus, gshare, resource_type, prodSourceLabel, njobs"
                 " from ATLAS_PANDA.JOBS_SHARE_STATS",
             ),
-            "statistics",
+            "`{QUEUE: {STATUS: jobs}}`, with a level of resource types, of labels, or both between; or rows "
+            "with computingSite, jobStatus, njobs and, as far as they are there, gshare, resource_type, "
+            "prodSourceLabel. Only rows have shares.",
             "activated assigned computingsite jobstatus njobs",
         ),
         _export(
             "dirac",
             "DIRAC's TaskQueueDB, a folder of its tables",
             ("mysqldump --tab=FOLDER TaskQueueDB", "mysql --batch -e 'select * from TABLE' TaskQueueDB > TABLE.tsv"),
-            "task_queues",
+            "tq_TaskQueues, tq_Jobs, tq_TQToSites, tq_TQToGridCEs, tq_TQToBannedSites, tq_TQToPlatforms, "
+            "tq_TQToJobTypes, tq_TQToTags and, where it is there, tq_RAM_requirements: a file each, TABLE.json,"
+            " TABLE.csv or TABLE.tsv with the columns in the first line, or TABLE.txt beside TABLE.sql.",
             "tqid",
             1,
         ),

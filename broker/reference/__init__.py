@@ -9,7 +9,19 @@ docstrings. One module of this package makes one kind of page.
 from collections.abc import Mapping
 from pathlib import Path
 
-from broker.reference import commands, errors, facts, functions, index, python, relations, rules, settings, worlds
+from broker.reference import (
+    commands,
+    errors,
+    exports,
+    facts,
+    functions,
+    index,
+    python,
+    relations,
+    rules,
+    settings,
+    worlds,
+)
 from broker.reference.catalogue import Connection
 from broker.reference.markdown import COMMAND, HEAD
 from broker.upgrade.source import package_folder
@@ -30,7 +42,7 @@ def folders() -> Mapping[str, Path]:
 def pages(connection: Connection) -> dict[Path, str]:
     """Every generated page as the database of `connection` and this program have it: file -> text."""
     database = [page for kind in _DATABASE for page in kind(connection)]
-    program = [*commands.pages(), *worlds.pages(connection), *python.pages()]
+    program = [*commands.pages(), *worlds.pages(connection), *exports.pages(), *python.pages()]
     made = {"sql/reference": [*index.pages(database), *database], "broker/docs/reference": program}
     return {folders()[name] / page.name: page.text for name, listed in made.items() for page in listed}
 

@@ -1,0 +1,25 @@
+"""The exports that `broker load` takes, from the table that the program reads itself."""
+
+from collections.abc import Iterator
+
+from broker.known_exports import EXPORTS
+from broker.reference.markdown import Page, bullets, code, escaped, page, section, wrapped
+
+
+def pages() -> Iterator[Page]:
+    """The page of exports: what each is, where it is had, and the shapes that are read."""
+    entries = [
+        section(
+            2,
+            export.name,
+            wrapped(escaped(f"`broker load {export.option}`: {export.what}. {export.shapes}")),
+            "It is had from",
+            bullets(code(source) for source in export.sources),
+        )
+        for export in EXPORTS.values()
+    ]
+    lead = (
+        "Exports of other systems that load as these systems write them, in the order in which they are loaded. "
+        "[Import](../how-to/import.md) shows them at work."
+    )
+    yield page("exports.md", "Exports", lead, entries)
