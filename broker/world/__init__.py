@@ -135,10 +135,20 @@ def load(
 
 
 _MISSING = {
-    "input": ("task names input datasets", "tasks name input datasets"),
-    "nucleus": ("task has a nucleus", "tasks have nuclei"),
-    "storage": ("queue names storages", "queues name storages"),
-    "replica": ("dataset has replicas at storages", "datasets have replicas at storages"),
+    "input": ("task names input datasets that are not there", "tasks name input datasets that are not there"),
+    "nucleus": ("task has a nucleus that is not there", "tasks have nuclei that are not there"),
+    "storage": ("queue names storages that are not there", "queues name storages that are not there"),
+    "replica": (
+        "dataset has replicas at storages that are not there",
+        "datasets have replicas at storages that are not there",
+    ),
+    "lfn": (
+        "dataset has replicas with files that are not its own",
+        "datasets have replicas with files that are not their own",
+    ),
+    "status": ("queue has a status that no rule knows", "queues have a status that no rule knows"),
+    "label": ("task has a label that PanDA does not know", "tasks have a label that PanDA does not know"),
+    "gshare": ("task has a share that is not there", "tasks have shares that are not there"),
 }
 """What names things that are not there (workload.missing_reference), one and several of them."""
 
@@ -146,11 +156,7 @@ _MISSING = {
 def missing(connection: Connection, setup: str) -> list[str]:
     """What of a setup names things that are not there, in words: counted, with an example."""
     rows = connection.execute("select kind, rows, example from workload.missing_reference(%s)", [setup]).fetchall()
-    return [
-        f"{number:,} {_MISSING[kind][number > 1]} that {'is' if (kind, number) == ('nucleus', 1) else 'are'} not there,"
-        f" such as {example}"
-        for kind, number, example in rows
-    ]
+    return [f"{number:,} {_MISSING[kind][number > 1]}, such as {example}" for kind, number, example in rows]
 
 
 def _kept(kept: Iterable[Kept]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from broker.errors import BadRequest
 from broker.json_text import json_text
 from broker.world.section import Described, Rows, Section, listed
-from broker.world.shape import Part, Reading, Row, elements, entries, fields, names, require, wrong
+from broker.world.shape import Part, Reading, Row, elements, entries, fields, names, nearest, require, wrong
 
 _DATASET = fields("type site distributed", times="created modified")
 _FILE = fields("lfn size nevents start_event end_event")
@@ -57,6 +57,7 @@ _SPLIT = fields("", **_FLAGS, **_NUMBERS, **{rule: column for rule, (column, _) 
 _PARAMS = fields("included_site excluded_site task_broker_on_master")
 _RESULT = fields("failed closed finished")
 _OUTPUT = fields("token", name="dataset")
+_COMPARED = 1_000  # files of a dataset that a name is compared with
 _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 
 _JOB = fields(
@@ -81,15 +82,33 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         if isinstance(own.get("site"), list):
             own["site"] = ",".join(names(f"{where}.site", own["site"]) or [])
         datasets.append({"dataset": dataset, **reading.row(where, own, _DATASET)})
+        lfns: set[str] = set()
         for place, (at, file) in enumerate(elements(f"{where}.files", given.get("files") or []), 1):
             row = reading.row(at, file, _FILE)
             require(str, f"{at}.lfn", row.get("lfn"))
+            if row["lfn"] in lfns:
+                raise BadRequest(
+                    f"{at}.lfn is {row['lfn']}, which stands here twice", "name each file once: it makes jobs"
+                )
+            lfns.add(row["lfn"])
             files.append({"dataset": dataset, "position": place, **row})
         for at, storage, replica in entries(f"{where}.replicas", given.get("replicas") or {}):
-            replicas.append({"dataset": dataset, "storage": storage, **reading.row(at, replica or {}, _REPLICA)})
+            row = reading.row(at, replica or {}, _REPLICA)
+            if lfns:
+                _require_files(f"{at}.lfns", row.get("lfns"), lfns)
+            replicas.append({"dataset": dataset, "storage": storage, **row})
     yield Part("workload.dataset", datasets)
     yield Part("workload.dataset_file", files, reading.parents(value, "files"))
     yield Part("workload.replica", replicas, reading.parents(value, "replicas"))
+
+
+def _require_files(where: str, given: Any, lfns: set[str]) -> None:
+    """Refuse a file of a replica that is none of its dataset."""
+    for lfn in names(where, given) or []:
+        if lfn not in lfns:
+            meant = nearest(lfn, sorted(lfns)[:_COMPARED])
+            hint = f"the nearest is {meant}" if meant else "name files of the dataset"
+            raise BadRequest(f"{where} names {lfn}, which is no file of the dataset", hint)
 
 
 def _write_dataset(_: Any, rows: Rows) -> Row:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
+from broker.errors import BadRequest
 from broker.synthetic import catalogue, grid
 from broker.synthetic.simulation.scenario import Scenario
 
@@ -87,12 +88,16 @@ class Supply:
         return sum(queue.cores for queue in self.queues)
 
     def site(self, wanted: int | str) -> str | None:
-        """A site by its name or its rank by cores, or None where it has no agents."""
+        """A site by its name or its rank by cores, or None where no site has that rank. Raises BadRequest."""
         sizes: dict[str, int] = {}
         for queue in self.queues:
             sizes[queue.site] = sizes.get(queue.site, 0) + queue.cores
         if isinstance(wanted, str):
-            return wanted if wanted in sizes else None
+            if wanted not in sizes:
+                raise BadRequest(
+                    f"the grid has no site {wanted}", f"sites are {', '.join(sizes)}; or name a rank, from 1"
+                )
+            return wanted
         ranked = sorted(sizes, key=lambda name: (-sizes[name], name))
         return ranked[wanted - 1] if 1 <= wanted <= len(ranked) else None
 

@@ -1,5 +1,6 @@
 -- Loads may come in any order, so that a name of what is not there is no error; but it may be a misspelt one, and
--- brokerage then decides as if there were nothing.
+-- brokerage then decides as if there were nothing. The like holds for words that no rule knows: sites may have their
+-- own ones, so they are stored.
 create or replace function workload.missing_reference(p_setup text) returns table (kind text, rows bigint, example text)
 language plpgsql stable security definer set search_path = workload, pg_temp as $$
 begin
@@ -28,6 +29,31 @@ begin
       from workload.replica r
      where r.setup = p_setup
        and not exists (select from resource.storage s where s.setup = p_setup and s.storage = r.storage)
+    union all
+    select 'lfn', null, format('%s at %s: %s', r.dataset, r.storage, l.lfn), r.dataset
+      from workload.replica r
+     cross join unnest(r.lfns) l(lfn)
+     where r.setup = p_setup
+       and exists (select from workload.dataset_file f where f.setup = p_setup and f.dataset = r.dataset)
+       and not exists (select from workload.dataset_file f
+                        where f.setup = p_setup and f.dataset = r.dataset and f.lfn = l.lfn)
+    union all
+    select 'status', null, format('%s: %s', q.queue, q.status), q.queue
+      from resource.queue q
+     where q.setup = p_setup
+       and q.status <> all (array['online', 'offline', 'brokeroff', 'test', 'standby', 'paused', 'downtime'])
+    union all
+    select 'label', t.task_id, format('task %s: %s', t.task_id, t.label), t.task_id::text
+      from workload.task t
+     where t.setup = p_setup
+       and t.label <> all (array['managed', 'user', 'panda', 'test', 'prod_test', 'ptest', 'rc_test', 'rc_test2',
+                                 'rc_alrb', 'install', 'service', 'ddm', 'rucio', 'validation'])
+    union all
+    select 'gshare', t.task_id, format('task %s: %s', t.task_id, t.gshare), t.task_id::text
+      from workload.task t
+     where t.setup = p_setup
+       and exists (select from resource.share s where s.setup = p_setup)
+       and not exists (select from resource.share s where s.setup = p_setup and s.gshare = t.gshare)
   )
   select m.kind, count(distinct m.at), (array_agg(m.name order by m.place, m.name collate "C"))[1]
     from missing m
@@ -37,5 +63,7 @@ end $$;
 
 comment on function workload.missing_reference(text) is
   'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, '
-  'queues their storages (storage), datasets those of their replicas (replica). '
+  'queues their storages (storage), datasets those of their replicas (replica), replicas their files (lfn), tasks '
+  'their shares (gshare; only where there are shares); and words that no rule and no export has: the status of queues '
+  '(status), the labels of tasks (label). '
   'Errors: PB001, PB002 (setup not granted).';

@@ -1,0 +1,62 @@
+"""What only a slip of the hand can mean: files twice or of another dataset, words that nobody knows, a missing site."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.commands import Cli
+
+FILES = [{"lfn": "raw.a"}, {"lfn": "raw.b"}]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "error", "hint"),
+    [
+        (
+            {"files": [{"lfn": "raw.a"}, {"lfn": "raw.a"}]},
+            "datasets.d.files[1].lfn is raw.a, which stands here twice",
+            "",
+        ),
+        (
+            {"files": FILES, "replicas": {"S": {"lfns": ["raw.a", "raw.c"]}}},
+            "datasets.d.replicas.S.lfns names raw.c, which is no file of the dataset",
+            "the nearest is raw.",
+        ),
+    ],
+)
+def test_files_twice_and_of_no_dataset_are_refused(cli: Cli, dataset: Any, error: str, hint: str) -> None:
+    printed = cli("load", "-", stdin=json.dumps({"datasets": {"d": dataset}}))
+    assert (printed.code, error in printed.err, hint in printed.err) == (1, True, True), printed.err
+
+
+def test_words_that_nobody_knows_are_warned_of(cli: Cli) -> None:
+    cli("load", "-", stdin=json.dumps({"datasets": {"d": {"files": FILES}}, "storages": {"S": {}}}))
+    given = {
+        "queues": {"Q": {"status": "onlin"}, "R": {"status": "brokeroff"}},
+        "shares": {"MC Default": {"target": 1}},
+        "tasks": [
+            {"id": 1, "label": "prod", "gshare": "MC Default"},
+            {"id": 2, "label": "managed", "gshare": "MC Defautl"},
+        ],
+        "datasets": {"d": {"replicas": {"S": {"lfns": ["raw.b", "raw.c"]}}}},
+    }
+    printed = cli("load", "-", "--merge", stdin=json.dumps(given))
+    assert (printed.code, printed.err.splitlines()) == (
+        0,
+        [
+            "1 task has a share that is not there, such as task 2: MC Defautl (setup default)",
+            "1 task has a label that PanDA does not know, such as task 1: prod (setup default)",
+            "1 dataset has replicas with files that are not its own, such as d at S: raw.c (setup default)",
+            "1 queue has a status that no rule knows, such as Q: onlin (setup default)",
+        ],
+    )
+
+
+def test_a_trouble_at_a_site_that_is_not_there_ends_the_simulation_at_once(cli: Cli, tmp_path: Any) -> None:
+    scenario = tmp_path / "nope.toml"
+    scenario.write_text(
+        'hours = 0.1\nqueues = 4\n[[trouble]]\nkind = "black hole"\nbegin = 0.1\nend = 0.5\nsite = "NOPE"\n'
+    )
+    printed = cli("simulate", "--scenario", scenario)
+    assert (printed.code, "the grid has no site NOPE" in printed.err) == (1, True), printed.err
