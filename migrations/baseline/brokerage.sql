@@ -45,7 +45,7 @@ create table brokerage.task_decision (
   decided_at     timestamptz,  --: When (resource.clock).
   --: candidates, pending, throttled, failed, or error: the task could not be evaluated.
   status         text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error')),
-  rule           text,  --: Rule that throttled or failed the whole task; null = none.
+  rule           text,  --: Rule that throttled or failed the whole task, or raised its error; null = none.
   reason         text,  --: Why it was throttled or failed, or the error, in words.
   errcode        text,  --: SQLSTATE of an error.
   retry_at       timestamptz,  --: When a pending task is brokered again.

@@ -226,8 +226,47 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
         status, _, reason, code, *counts = run.pop(task)
         assert (status, code, counts) == ("error", errcode, [0, 0, 0])
         assert message.format(task=task) in reason
+        assert reason.startswith("rule odd of profile acme, queue ")
         expected.pop(task)
         assert run == expected
+        with pytest.raises(psycopg.Error, match=f"task {task}, rule odd of profile acme, queue ") as caught:
+            db.execute("select * from brokerage.explain('grid', %s, 'acme', 'production_job')", [task])
+        assert caught.value.sqlstate == errcode
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "body"),
+    [
+        ("row rule", "text", "select case when q.queue = '{queue}' and 1 / (t.task_id * 0) > 1 then 'no' end"),
+        ("weight", "float8", "select case when q.queue = '{queue}' then 1 / (t.task_id * 0)::float8 else 1 end"),
+        ("task rule", "text", "select case when 1 / (t.task_id * 0) > 1 then 'no' end"),
+    ],
+)
+def test_a_rule_that_raises_is_named_with_its_queue(
+    clone: Callable[[], Connection], kind: str, result: str, body: str
+) -> None:
+    """The queue is one that the rules before it leave; errors of further tasks name the rule, which is asked once."""
+    with clone() as db:
+        run = _run(db, "documented", p_limit=20)
+        query = (
+            "select queue from brokerage.decision where run_id = %s and verdict = 'c' group by 1 order by count(*) desc"
+        )
+        [(queue,), *_] = db.execute(query, [run]).fetchall()
+        facts = "t brokerage.task_facts"
+        facts += "" if kind == "task rule" else ", q brokerage.queue_facts, p brokerage.pair_facts"
+        db.execute("create schema acme; grant usage on schema acme to public")
+        db.execute(
+            f"create function acme.odd({facts}) returns {result} stable return (" + body.format(queue=queue) + ")"
+        )
+        db.execute("select brokerage.set_profile('acme', 'documented')")
+        rule = {"kind": kind, "position": {"task rule": 5, "row rule": 35, "weight": 305}[kind], "function": "acme.odd"}
+        rule |= {"parameters": {"status": "failed"}} if kind == "task rule" else {}
+        db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
+        raised = [row for row in _tasks(db, _run(db, "acme", p_limit=20)).values() if row[0] == "error"]
+    place = "" if kind == "task rule" else f", queue {queue}"
+    reasons = [reason for _, _, reason, *_ in raised]
+    assert f"rule odd of profile acme{place}: division by zero" in reasons
+    assert {reason.partition(", queue")[0].partition(":")[0] for reason in reasons} == {"rule odd of profile acme"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -6,6 +6,9 @@ returns void
 language plpgsql as $$
 declare
   v_half int := cardinality(p_task_ids) / 2;
+  v_error text;
+  v_errcode text;
+  v_rule text;
 begin
   if cardinality(p_task_ids) = 0 then
     return;
@@ -14,13 +17,25 @@ begin
     perform brokerage.decide_together(p_run, p_task_ids, p_queues);
     return;
   exception when data_exception or cardinality_violation or raise_exception then
-    if v_half = 0 then
-      insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates,
-                                           rejected, not_candidates)
-      values (p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', sqlerrm, sqlstate, 0, 0, 0);
-      return;
-    end if;
+    v_error := sqlerrm;
+    v_errcode := sqlstate;
   end;
+  if v_half = 0 then
+    -- rules are asked once for an error of a run: hundreds of tasks may have the same
+    select d.rule into v_rule
+      from brokerage.task_decision d
+     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error' and d.errcode = v_errcode
+       and right(d.reason, length(v_error)) = v_error
+     limit 1;
+    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, errcode, candidates,
+                                         rejected, not_candidates)
+    select p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', coalesce(v_rule, f.rule),
+           concat_ws(': ', f.place, 'rule ' || v_rule || ' of profile ' || p_run.profile, v_error), v_errcode, 0, 0, 0
+      from (select null) n
+      left join lateral brokerage.failing_rule(p_run.setup, p_run.profile, p_run.algorithm, p_task_ids[1], p_queues,
+                                               v_error) f on v_rule is null;
+    return;
+  end if;
   perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
   perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
                            case when brokerage.sees_assignments(p_run.profile, p_run.algorithm)

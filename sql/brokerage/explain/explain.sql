@@ -21,6 +21,7 @@ declare
   v_status text;
   v_rule text;
   v_reason text;
+  v_place text;
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -40,13 +41,13 @@ begin
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id],
                                                           brokerage.base_profile(v_profile), v_algorithm) f);
   v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
+  v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query
     select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
   if (v_tasks[1]).second_pass then
     return query
@@ -55,6 +56,15 @@ begin
       from brokerage.second_pass(v_profile, v_algorithm) s;
   end if;
   return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
+exception when data_exception or cardinality_violation or raise_exception then
+  select f.place into v_place
+    from brokerage.failing_rule(p_setup, v_profile, v_algorithm, p_task_id, v_queues, sqlerrm) f;
+  if v_place is null then
+    raise;
+  end if;
+  raise exception 'task %, %: %', p_task_id, v_place, sqlerrm
+    using errcode = sqlstate,
+          hint = 'Let the rule answer for such figures, or switch it off (brokerage.set_rule).';
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is

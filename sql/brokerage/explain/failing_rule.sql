@@ -1,0 +1,65 @@
+-- Which rule of a profile raises an error, for whoever wrote it: rules are inlined into one query, whose error names
+-- none of them. They are asked one by one, each on the pairs that the rules before it leave, as the query asks them;
+-- then without that, as an explanation asks them. The queue is found by halving. Only the way of an error comes here.
+create or replace function brokerage.failing_rule(
+  p_setup text, p_profile text, p_algorithm text, p_task_id bigint, p_queues brokerage.queue_facts[], p_error text
+) returns table (rule text, place text)
+language plpgsql stable as $$
+#variable_conflict use_column
+declare
+  v_base_profile text := brokerage.base_profile(p_profile);
+  v_facts record := brokerage.compose_facts(false, p_algorithm, false);
+  v_tasks brokerage.task_facts[];
+  v_asked text[];
+  v_call text;
+  v_query text;
+  v_rule brokerage.profile_rule;
+  v_first int;
+  v_last int;
+  v_half int;
+begin
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, p_profile, p_algorithm, v_tasks);
+  for v_round in 1 .. 2 loop
+    for v_rule in
+      select r.*
+        from brokerage.rule_in_force r
+       where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.function is not null
+         and r.kind not in ('fact', 'pending')
+       order by r.kind <> 'task rule', r.position, r.rule
+    loop
+      if v_rule.kind in ('task rule', 'second pass') then
+        v_query := format('select count(%s) from unnest($2) t where $1 is not null and $3 is not null '
+                          'and $4 is not null', brokerage.rule_call(v_rule, 't'));
+      else
+        v_call := brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_facts.pair));
+        v_query := format('select count(case when coalesce(%s) is null then %s end) from %s',
+                          array_to_string('null::text'::text || case when v_round = 1 then v_asked end, ', '), v_call,
+                          v_facts.base);
+        v_asked := v_asked || case when v_rule.kind in ('candidate', 'row rule') then v_call end;
+      end if;
+      continue when brokerage.error_of(v_query, p_setup, v_tasks, p_queues, v_base_profile) is distinct from p_error;
+      v_first := 1;
+      v_last := cardinality(p_queues);
+      while v_first < v_last and v_rule.kind not in ('task rule', 'second pass') loop
+        v_half := (v_first + v_last) / 2;
+        if brokerage.error_of(v_query, p_setup, v_tasks, p_queues[v_first : v_half], v_base_profile) = p_error then
+          v_last := v_half;
+        else
+          v_first := v_half + 1;
+        end if;
+      end loop;
+      return query
+      select v_rule.rule, concat_ws(', ', format('rule %s of profile %s', v_rule.rule, p_profile),
+                                    case when v_rule.kind not in ('task rule', 'second pass')
+                                         then 'queue ' || p_queues[v_first].queue end);
+      return;
+    end loop;
+  end loop;
+exception when data_exception or cardinality_violation or raise_exception then
+  return;  -- the facts of the task cannot be made: no rule was asked
+end $$;
+
+comment on function brokerage.failing_rule(text, text, text, bigint, brokerage.queue_facts[], text) is
+  'The rule of a profile that raises an error for a task, and in words with the profile and a queue that it is raised '
+  'for (place); no row where no rule alone raises it. p_error: the text of the error.';
