@@ -118,13 +118,14 @@ class Story:
     finishing: set[str] = field(default_factory=set)
     finished: set[str] = field(default_factory=set)
     releasing: set[str] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, work: Field) -> "Story":
         story = cls()
         for journal in work.home.glob("journal-*"):
             for line in journal.read_text().splitlines():
-                what, *words = line.split()
+                _, what, *words = line.split()
                 if what == "inserted":
                     story.inserted |= set(map(int, words))
                 elif what == "inserting":
@@ -174,6 +175,7 @@ def compare(work: Field, killed: int) -> Story:
     assert unheard_of == set().union(*(batch for batch in story.inserting if batch & unheard_of))
     assert len([batch for batch in story.inserting if batch & unheard_of]) <= killed
     assert max(story.got.values()) == 1, "one attempt was given to two agents"
+    assert not story.stale, "an agent was refused the job that it had"
     got = set(story.got)
     assert story.finished <= set(ended.values()), "a job that was finished is not ended"
     assert set(ended.values()) <= story.finishing, "a job ended that nobody finished"

@@ -2,8 +2,9 @@
 
     python worker.py agent|client|inserter|keeper|worker|broker DSN JOURNAL STOP NUMBER
 
-The journal gets a line before and after each call, so that it tells what the caller knew when it was killed. A call
-whose connection broke is repeated, with its request id, on a new connection: the server may have been killed.
+The journal gets a line before and after each call, with the time (nanoseconds of the machine's monotonic clock), so
+that it tells what the caller knew when it was killed. A call whose connection broke is repeated, with its request id,
+on a new connection: the server may have been killed.
 When the file STOP appears the program ends after its call. BROKER_PREPARE=off is for PgBouncer, as everywhere.
 """
 
@@ -39,7 +40,7 @@ class Caller:
     def note(self, *words: Any) -> None:
         """A line of the journal."""
         with Path(self._journal).open("a") as journal:  # it reaches the kernel at once: kill -9 loses none
-            journal.write(" ".join(map(str, words)) + "\n")
+            journal.write(" ".join(map(str, (time.monotonic_ns(), *words))) + "\n")
 
     def rows(self, query: str, *arguments: Any) -> list[Any]:
         """The answer of a query that may be repeated."""
@@ -58,7 +59,7 @@ class Caller:
 
 
 def agent(caller: Caller, stop: Path, number: int) -> None:
-    """Take jobs, report, and finish most of them; give some back, keep some."""
+    """Take jobs, report, and finish most of them; give some back, keep some. A refused attempt is noted as stale."""
     chance = random.Random()
     resource = Jsonb({"CPUTime": 10**6, **({"Site": f"S{number % 3}"} if number % 2 else {})})
     while not stop.exists():
@@ -69,21 +70,26 @@ def agent(caller: Caller, stop: Path, number: int) -> None:
         )  # fmt: skip
         caller.note("answered", *(f"{job_id}:{attempt}" for job_id, attempt in taken))
         for job_id, attempt in taken:
-            caller.rows("select * from taskqueue.report_job('default', %s, %s)", job_id, attempt)
             what = chance.random()
-            if what < 0.1:
-                continue  # keeps it
-            if what < 0.2:
-                caller.note("releasing", f"{job_id}:{attempt}")
-                try:
+            call = "report_job"
+            try:
+                caller.rows("select * from taskqueue.report_job('default', %s, %s)", job_id, attempt)
+                if what < 0.1:
+                    continue  # keeps it
+                if what < 0.2:
+                    caller.note("releasing", f"{job_id}:{attempt}")
+                    call = "release_job"
                     caller.rows("select taskqueue.release_job('default', %s, %s)", job_id, attempt)
-                except psycopg.Error as error:
-                    if error.sqlstate != "PB003":  # it was released, the answer was lost, and this was the repetition
-                        raise
-            else:
-                caller.note("finishing", f"{job_id}:{attempt}")
-                caller.rows("select taskqueue.finish_job('default', %s, %s)", job_id, attempt)
-                caller.note("finished", f"{job_id}:{attempt}")
+                else:
+                    caller.note("finishing", f"{job_id}:{attempt}")
+                    call = "finish_job"
+                    caller.rows("select taskqueue.finish_job('default', %s, %s)", job_id, attempt)
+                    caller.note("finished", f"{job_id}:{attempt}")
+            except psycopg.Error as error:
+                if error.sqlstate != "PB003":
+                    raise
+                if call != "release_job":  # else it was released, the answer was lost, and this was the repetition
+                    caller.note("stale", f"{job_id}:{attempt}")
 
 
 def client(caller: Caller, stop: Path, number: int) -> None:

@@ -76,8 +76,10 @@ def test_fail_over(server: Server, tmp_path: Path) -> None:
     assert done.returncode == 0 and "revision" in done.stdout, done.stderr
     done = run(checking, server.dsn, tmp_path)
     assert "the database is what the release says" in done.stdout and "Findings" in done.stdout, done.stdout
-    [query] = blocks("fail-over", "sql")
+    ids, query = blocks("fail-over", "sql")
     with psycopg.connect(server.dsn) as conn:
+        [(moved_to,)] = conn.execute(ids.encode()).fetchall()
+        assert moved_to >= 10**12 + 10**6
         assert conn.execute(query.encode()).fetchall() == []
 
 

@@ -6,6 +6,7 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
+  perform instance.skip_lost_ids();
   ended := instance.end_left_steps(p_setup);
   insert into instance.step as s (setup, step_id, task_id, queue, job_id, cpu, ram)
   select p_setup, nextval('instance.step_id'), n.task_id, n.queue, n.job_id, n.cpu, n.ram

@@ -20,6 +20,7 @@ begin
   perform resource.require_known_setup(p_setup);
   perform resource.require_read_committed();
   perform instance.lock_schedule(p_setup);
+  perform instance.skip_lost_ids();
   placed := 0;
   requested := 0;
   released := 0;

@@ -7,6 +7,7 @@ begin
   perform instance.identify_submitter(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
   perform resource.require_setup(p_setup);
+  perform instance.skip_lost_ids();
   v_ids := array(select coalesce((e.step ->> 'id')::bigint, nextval('instance.step_id'))
                    from jsonb_array_elements(p_jobs) with ordinality e (step, place)
                   order by e.place);

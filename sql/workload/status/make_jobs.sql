@@ -9,6 +9,7 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_made bigint;
 begin
+  perform resource.skip_lost_ids('workload.job_id', 1000000000000, 1000000000000);
   with wanted as materialized (
     select u.task_id, u.queue, g.place
       from (select w.task_id, w.queue, w.jobs,

@@ -1,0 +1,20 @@
+-- fail-over.md, Ids of lost commits. A promoted standby may lack the last commits and would give their ids again, while
+-- agents and machines still go by them. The sequence moves on once a timeline; under a lock, as another caller's ids
+-- would be given twice else.
+create or replace function resource.skip_lost_ids(p_sequence regclass, p_first bigint, p_apart bigint) returns void
+language plpgsql as $$
+declare
+  v_first bigint := p_first + p_apart * (resource.timeline() - 1);
+begin
+  if pg_sequence_last_value(p_sequence) >= v_first then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('skip_lost_ids', p_sequence::oid::bigint));
+  if coalesce(pg_sequence_last_value(p_sequence), 0) < v_first then
+    perform setval(p_sequence, v_first, false);
+  end if;
+end $$;
+
+comment on function resource.skip_lost_ids(regclass, bigint, bigint) is
+  'Moves a sequence to the ids of the server''s timeline: from p_first on in timeline 1, p_apart further in each that '
+  'follows. Does nothing where the sequence is there already.';
