@@ -102,7 +102,7 @@ grant execute on function
   lifecycle.activate, lifecycle.cancel_task, lifecycle.expire_leases, lifecycle.measure_shares,
   lifecycle.watch_timeouts, lifecycle.fast_rebroker, lifecycle.forget_ended, lifecycle.maintain, lifecycle.retry_jobs,
   lifecycle.retry_task, lifecycle.set_settings, lifecycle.set_timeout, lifecycle.remove_timeout, lifecycle.lead,
-  lifecycle.stand_down, lifecycle.watch_step, lifecycle.setups
+  lifecycle.stand_down, lifecycle.forget_loop, lifecycle.watch_step, lifecycle.setups, lifecycle.make_partitions
   to broker_operator;
 grant execute on function lifecycle.cancel_jobs to broker_submitter, broker_operator;
 grant execute on function
@@ -110,16 +110,16 @@ grant execute on function
   to broker_operator, broker_viewer;
 grant execute on procedure lifecycle.watch to broker_operator;
 grant select on table
-  lifecycle.timeout_rule, lifecycle.timeout_in_force, lifecycle.setting_in_force
+  lifecycle.timeout_rule, lifecycle.timeout_in_force, lifecycle.setting_in_force, lifecycle.needed_loop
   to broker_operator, broker_viewer;
 
 -- monitor: views for people
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.health, monitor.health_clock,
-  monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work,
-  monitor.job,
+  monitor.health_loop, monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table,
+  monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
-  monitor.job_without_queue, monitor.lease, monitor.matches_per_minute, monitor.matching_difference,
+  monitor.job_without_queue, monitor.lease, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
   monitor.oldest_job, monitor.queue, monitor.resource_seen, monitor.setting, monitor.setup, monitor.share_tree,
   monitor.site_limit, monitor.task, monitor.task_decision, monitor.task_queue, monitor.transition,
   monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site

@@ -19,14 +19,15 @@ from broker.cli import (
     explain,
     instances,
     lists,
+    maintain,
     operate,
+    run,
     server,
     settings,
     shares,
     simulate,
     submit,
     task_queues,
-    watchdog,
     worlds,
 )
 
@@ -47,7 +48,9 @@ app.add_typer(task_queues.app)
 app.add_typer(lists.app)
 app.add_typer(worlds.app)
 app.add_typer(settings.app)
-app.add_typer(watchdog.app)
+app.add_typer(run.app)
+app.add_typer(run.loops_app, name="loops", rich_help_panel="Setups")
+app.add_typer(maintain.app)
 app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)

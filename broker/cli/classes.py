@@ -1,6 +1,5 @@
 """`broker classify`: classes of queues, users and tasks of user analysis."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -25,9 +24,6 @@ def classify(
         str | None, typer.Option(help="Profile whose formula is used, documented or panda2026; else the setup's.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the classes and store nothing.")] = False,
-    every: Annotated[
-        float | None, typer.Option(min=1, max=3600, help="Repeat, with this many seconds between two rounds.")
-    ] = None,
     limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many queues, 0 for all.")] = 30,
     setup: Setup = "default",
     as_json: Json = False,
@@ -36,22 +32,18 @@ def classify(
 
     The class of a queue depends on how long jobs of User Analysis waited there, that of a user on the slots in use,
     that of a task on its user and its progress. Throttles and weights use the classes. The class of a task is valid for
-    15 minutes, so run this every 10. The profile panda2026 counts merge jobs (processing_type pmerge) only. Needs the
-    role broker_operator.
+    15 minutes, so `broker run` does this every 10. The profile panda2026 counts merge jobs (processing_type pmerge)
+    only. Needs the role broker_operator.
     """
     with session() as connection:
         require_setup(connection, setup)
-        while True:
-            with connection.transaction(force_rollback=dry_run):
-                connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
-                found = rows_of(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
-            if as_json:
-                output.json_out(found)
-            else:
-                _show(found, setup, limit)
-            if every is None:
-                return
-            time.sleep(every)
+        with connection.transaction(force_rollback=dry_run):
+            connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
+            found = rows_of(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
+    if as_json:
+        output.json_out(found)
+    else:
+        _show(found, setup, limit)
 
 
 def _show(rows: list[Row], setup: str, limit: int) -> None:

@@ -1,6 +1,5 @@
 """`broker instances`: rented machines and the steps packed onto them; schedules, catalogues of types, explanations."""
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -122,21 +121,15 @@ def schedule(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show where the jobs of one task would be placed, and change nothing.")
     ] = False,
-    every: Annotated[
-        float | None, typer.Option(help="Repeat, with this many seconds (at least 0.1) between two schedules.")
-    ] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
     """Pack the waiting steps of a task, or of all tasks, onto instances, and release instances without steps.
 
-    Waiting jobs of cloud queues get steps first. Run it with --every beside the JobAgents.
+    Waiting jobs of cloud queues get steps first. `broker run` does it every 20 seconds.
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
-    if every is not None and (dry_run or not 0.1 <= every <= 86_400):  # nan is neither
-        wrong = "a dry run is one schedule" if dry_run else f"{every:g} is not between 0.1 and 86400 seconds"
-        raise typer.BadParameter(wrong, param_hint="--every")
     with session() as connection:
         require_setup(connection, setup)
         if dry_run:
@@ -147,32 +140,8 @@ def schedule(
                 columns = ["instance", "type", "steps", "cpu", "ram", "first"]
                 output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
             return
-    _again(setup, task, every, as_json=as_json)
-
-
-def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) -> None:
-    """Schedule once or repeatedly. Repetition waits for a server that does not answer."""
-    import psycopg
-
-    from broker.errors import ConnectError
-
-    shown: Row | None = None
-    while True:
-        try:
-            with session() as connection:
-                while True:
-                    [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
-                    if done != shown:
-                        _show_schedule(setup, done, as_json=as_json)
-                    if every is None:
-                        return
-                    shown = done
-                    time.sleep(every)
-        except (psycopg.OperationalError, ConnectError) as error:
-            if every is None:
-                raise
-            output.note(f"{str(error).splitlines()[0]}; trying again")
-            time.sleep(every)
+        [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
+    _show_schedule(setup, done, as_json=as_json)
 
 
 def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from broker.cli import common, output
 from broker.cli.common import Json
-from broker.cli.session import install_if_new, usable
+from broker.cli.session import install_if_new, make_partitions, usable
 
 app = typer.Typer()
 PANEL = "Server"
@@ -24,10 +25,14 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Start the embedded server and leave it running. The first start creates it and installs pgbroker."""
+    from broker import database, upgrade
     from broker.server import embedded
 
     server = embedded.up(account_name=account)
     new = install_if_new(server.dsn)
+    with database.connect(database.Target(server.dsn, "embedded")) as connection, suppress(upgrade.CompatibilityError):
+        upgrade.check_compatible(connection)
+        make_partitions(connection)
     status = embedded.status()
     if server.note:
         output.note(server.note)

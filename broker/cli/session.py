@@ -35,7 +35,17 @@ def ready() -> "Target":
         except upgrade.CompatibilityError:
             if target.source != "embedded" or not install_if_new(target.dsn):
                 raise
+        if target.source == "embedded":
+            make_partitions(connection)
     return target
+
+
+def make_partitions(connection: "psycopg.Connection[Any]") -> None:
+    """Make the partitions of the days ahead where there is none for today: nobody may run `broker run` on a server
+    that is used now and then."""
+    today = "select to_regclass('taskqueue.history_' || to_char(now() at time zone 'utc', 'YYYYMMDD'))"
+    if connection.execute(today).fetchone() == (None,):
+        connection.execute("select from lifecycle.make_partitions()")
 
 
 def install_if_new(embedded_dsn: str) -> bool:

@@ -1,7 +1,6 @@
 """`broker load`, `dump`, `maintain`: a setup as a whole."""
 
 import json
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -13,12 +12,10 @@ from broker.cli import blockers, output
 from broker.cli.common import Json
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.session import Setup, session
 from broker.known_exports import EXPORTS
 
 if TYPE_CHECKING:
-    import psycopg
-
     from broker.world import Loaded
 
 app = typer.Typer()
@@ -172,40 +169,3 @@ def dump(
         if counts:
             parts = [f"{number} of {section}" for section, number in counts.items()] + (parts if waiting else [])
         output.note(f"{', '.join(parts)} written to {out}")
-
-
-@app.command(rich_help_panel=PANEL)
-def maintain(
-    every: Annotated[
-        float | None, typer.Option(help="Repeat, with this many seconds (at least 0.1) between two rounds.")
-    ] = None,
-    setup: Annotated[str | None, typer.Option(help="Maintain this setup only.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Do the background work: shares, counts, empty TaskQueues, resources seen, history, decisions.
-
-    Run it with --every beside the JobAgents.
-    """
-    if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
-        raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        while True:
-            _round(connection, setup, as_json)
-            if every is None:
-                return
-            time.sleep(every)
-
-
-def _round(connection: "psycopg.Connection[Any]", setup: str | None, as_json: bool) -> None:
-    steps = connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall()
-    if setup is None:
-        steps += connection.execute("select step, changed from brokerage.maintain()").fetchall()
-    done: dict[str, int] = {}
-    for step, changed in steps:
-        done[step] = done.get(step, 0) + changed
-    if as_json:
-        output.json_out(done)
-    else:
-        output.table("Maintained", ["step", "changed"], list(done.items()))

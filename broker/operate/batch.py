@@ -24,11 +24,12 @@ def broker(
     limit: int | None = None,
     tasks_a_commit: int = _TASKS_A_COMMIT,
     dry_run: bool = False,
+    stopped: threading.Event | None = None,
 ) -> int:
     """Broker all tasks that are due, or those named, and return the number of the run.
 
     algorithm: production_job or analysis_job (their jobs, to queues), or production_task (they themselves, to nuclei).
-    dry_run: decide only, on one connection.
+    dry_run: decide only, on one connection. stopped: when it is set, the run ends after the next commit.
 
     connections: in autocommit; each takes the tasks that no other works on, highest current priority first, and commits
     every `tasks_a_commit`. limit: tasks to decide at most, all connections together. Where weights see assignments
@@ -51,7 +52,7 @@ def broker(
 
     def work(connection: Connection) -> None:
         try:
-            while number := share.take():
+            while (number := share.take()) and not (stopped and stopped.is_set()):
                 query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s::bigint)"
                 [(done,)] = connection.execute(query, (setup, run, listed, number)).fetchall()
                 share.give_back(number - done)

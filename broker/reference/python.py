@@ -15,7 +15,12 @@ from broker.reference.markdown import Page, bullets, code, escaped, item, page, 
 # Title -> the modules below it.
 _SUBJECTS = {
     "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter"],
-    "Brokers and the watchdog": ["broker.operate.batch", "broker.operate.brokerage", "broker.operate.watchdog"],
+    "Brokers and loops": [
+        "broker.operate.batch",
+        "broker.operate.brokerage",
+        "broker.operate.loops",
+        "broker.operate.runner",
+    ],
     "Worlds": ["broker.world", "broker.world.exports"],
     "Connections and errors": ["broker.database", "broker.errors"],
 }

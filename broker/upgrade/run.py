@@ -93,7 +93,17 @@ def upgrade(
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
-    return _timed(work, patience)
+    report = _timed(work, patience)
+    _make_partitions(dsn, names)
+    return report
+
+
+def _make_partitions(dsn: str, names: roles.Roles) -> None:
+    """Make the partitions of today and the days ahead, so that the first events find theirs; also after a restore."""
+    with connect(dsn, autocommit=True) as conn, conn.transaction(), conn.cursor() as cur:
+        take_role(cur, names.owner)
+        if cur.execute("select to_regproc('lifecycle.make_partitions')").fetchone() != (None,):
+            cur.execute("select from lifecycle.make_partitions()")
 
 
 def downgrade(

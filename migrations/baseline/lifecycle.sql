@@ -11,19 +11,36 @@ create table lifecycle.setting (
   timeouts  text check (timeouts in ('documented', 'panda2026')),
   most      int not null default 10000 check (most > 0),  --: Jobs that one call touches at most, by rule.
   --: How long ended jobs are kept in workload.job.
-  jobs_kept interval not null default '30 days' check (jobs_kept > interval '0' and jobs_kept <= interval '100 years')
+  jobs_kept interval not null default '30 days' check (jobs_kept > interval '0' and jobs_kept <= interval '100 years'),
+  --: Loops of `broker run` that the setup needs, which monitor.health demands; null = maintain and watchdog while there
+  --: are jobs, and every loop that once ran. Empty = none: pg_cron or others do the work.
+  loops     text[] check (loops <@ array['maintain', 'watchdog', 'classify', 'schedule', 'assign-tasks', 'assign-jobs',
+                                         'assign-analysis'])
 );
 comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';
 comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
+comment on constraint setting_loops_check on lifecycle.setting is
+  'a list of maintain, watchdog, classify, schedule, assign-tasks, assign-jobs, assign-analysis';
 
---: Who watches now. A lease, not a lock: every step is right with two who watch.
-create table lifecycle.leader (
-  name       text primary key,  --: What is done by one at a time: watchdog.
-  holder     uuid not null,  --: Who: a number drawn when it began.
-  held_by    text not null,  --: Its host and process, for people.
-  renewed_at timestamptz not null,  --: When it last took or renewed the lead.
-  expires_at timestamptz not null  --: Until then nobody else does it; by the server's clock, not that of a setup.
-);
+--: The loops of `broker run`, a row each: who works on it now, and how the last rounds went. A lease, not a lock: every
+--: step is right with two who work on it. A process writes the rows of all its loops with one statement every few
+--: seconds, whatever their periods, so that no row is hot.
+create table lifecycle.loop (
+  setup         text references resource.setup on delete cascade,  --: Setup that the loop works on; null = all.
+  --: What is done: maintain, watchdog, classify, schedule, assign-tasks, assign-jobs or assign-analysis.
+  name          text not null,
+  holder        uuid,  --: Who works on it: a number drawn when the process began. Null = the last one stopped.
+  held_by       text not null,  --: Host and process of who works on it, or did last, for people.
+  renewed_at    timestamptz not null,  --: When the lead was last taken or renewed.
+  --: Until then nobody else takes the lead; by the server's clock, not that of a setup.
+  expires_at    timestamptz not null,
+  period        interval not null check (period > interval '0'),  --: Time between the beginnings of two rounds.
+  began_at      timestamptz,  --: When the last round began; null = none did.
+  ended_at      timestamptz,  --: When the last round that ended did; null = none did.
+  error         text,  --: What the last round could not do, of all setups in one text; null = it did everything.
+  failing_since timestamptz,  --: Since when each round has had an error; null = the last one had none.
+  unique nulls not distinct (setup, name)
+) with (fillfactor = 50);
 
 --: A timeout: which jobs, since when the age counts, the limit and what becomes of the job. lifecycle.timeout_rule
 --: explains the columns.

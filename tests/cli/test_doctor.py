@@ -13,11 +13,13 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
 from broker.server import embedded
 from broker.upgrade import upgrade
 from tests.calls import Calls, Connection
 from tests.commands import Cli, commands
+from tests.monitor.conftest import drop_partitions
 from tests.throwaway import programs
 
 
@@ -34,12 +36,16 @@ def embedded_dsn() -> Iterator[str]:
 
 
 def test_the_embedded_server_is_well(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither problem nor advice, with jobs and the background work done."""
+    """Neither problem nor advice, before the first job, and with jobs, the background work done, and its loops."""
+    cli = commands(embedded_dsn, monkeypatch)
+    assert cli("doctor").out.startswith("0 problems, 0 advised, ")
     with psycopg.connect(embedded_dsn, autocommit=True) as connection:
         Calls(connection).insert_many(range(1, 1001))
         Calls(connection).rows("select * from taskqueue.maintain()")
         Calls(connection).rows("select taskqueue.refresh_statistics()")
-    cli = commands(embedded_dsn, monkeypatch)
+        beats = Jsonb([{"name": name, "period": 5, "began": 1, "ended": 0} for name in ("maintain", "watchdog")])
+        lead = "select name from lifecycle.lead(null, gen_random_uuid(), 'a process', '5 minutes', %s)"
+        Calls(connection).rows(lead, beats)
     assert [f for f in cli("doctor", "--json").json["findings"] if f["verdict"] != "ok"] == []
     printed = cli("doctor")
     assert (printed.code, printed.out.startswith("0 problems, 0 advised, ")) == (0, True)
@@ -54,7 +60,8 @@ def test_advice_alone_is_no_failure(embedded_dsn: str, monkeypatch: pytest.Monke
 
 
 def test_problems_first_and_exit_code_1(cli: Cli, db: Connection) -> None:
-    Calls(db).insert(1)  # without partitions made ahead: advice
+    Calls(db).insert(1)
+    drop_partitions(db)  # advice
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
     printed = cli("doctor", "--json")
     assert (printed.code, printed.json["ok"]) == (1, False)

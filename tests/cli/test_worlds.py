@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -276,20 +275,6 @@ def test_maintain(cli: Cli, db: Connection) -> None:
     assert "empty TaskQueues" in cli("maintain", "--setup", "default").out
 
 
-def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        if len(slept) == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(time, "sleep", sleep)
-    printed = cli("maintain", "--every", 2, "--json")
-    assert slept == [2, 2, 2]
-    assert printed.out.count('"history partitions"') == 3
-
-
 @pytest.mark.parametrize(
     "command", [("queues",), ("task-queues", "--cpu-time", 5), ("match", "--cpu-time", 5), ("maintain",)]
 )
@@ -297,12 +282,6 @@ def test_a_setup_that_is_not_there_is_noticed(cli: Cli, db: Connection, command:
     Calls(db).insert(1)
     printed = cli(*command, "--setup", "defautl")
     assert (printed.code, "setup defautl does not exist; there are: default" in printed.err) == (1, True)
-
-
-@pytest.mark.parametrize("every", ["-1", "0", "nan", "inf"])
-def test_maintain_refuses_a_pause_that_is_none(cli: Cli, every: str) -> None:
-    printed = cli("maintain", "--every", every)
-    assert (printed.code, "0.1" in printed.err) == (2, True)
 
 
 def test_a_server_without_pgbroker_is_left_as_it_is(cli: Cli, empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

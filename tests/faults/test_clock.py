@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from broker.server import embedded
 from broker.upgrade import upgrade
@@ -139,17 +140,17 @@ def test_a_delay_that_began_ahead_does_not_last_the_jump(q: Calls, machine: Mach
 
 def test_a_lead_taken_ahead_ends_with_its_holder(q: Calls, machine: Machine) -> None:
     """Else nobody would watch for an hour after a watchdog that died."""
-    lead = "select leads from lifecycle.lead(%s, %s, 'test', %s)"
+    lead = "select leads from lifecycle.lead(null, %s, 'test', %s, %s)"
     dead, other = uuid.uuid4(), uuid.uuid4()
-    name, minute = str(dead), timedelta(minutes=1)
+    minute, loop = timedelta(minutes=1), Jsonb([{"name": "maintain", "period": 5}])
     machine.jump(1)
-    assert q.value(lead, name, dead, minute)
-    assert not q.value(lead, name, other, minute)
+    assert q.value(lead, dead, minute, loop)
+    assert not q.value(lead, other, minute, loop)
     machine.jump(1 - 30 / 3600)  # a step like those of NTP takes no lead away
-    assert not q.value(lead, name, other, minute)
+    assert not q.value(lead, other, minute, loop)
     machine.jump(0)
-    assert q.value(lead, name, other, minute)
-    assert not q.value(lead, name, dead, minute)
+    assert q.value(lead, other, minute, loop)
+    assert not q.value(lead, dead, minute, loop)
 
 
 def test_repetitions_of_a_request_survive_a_step_back(q: Calls, machine: Machine) -> None:

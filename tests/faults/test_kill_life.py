@@ -40,7 +40,7 @@ WHAT_IS_LEFT = """
 def _watchdog(work: Field) -> int:
     """The command itself, every half second."""
     number = next(work.numbers)
-    command = [sys.executable, "-c", MAIN, "watchdog", "--setup", "life", "--every", "0.5"]
+    command = [sys.executable, "-c", MAIN, "run", "watchdog", "--setup", "life", "--every", "watchdog=0.5"]
     errors = (work.home / f"watchdog-{number}").open("wb")
     environment = {**os.environ, "BROKER_DSN": work.dsn}
     work.running[number] = subprocess.Popen(command, stdout=errors, stderr=errors, env=environment)

@@ -32,7 +32,11 @@ REFUSED: dict[str, tuple[str, str]] = {
     "workload.fold_counts(-1)": ("limit is -1, not 0 or more", "highest number"),
     "brokerage.open_run('s', null, null, 1, true)": ("algorithm is ''", "Algorithms are"),
     "brokerage.open_run('s', 'production_job', null, 9223372036854775807, true)": ("", ""),
-    "lifecycle.lead('w', gen_random_uuid(), 'me', '178000000 years')": ("the time 178000000 years", "for how long"),
+    "lifecycle.lead(null, gen_random_uuid(), 'me', '178000000 years', '[]')": (
+        "the time 178000000 years", "for how long"),
+    """lifecycle.lead(null, gen_random_uuid(), 'me', '1 min', '[{"name": "w", "period": 1e400}]')""": (
+        "loop w has period 1000", "at most 1e9"),
+    """lifecycle.lead(null, gen_random_uuid(), 'me', '1 min', '[{"name": 1}]')""": ("name is 1, not a text", ""),
 }
 TOO_LONG = {
     "resource.set_identity(%s, 'r')": ("setup", 100),

@@ -1,20 +1,11 @@
-"""lifecycle.watch and `broker watchdog`: everything in one call, one leader of several copies, races with agents."""
+"""lifecycle.watch and `broker watchdog`: everything in one call, races with agents. The loop: tests/operate."""
 
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
-import uuid
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from broker.operate.watchdog import Report, Watchdog
 from tests.calls import Calls
 from tests.commands import Cli, commands
 from tests.concurrency.racing import run_together
@@ -106,7 +97,7 @@ def test_history_beyond_the_retention_goes(db: Connection) -> None:
     )
     db.execute("reset role")
     changed = dict(db.execute("select step, changed from lifecycle.maintain()").fetchall())
-    assert changed["job history partitions"] == 5
+    assert changed["job history partitions"] == 1
     assert Calls(db).value("select to_regclass('workload.job_history_20200101')") is None
 
 
@@ -195,21 +186,6 @@ def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
     assert outcome(q, "expire_leases", None, True) == {}
 
 
-def test_one_leads_until_it_stands_down_or_dies(db: Connection) -> None:
-    q, (first, second) = Calls(db), (uuid.uuid4(), uuid.uuid4())
-    lead = "select leads, leader from lifecycle.lead('w', %s, %s, %s)"
-    assert q.rows(lead, first, "first", "1 min") == [(True, "first")]
-    assert q.rows(lead, second, "second", "1 min") == [(False, "first")]
-    assert q.rows(lead, first, "first", "1 ms") == [(True, "first")]
-    time.sleep(0.01)
-    assert q.rows(lead, second, "second", "1 min") == [(True, "second")]
-    assert q.rows(lead, first, "first", "1 min") == [(False, "second")]
-    assert q.value("select lifecycle.stand_down('w', %s)", first) is False
-    assert q.value("select lifecycle.stand_down('w', %s)", second) is True
-    assert q.rows(lead, first, "first", "1 min") == [(True, "first")]
-    assert q.refusal(lambda: q.rows(lead, first, "first", "0 s"))[0] == "PB001"
-
-
 @pytest.fixture
 def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Runs a command in this process, against the test's own database."""
@@ -220,85 +196,11 @@ def test_the_command_once_and_dry(cli: Cli, db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     touched = [{"setup": "default", "rule": "pending", "action": "cancel", "jobs": 1}]
     assert cli("watchdog", "--dry-run", "--json").json == touched
-    said = cli("watchdog", "--once", "--setup", "default")
+    said = cli("watchdog", "--setup", "default")
     assert (said.code, "pending" in said.out, "cancel" in said.out) == (0, True, True)
     assert job_state(q, 1) == ("cancelled", "pending")
-    assert cli("watchdog", "--once").out == "Watched: none\n"
-    assert cli("watchdog", "--once", "--setup", "nowhere").code == 1
-    assert [cli("watchdog", *wrong).code for wrong in (("--every", "0"), ("--jitter", "2"))] == [2, 2]
-
-
-def test_another_copy_takes_over_and_a_lost_server_is_tried_again(dsn: str, db: Connection) -> None:
-    q = make(db, World(), [A])
-    notes: list[str] = []
-    reports: list[Report] = []
-
-    def copy(name: str) -> tuple[Watchdog, threading.Thread]:
-        opened = lambda: psycopg.connect(dsn, autocommit=True, application_name=name)  # noqa: E731
-        dog = Watchdog(opened, reports.append, lambda text: notes.append(f"{name} {text.split(':')[0]}"), every=0.1)
-        thread = threading.Thread(target=dog.run)
-        thread.start()
-        return dog, thread
-
-    def seen(note: str) -> bool:
-        end = time.monotonic() + 20
-        while note not in notes and time.monotonic() < end:
-            time.sleep(0.02)
-        return note in notes
-
-    first, first_thread = copy("first")
-    assert seen("first watching")
-    second, second_thread = copy("second")
-    assert seen("second standing by")
-    q.rows("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'first'")
-    assert seen("first trying again")
-    add(q, [Job("sent")])
-    lease(q, 1, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
-    end = time.monotonic() + 20
-    while not reports and time.monotonic() < end:
-        time.sleep(0.02)
-    assert reports[0] == [{"setup": "default", "rule": "sent", "action": "return", "jobs": 1}]
-    assert job_state(q, 1)[0] == "activated"
-    first.stop()
-    first_thread.join()
-    assert seen("second watching")
-    second.stop()
-    second_thread.join()
-    assert q.rows("select * from lifecycle.leader") == []
-
-
-def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -> None:
-    """Of a watchdog as it is shipped, which has just looked when the lease expires."""
-    q = make(db, World({}, [Job("sent")]), [A])
-    lease(q, 1, "matched")
-    q.rows("select resource.set_clock('default', null)")
-    watching = threading.Event()
-    dog = Watchdog(lambda: psycopg.connect(dsn, autocommit=True), lambda _: None, lambda _: watching.set())
-    thread = threading.Thread(target=dog.run)
-    thread.start()
-    assert watching.wait(20)
-    expiry = q.value(
-        "update taskqueue.lease set expires_at = clock_timestamp() + interval '1 second' returning expires_at"
-    )
-    end = time.monotonic() + 30
-    while job_state(q, 1)[0] != "activated" and time.monotonic() < end:
-        time.sleep(0.1)
-    dog.stop()
-    thread.join()
-    back = q.value("select max(at) from workload.job_history where to_status = 'activated' and job_id = 1")
-    assert 0 < (back - expiry).total_seconds() < 10
-
-
-def test_it_ends_when_it_is_told_to(dsn: str) -> None:
-    program = [sys.executable, "-c", "from broker.cli import main; main()", "watchdog", "--every", "0.2"]
-    environment = {**os.environ, "BROKER_DSN": dsn}
-    with subprocess.Popen(program, env=environment, stderr=subprocess.PIPE, text=True, cwd=Path.cwd()) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "watching\n"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-    with psycopg.connect(dsn) as connection:
-        assert connection.execute("select count(*) from lifecycle.leader").fetchone() == (0,)
+    assert cli("watchdog").out == "Watched: none\n"
+    assert cli("watchdog", "--setup", "nowhere").code == 1
 
 
 @pytest.mark.parametrize(

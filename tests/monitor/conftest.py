@@ -1,6 +1,6 @@
 """monitor.health as somebody sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import pytest
@@ -39,6 +39,14 @@ def look(connection: Connection, role: str | None = "broker_viewer") -> dict[str
         assert (finding.cost is None, finding.remedy is None) == ((finding.verdict == "ok"),) * 2, finding
     assert len({finding[:3] for finding in found}) == len(found)
     return {finding.object: finding for finding in reversed(found)}
+
+
+def drop_partitions(connection: Connection, days: Iterable[int] = range(4)) -> None:
+    """Drop the partitions of the history that an upgrade made: of today (0) and the days ahead."""
+    name = "select 'taskqueue.history_' || to_char(now() at time zone 'utc' + make_interval(days => %s), 'YYYYMMDD')"
+    for day in days:
+        [(table,)] = connection.execute(name.encode(), [day]).fetchall()
+        connection.execute(f"drop table {table}".encode())
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.calls import Calls, Connection
-from tests.monitor.conftest import Health, look
+from tests.monitor.conftest import Health, drop_partitions, look
 
 
 def test_dead_rows_and_what_they_leave(db: Connection) -> None:
@@ -175,19 +175,20 @@ def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health)
 
 def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> None:
     ahead, beyond = "partitions made ahead", "partitions beyond the retention"
+    assert health()[ahead][2:4] == ("3 days", "ok")  # the installation made them
+    drop_partitions(rolled_back)
     assert health()[ahead].verdict == "ok"  # there is nothing to write yet
     q = Calls(rolled_back)
     q.insert(1)
     assert health()[ahead][2:4] == ("none for today", "advice")
     q.rows("select * from taskqueue.maintain()")
     assert health()[ahead][2:4] == ("3 days", "ok")
-    days = "select 'taskqueue.history_' || to_char(now() at time zone 'utc' + make_interval(days => %s), 'YYYYMMDD')"
-    q.connection.execute(f"drop table {q.value(days, 1)}".encode())
+    drop_partitions(rolled_back, [1])
     assert health()[ahead][2:4] == ("0 days", "advice")
     assert health()[beyond].verdict == "ok"
-    old = q.value(days, -32)
-    q.connection.execute(
-        f"create table {old} partition of taskqueue.history for values from ('-infinity') to ('2001-01-01')".encode()
+    rolled_back.execute(
+        "create table taskqueue.history_20001231 partition of taskqueue.history"
+        " for values from ('-infinity') to ('2001-01-01')"
     )
     assert health()[beyond].verdict == "advice"
     q.rows("select * from taskqueue.maintain()")
@@ -195,6 +196,7 @@ def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> N
 
 
 def test_events_without_a_partition(rolled_back: Connection, health: Health) -> None:
+    drop_partitions(rolled_back)
     q = Calls(rolled_back)
     q.insert_many([1, 2])
     assert health()["events in history_default"][2:4] == ("0", "ok")

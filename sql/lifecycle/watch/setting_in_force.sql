@@ -8,7 +8,8 @@ select p.setup,
                    join brokerage.shipped_profile h on h.profile = l.of_profile
                   where b.setup = p.setup), 'documented') as timeouts,
        coalesce(s.most, 10000) as most,
-       coalesce(s.jobs_kept, interval '30 days') as jobs_kept
+       coalesce(s.jobs_kept, interval '30 days') as jobs_kept,
+       s.loops
   from resource.setup p
   left join lifecycle.setting s on s.setup = p.setup;
 
@@ -16,3 +17,6 @@ comment on view lifecycle.setting_in_force is
   'Settings of the life of jobs as they hold in each setup; lifecycle.set_settings changes them.';
 comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
+comment on column lifecycle.setting_in_force.loops is
+  'Loops of broker run that the setup needs, a list such as ["maintain", "watchdog"]; null = maintain and watchdog '
+  'while there are jobs, and every loop that once ran. [] = none: others do the work.';

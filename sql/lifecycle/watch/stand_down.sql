@@ -1,9 +1,12 @@
-create or replace function lifecycle.stand_down(p_name text, p_holder uuid) returns boolean
+create or replace function lifecycle.stand_down(p_holder uuid) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
+declare
+  v_loops bigint;
 begin
-  delete from lifecycle.leader l where l.name = p_name and l.holder = p_holder;
-  return found;
+  update lifecycle.loop l set holder = null, expires_at = clock_timestamp() where l.holder = p_holder;
+  get diagnostics v_loops = row_count;
+  return v_loops;
 end $$;
 
-comment on function lifecycle.stand_down(text, uuid) is
-  'Gives up a lead before it expires, so that another takes it at once; false when the caller did not lead.';
+comment on function lifecycle.stand_down(uuid) is
+  'Gives up all leads of a holder before they expire, so that another takes them at once; returns how many they were.';

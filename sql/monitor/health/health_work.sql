@@ -1,9 +1,10 @@
--- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: the view finds what
--- they should have done long ago. Long because each finding is a row with its own text and advice.
+-- Whether taskqueue.maintain and lifecycle.watch do their work, whoever calls them (health_loop looks at broker run).
+-- The view finds what they should have done long ago. Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date,
-         (select ceil(extract(epoch from max(coalesce(s.history_kept, interval '30 days'))) / 86400)::int
+         (select ceil(extract(epoch from coalesce(max(coalesce(s.history_kept, interval '30 days')),
+                                                  interval '30 days')) / 86400)::int
             from resource.setup p
             left join taskqueue.setting s on s.setup = p.setup)
 ), partition as (
@@ -67,7 +68,7 @@ select 'maintenance' as area, 'setup ' || l.setup as object,
        case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, '
                                         'and explain_job knows no new resources' end as cost,
        case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
+            then 'call taskqueue.maintain every few seconds: broker run, or pg_cron' end as remedy
   from late l
  cross join lateral (select case when l.by > interval '1 minute' then 'advice' else 'ok' end as verdict) v
  union all
@@ -77,7 +78,7 @@ select 'maintenance', 'changes of counts',
        v.verdict,
        case when v.verdict <> 'ok' then 'each match from the queue adds them up' end,
        case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end
+            then 'call taskqueue.maintain every few seconds: broker run, or pg_cron' end
   from (select) one
   left join unfolded u on true
  cross join lateral (select case when u.changes >= 500 then 'advice' else 'ok' end as verdict) v
@@ -89,7 +90,7 @@ select 'maintenance', 'changes of job counts',
        v.verdict,
        case when v.verdict <> 'ok' then 'whoever counts jobs, brokerage first, adds them up each time' end,
        case when v.verdict <> 'ok'
-            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+            then 'let somebody call lifecycle.watch every few seconds: broker run, or pg_cron' end
   from unfolded_job u
  cross join lateral (
    select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
@@ -99,7 +100,7 @@ select 'maintenance', 'leases that expired',
        v.verdict,
        case when v.verdict <> 'ok' then 'jobs that no agent started do not go back to their TaskQueues' end,
        case when v.verdict <> 'ok'
-            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+            then 'let somebody call lifecycle.watch every few seconds: broker run, or pg_cron' end
   from expired e
  cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v
  union all

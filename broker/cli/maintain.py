@@ -1,0 +1,64 @@
+"""`broker maintain` and `broker watchdog`: one round of what `broker run` does all the time."""
+
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.session import require_setup, session
+
+app = typer.Typer()
+
+_Only = Annotated[str | None, typer.Option(help="Work on this setup only, instead of all.")]
+
+
+@app.command(rich_help_panel="Setups")
+def maintain(*, setup: _Only = None, as_json: Json = False) -> None:
+    """Do one round of the background work: shares, counts, empty TaskQueues, resources seen, histories, decisions.
+
+    `broker run` does it every few seconds.
+    """
+    from broker.operate import loops
+
+    done: dict[str, int] = {}
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        setups = connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall()
+        rounds = [loops.maintain(connection, name) for (name,) in setups]
+        if setup is None:
+            rounds.append(loops.make_partitions(connection))
+    for changed in rounds:
+        for step, number in changed.items():
+            done[step] = done.get(step, 0) + number
+    if as_json:
+        output.json_out(done)
+    else:
+        output.table("Maintained", ["step", "changed"], list(done.items()))
+
+
+@app.command(rich_help_panel="Setups")
+def watchdog(
+    *,
+    setup: _Only = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what it would do by leases, timeouts, fast rebrokerage; do nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Do one round of the watchdog: expired leases, timeouts, fast rebrokerage, input that has arrived, counts.
+
+    `broker run` does it every few seconds.
+    """
+    from broker.operate.loops import watch
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        report = watch(connection, setup, dry_run=dry_run)
+    if as_json:
+        output.json_out(report)
+    else:
+        rows = [(row["setup"], row["rule"], row["action"], row["jobs"]) for row in report]
+        output.table("Overdue" if dry_run else "Watched", ["setup", "rule", "action", "jobs"], rows)

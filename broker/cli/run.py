@@ -1,0 +1,200 @@
+"""`broker run`: the loops that keep an installation going, and `broker loops`: who works on them."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.session import require_setup, session
+
+if TYPE_CHECKING:
+    from broker.database import Connection
+    from broker.operate.loops import Loop
+
+app = typer.Typer()
+loops_app = typer.Typer(invoke_without_command=True)
+
+PANEL = "Setups"
+_Only = Annotated[str | None, typer.Option(help="Work on this setup only, instead of all.")]
+# Of a server that vanishes with its machine, no answer comes: without these a connection waits for hours.
+_TRANSPORT = {
+    "connect_timeout": "10",
+    "keepalives_idle": "15",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
+
+
+@app.command(rich_help_panel=PANEL)
+def run(
+    only: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[LOOP]...", help="Run these loops only: maintain, watchdog ...; all by default."),
+    ] = None,
+    *,
+    setup: _Only = None,
+    every: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LOOP=SECONDS", help="Seconds between two rounds of a loop; repeat it for several."),
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="LOOP", help="Leave a loop out; repeat it for several.")
+    ] = None,
+    log_format: Annotated[str, typer.Option(metavar="FORMAT", help="Log lines as text, or as json.")] = "text",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings and errors only.")] = False,
+) -> None:
+    """Run all loops until SIGTERM or Ctrl-C: maintain, watchdog, classify, schedule, and the brokers.
+
+    Run it on two machines: one leads each loop, and the other takes over within half a minute when the first is gone.
+    It outlives a restart of the server. A second signal ends it at once. Needs the role broker_operator.
+    """
+    from broker.operate.runner import Runner
+
+    loops = _wanted(only or [], without or [], every or [])
+    if log_format not in ("text", "json"):
+        raise typer.BadParameter(f"{log_format} is neither text nor json", param_hint="--log-format")
+    with _logging(as_json=log_format == "json", quiet=quiet):
+        runner = Runner(_opener(), loops, setup)
+        with _until_a_signal(runner.stop):
+            runner.run()
+
+
+def _wanted(only: list[str], without: list[str], every: list[str]) -> "list[tuple[Loop, float]]":
+    """The loops to run, with their periods."""
+    from broker.operate.loops import LOOPS
+
+    periods = dict(map(_period, every))
+    for hint, names in (("LOOP", only), ("--without", without), ("--every", list(periods))):
+        for name in names:
+            if name not in LOOPS:
+                raise typer.BadParameter(f"{name} is none of {', '.join(LOOPS)}", param_hint=hint)
+    names = [name for name in only or LOOPS if name not in without]
+    if not names:
+        raise typer.BadParameter("no loop is left", param_hint="--without")
+    return [(LOOPS[name], periods.get(name, LOOPS[name].period)) for name in dict.fromkeys(names)]
+
+
+def _period(text: str) -> tuple[str, float]:
+    name, _, seconds = text.partition("=")
+    try:
+        period = float(seconds)
+    except ValueError:
+        raise typer.BadParameter(f"{text} is not LOOP=SECONDS", param_hint="--every") from None
+    if not 0.1 <= period <= 86_400:  # nan is neither
+        raise typer.BadParameter(f"{seconds} is not between 0.1 and 86400 seconds", param_hint="--every")
+    return name, period
+
+
+def _opener() -> "Callable[[], Any]":
+    """What opens a connection to the server that the options name now.
+
+    The embedded server is started once. Somebody who stops it later wants it stopped.
+    """
+    import dataclasses
+
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    from broker import database, upgrade
+    from broker.cli import common
+    from broker.cli.session import ready
+    from broker.errors import ConnectError
+    from broker.server import embedded
+
+    target = database.named(common.options.dsn, prepare=common.options.prepare) or ready()
+
+    @contextmanager
+    def opened() -> "Iterator[Connection]":
+        dsn = target.dsn
+        if target.source == "embedded":
+            server = embedded.current()
+            if server is None:
+                raise ConnectError("the embedded server does not run", "broker up")
+            dsn = server.dsn
+        lasting = make_conninfo("", **(_TRANSPORT | conninfo_to_dict(dsn)))
+        with database.connect(dataclasses.replace(target, dsn=lasting)) as connection:
+            upgrade.check_compatible(connection)
+            yield connection
+
+    return opened
+
+
+@contextmanager
+def _until_a_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """Stop at SIGTERM or SIGINT; the next one ends the process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def first(*_: object) -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        stop()
+
+    for number in before:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
+    """Have the loops' lines on standard error."""
+    import logging
+
+    from broker.operate.log import JsonLines, TextLines
+    from broker.operate.runner import LOG
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if as_json else TextLines())
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.WARNING if quiet else logging.INFO)
+    LOG.propagate = False
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+
+
+@loops_app.callback()
+def loops(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the loops of `broker run`: who works on each, since when, and what it could not do."""
+    from broker.operate.reading import rows_of
+
+    if context.invoked_subcommand:
+        return
+    with session() as connection:
+        query = 'select * from monitor.loop order by name, setup collate "C" nulls first'
+        rows = rows_of(connection, query)
+    if as_json:
+        output.json_out(rows)
+        return
+    columns = ["name", "setup", "state", "needed", "held_by", "renewed_at", "began_at", "ended_at", "error"]
+    headings = ["loop", "setup", "state", "needed", "by", "last beat", "round began", "round ended", "error"]
+    cells = [[row[name] if name != "setup" else row[name] or "all" for name in columns] for row in rows]
+    output.table("Loops", headings, cells, drop=["round began", "by", "round ended"])
+
+
+@loops_app.command()
+def forget(
+    loop: Annotated[str, typer.Argument(help="The loop's name.")], *, setup: _Only = None, as_json: Json = False
+) -> None:
+    """Forget a loop that nobody is to run any more, so that doctor does not miss it."""
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        row = connection.execute("select lifecycle.forget_loop(%s, %s)", [setup, loop]).fetchone()
+    if row != (True,):
+        place = "all setups" if setup is None else f"setup {setup}"
+        raise NoSuchThing(f"no loop {loop} of {place} ever ran", "broker loops lists them")
+    if as_json:
+        output.json_out({"forgotten": loop, "setup": setup})
+    else:
+        output.say(f"forgotten: {loop}")

@@ -1,0 +1,35 @@
+"""Lines of a log: for people, or a JSON object each for programs."""
+
+import datetime
+import json
+import logging
+from typing import Any
+
+
+def _at(record: logging.LogRecord) -> str:
+    at = datetime.datetime.fromtimestamp(record.created, datetime.UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _parts(record: logging.LogRecord) -> dict[str, Any]:
+    return {name: getattr(record, name, None) for name in ("loop", "setup")} | dict(getattr(record, "figures", {}))
+
+
+class TextLines(logging.Formatter):
+    """`2026-01-31T10:00:00.000Z INFO watchdog atlas: sent: return, jobs 5`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        parts = _parts(record)
+        about = " ".join(str(value) for name in ("loop", "setup") if (value := parts.pop(name)) is not None)
+        text = ", ".join([record.getMessage(), *(f"{name} {value}" for name, value in parts.items())])
+        return f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}"
+
+
+class JsonLines(logging.Formatter):
+    """`{"time": ..., "level": "info", "loop": "watchdog", "setup": "atlas", "message": ..., "jobs": 5}`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        head = {"time": _at(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        return json.dumps({**_parts(record), **head}, ensure_ascii=False, default=str)

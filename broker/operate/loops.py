@@ -1,0 +1,192 @@
+"""The loops of `broker run`: what each does in a round, and how often. One round alone is a command of its own.
+
+Every round is correct beside another of the same loop: a clock that jumps or two leaders do no harm.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+
+from broker.database import Connection
+from broker.errors import BrokerError, from_database
+from broker.operate import batch
+from broker.operate.reading import run_summary
+
+Report = list[dict[str, Any]]
+Figures = Mapping[str, Any]
+
+SELDOM = 60.0  # seconds between two rounds of the watchdog that look at everything, and two lines about maintenance
+_OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
+
+
+def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, often: bool = False) -> Report:
+    """Do one round of the watchdog: the jobs that it changed, or would change with dry_run, by setup, rule, action."""
+    row = connection.execute("call lifecycle.watch(%s, %s, %s)", [setup, dry_run, often]).fetchone()
+    jobs: dict[tuple[str, str, str], int] = {}
+    for found in row[0] if row else []:
+        key = (found["setup"], found["rule"], found["action"])
+        jobs[key] = jobs.get(key, 0) + found["jobs"]
+    return [{"setup": key[0], "rule": key[1], "action": key[2], "jobs": number} for key, number in jobs.items()]
+
+
+def maintain(connection: Connection, setup: str) -> dict[str, int]:
+    """Do the background work of a setup: what each step changed."""
+    return dict(connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall())
+
+
+def make_partitions(connection: Connection) -> dict[str, int]:
+    """Make the partitions of the histories for the days ahead, and drop old ones: what each step changed."""
+    return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
+
+
+@dataclass
+class Round:
+    """One round of a loop. `memory` is kept from round to round of a process, `errors` is by setup and step."""
+
+    connection: Connection
+    name: str
+    setup: str | None
+    stopped: threading.Event
+    note: Callable[[str | None, str, Figures], None]
+    memory: dict[str, Any] = field(default_factory=dict)
+    errors: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def setups(self, *, simulated: bool = False) -> Iterator[str]:
+        """The setups to work on, until the process is to end: the one that was named, or all that want this loop.
+
+        simulated: also setups whose clock is set, which a simulation drives.
+        """
+        query = """select s.setup from lifecycle.setting_in_force s join monitor.setup p using (setup)
+                    where coalesce(%s = any (s.loops), true) and (%s or p.simulated is null) order by 1"""
+        found = [(self.setup,)] if self.setup else self.connection.execute(query, [self.name, simulated]).fetchall()
+        for (setup,) in found:
+            if self.stopped.is_set():
+                return
+            yield setup
+
+    @contextmanager
+    def trying(self, setup: str, step: str = "") -> Iterator[None]:
+        """Keep an error of one setup from the others. A lost connection is raised."""
+        try:
+            yield
+        except (psycopg.Error, BrokerError) as error:
+            if self.connection.closed:
+                raise
+            self.errors[setup, step] = one_line(error)
+
+
+def one_line(error: Exception) -> str:
+    """An error as one line of a log."""
+    shown = from_database(error) if isinstance(error, psycopg.Error) else error
+    text = " ".join(str(shown).split()) or type(error).__name__
+    code = getattr(shown, "sqlstate", None)
+    return f"{text[:900]} [{code}]" if code else text[:900]
+
+
+def _maintain(work: Round) -> None:
+    changed: dict[str, int] = work.memory.setdefault("changed", {})
+    began = time.monotonic()
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            _add(changed, maintain(work.connection, setup))
+    if began - work.memory.get("noted", float("-inf")) >= SELDOM:
+        if work.setup is None:
+            with work.trying("", "partitions"):
+                _add(changed, make_partitions(work.connection))
+        if changed:
+            work.note(None, "changed", dict(changed))
+            changed.clear()
+        work.memory["noted"] = began
+
+
+def _add(sums: dict[str, int], more: dict[str, int]) -> None:
+    for step, number in more.items():
+        if number:
+            sums[step] = sums.get(step, 0) + number
+
+
+def _watchdog(work: Round) -> None:
+    began = time.monotonic()
+    often = began - work.memory.get("looked", float("-inf")) < SELDOM
+    before: dict[tuple[str, str], str] = work.memory.get("errors", {})
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            for row in watch(work.connection, setup, often=often):
+                kind, _, text = row["action"].partition("error: ")
+                if text and not kind:
+                    work.errors[setup, row["rule"]] = text
+                else:
+                    work.note(setup, f"{row['rule']}: {row['action']}", {"jobs": row["jobs"]})
+    if often:  # what only a full round tries is as it was
+        work.errors |= {key: text for key, text in before.items() if key[1] and key[1] not in _OFTEN}
+    else:
+        work.memory["looked"] = began
+    work.memory["errors"] = dict(work.errors)
+
+
+def _classify(work: Round) -> None:
+    for setup in work.setups():
+        with work.trying(setup):
+            work.connection.execute("call brokerage.classify(%s)", [setup])
+
+
+def _schedule(work: Round) -> None:
+    for setup in work.setups():
+        with work.trying(setup):
+            cursor = work.connection.execute("call instance.schedule(%s)", [setup])
+            [row] = cursor.fetchall()
+            names = [column.name.removeprefix("p_") for column in cursor.description or ()]
+            figures = dict(zip(names, row, strict=True))
+            if figures != work.memory.get(setup, dict.fromkeys(names, 0)):
+                work.note(setup, "scheduled", figures)
+            work.memory[setup] = figures
+
+
+def _assign(algorithm: str) -> Callable[[Round], None]:
+    def assign(work: Round) -> None:
+        query = "select exists (select from brokerage.due_task where setup = %s and algorithm = %s)"
+        for setup in work.setups():
+            with work.trying(setup):
+                if work.connection.execute(query, [setup, algorithm]).fetchone() != (True,):
+                    continue
+                run = batch.broker([work.connection], setup, algorithm, stopped=work.stopped)
+                summary = run_summary(work.connection, setup, run, algorithm)
+                figures: dict[str, Any] = {"run": run}
+                for row in summary["tasks"]:
+                    figures[row["status"]] = figures.get(row["status"], 0) + row["tasks"]
+                if jobs := sum(row["jobs"] for row in summary["assigned"]):
+                    figures |= {"jobs": int(jobs), "queues": len(summary["assigned"])}
+                if summary["tasks"]:
+                    work.note(setup, "brokered", figures)
+
+    return assign
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: what it does, the seconds between the beginnings of two rounds, and a round."""
+
+    name: str
+    meaning: str
+    period: float
+    round: Callable[[Round], None]
+
+
+LOOPS = {
+    loop.name: loop
+    for loop in (
+        Loop("maintain", "shares, counts, resources seen, histories", 5, _maintain),
+        Loop("watchdog", "expired leases, activation, timeouts, fast rebrokerage", 5, _watchdog),
+        Loop("classify", "classes of queues, users and tasks of user analysis", 600, _classify),
+        Loop("schedule", "steps onto rented instances", 20, _schedule),
+        Loop("assign-tasks", "production tasks to nuclei", 120, _assign("production_task")),
+        Loop("assign-jobs", "jobs of production tasks to queues", 120, _assign("production_job")),
+        Loop("assign-analysis", "jobs of users' tasks to queues", 120, _assign("analysis_job")),
+    )
+}
+"""All loops, by name."""

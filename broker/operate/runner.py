@@ -1,0 +1,269 @@
+"""What `broker run` does: all loops in one process, each in a thread of its own, each led by one of several processes.
+
+The lead of a loop is a row in the database that expires (lifecycle.lead). One connection, the keeper's, renews the
+leads of all loops and writes their beats, whatever the loops are doing; a process that dies stops renewing, and another
+takes over within seconds. A loop that waits, fails or takes long keeps no other from its rounds.
+"""
+
+import json
+import logging
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from broker.database import Connection
+from broker.errors import BrokerError, ConnectError
+from broker.operate.loops import Figures, Loop, Round, one_line
+
+LOG = logging.getLogger("broker.run")
+"""Where the loops write: records with the attributes `loop`, `setup` and `figures`."""
+
+KEEP = 5.0  # seconds between two renewals of the leads
+LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead one's loops after that
+_AGAIN = 1.0  # seconds between two attempts to reach the server
+_AT_MOST = 60.0  # seconds until a round that could not even begin is tried again
+_JITTER = 0.1  # of the period
+
+
+def write(level: int, loop: str | None, setup: str | None, text: str, figures: Figures | None = None) -> None:
+    """Log a line about a loop (None: about the process) and a setup (None: about no single one)."""
+    LOG.log(level, text, extra={"loop": loop, "setup": setup, "figures": dict(figures or {})})
+
+
+class Runner:
+    """A process that runs loops.
+
+    connect: opens a connection in autocommit for a with statement. loops: what to run, with the period of each in
+    seconds. setup: the only one to work on; None = all.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        loops: Iterable[tuple[Loop, float]],
+        setup: str | None = None,
+        *,
+        keep: float = KEEP,
+        lasts: float = LASTS,
+    ) -> None:
+        self.connect, self.setup = connect, setup
+        self.stopped = threading.Event()
+        self.holder = uuid.uuid4()
+        self._keep, self._lasts = keep, lasts
+        self._wake = threading.Event()
+        self._renewed = threading.Condition()
+        self._renewals = 0
+        self._there: bool | None = None
+        self._error: str | None = None
+        self._workers = {loop.name: _Worker(self, loop, period) for loop, period in loops}
+
+    def stop(self) -> None:
+        """End after the steps under way; may be called from a signal handler or another thread."""
+        self.stopped.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Run until stopped. Waits for a server that does not answer.
+
+        Raises the error that the database raises when it is asked for the leads for the first time: no such setup, a
+        role that is missing, another release.
+        """
+        for worker in self._workers.values():
+            worker.start()
+        try:
+            while self._working():
+                try:
+                    with self.connect() as connection:
+                        self._lead(connection)
+                        return
+                except (psycopg.Error, BrokerError) as error:
+                    self._without(error)
+        finally:
+            self.stop()
+            for worker in self._workers.values():
+                worker.rouse()
+        for worker in self._workers.values():
+            worker.join()
+
+    def _working(self) -> bool:
+        return any(worker.is_alive() for worker in self._workers.values())
+
+    def _lead(self, connection: Connection) -> None:
+        """Renew the leads until the last worker has ended, then give them up."""
+        while True:
+            over = self.stopped.is_set() and not self._working()
+            self._wake.clear()
+            self._renew(connection)
+            if over:
+                connection.execute("select lifecycle.stand_down(%s)", [self.holder])
+                return
+            if self.stopped.is_set():
+                self._join_for(self._keep)
+            else:
+                self._wake.wait(self._keep)
+
+    def _join_for(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        for worker in self._workers.values():
+            worker.rouse()
+            worker.join(max(until - time.monotonic(), 0))
+
+    def _renew(self, connection: Connection) -> None:
+        began = time.monotonic()
+        beats = json.dumps([worker.beat() for worker in self._workers.values()])
+        held_by = f"{socket.gethostname()}, process {os.getpid()}"
+        rows = connection.execute(
+            "select name, leads, leader from lifecycle.lead(%s, %s, %s, %s, %s)",
+            [self.setup, self.holder, held_by, timedelta(seconds=self._lasts), beats],
+        ).fetchall()
+        if self._there is False:
+            write(logging.INFO, None, self.setup, "going on")
+        self._there, self._error = True, None
+        news: dict[str, list[str]] = {}
+        for name, leads, leader in rows:
+            if self._workers[name].may_work(began + self._lasts if leads else None, leader):
+                news.setdefault("leading" if leads else f"standing by, {leader} leads", []).append(name)
+        for text, names in news.items():
+            write(logging.INFO, None, self.setup, f"{text}: {', '.join(names)}")
+        with self._renewed:
+            self._renewals += 1
+            self._renewed.notify_all()
+
+    def _without(self, error: Exception) -> None:
+        """Note once that the server is away, or that it refuses; then wait a little."""
+        gone = isinstance(error, ConnectError) or (isinstance(error, psycopg.OperationalError) and is_gone(error))
+        if not gone and self._there is None:
+            raise error
+        text = one_line(error)
+        if gone and self._there is not False:
+            write(logging.WARNING, None, self.setup, f"trying again: {text}")
+            self._there = False
+        elif not gone and text != self._error:
+            write(logging.ERROR, None, self.setup, text)
+            self._error = text
+        if self.stopped.is_set():
+            self._join_for(_AGAIN)
+        else:
+            self.stopped.wait(_AGAIN)
+
+    def wait_for_renewal(self) -> None:
+        """Have the leads renewed, and wait until they were: the server is there again then."""
+        with self._renewed:
+            wanted = self._renewals + 2  # the first may have begun before
+            while self._renewals < wanted and not self.stopped.is_set():
+                self._wake.set()
+                self._renewed.wait(0.2)
+
+
+def is_gone(error: psycopg.OperationalError) -> bool:
+    """Whether the error is about the connection, and not about a lock, a full disk or a statement that was canceled."""
+    state = error.sqlstate
+    return state is None or state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300")
+
+
+class _Worker(threading.Thread):
+    """A loop of this process: does its rounds while this process leads it."""
+
+    def __init__(self, runner: Runner, loop: Loop, period: float) -> None:
+        super().__init__(name=loop.name, daemon=True)
+        self._runner, self._loop, self._period = runner, loop, period
+        self._until: float | None = None  # the lead, by time.monotonic
+        self._leader: str | None = None
+        self._changed = threading.Event()
+        self._memory: dict[str, Any] = {}
+        self._errors: dict[tuple[str, str], str] = {}
+        self._began: float | None = None
+        self._ended: float | None = None
+
+    def beat(self) -> dict[str, Any]:
+        """How the rounds went, as lifecycle.lead takes it."""
+        now = time.monotonic()
+        errors = "; ".join(self._texts())
+        return {
+            "name": self._loop.name,
+            "period": self._period,
+            "began": None if self._began is None else now - self._began,
+            "ended": None if self._ended is None else now - self._ended,
+            "error": errors[:1000] or None,
+        }
+
+    def may_work(self, until: float | None, leader: str) -> bool:
+        """Take until when this process has the lead, or (None) that another leads; whether that is news."""
+        before = self._leader if self._until is None else ""
+        now = leader if until is None else ""
+        self._until, self._leader = until, leader
+        if until is not None:
+            self._changed.set()
+        return now != before
+
+    def rouse(self) -> None:
+        """Have it look whether it is to go on."""
+        self._changed.set()
+
+    def run(self) -> None:
+        """Work until the process is to end."""
+        failed = 0
+        while not self._runner.stopped.is_set():
+            if not self._leads():
+                self._changed.wait()
+                self._changed.clear()
+                continue
+            try:
+                with ExitStack() as stack:
+                    connection = stack.enter_context(self._runner.connect())
+                    while self._leads() and not self._runner.stopped.is_set():
+                        self._round(connection)
+                        failed = 0
+                        self._rest()
+            except Exception as error:  # whatever it is, it is tried again and keeps no other loop
+                failed += 1
+                if failed > 1 or not isinstance(error, psycopg.OperationalError | ConnectError):
+                    self._note_errors({("", ""): one_line(error)})
+                    self._ended = time.monotonic()
+                    self._runner.stopped.wait(min(max(self._period, _AGAIN), _AT_MOST))
+                else:
+                    self._runner.wait_for_renewal()
+
+    def _leads(self) -> bool:
+        return self._until is not None and time.monotonic() < self._until
+
+    def _rest(self) -> None:
+        since = time.monotonic() - (self._began or 0)
+        pause = self._period * (1 + random.uniform(-_JITTER, _JITTER)) - since
+        self._runner.stopped.wait(max(pause, 0))
+
+    def _round(self, connection: Connection) -> None:
+        self._began = time.monotonic()
+        work = Round(connection, self._loop.name, self._runner.setup, self._runner.stopped, self._note, self._memory)
+        self._loop.round(work)
+        self._note_errors(work.errors)
+        self._ended = time.monotonic()
+
+    def _note(self, setup: str | None, text: str, figures: Figures) -> None:
+        write(logging.INFO, self._loop.name, setup or self._runner.setup, text, figures)
+
+    def _note_errors(self, errors: dict[tuple[str, str], str]) -> None:
+        """Log what is new among the errors of a round, and what is no longer there."""
+        for key, text in errors.items():
+            if self._errors.get(key) != text:
+                write(
+                    logging.ERROR,
+                    self._loop.name,
+                    key[0] or self._runner.setup,
+                    ": ".join(filter(None, (key[1], text))),
+                )
+        for setup, step in self._errors.keys() - errors.keys():
+            write(logging.INFO, self._loop.name, setup or self._runner.setup, f"{step or 'the round'} works again")
+        self._errors = dict(errors)
+
+    def _texts(self) -> list[str]:
+        return [": ".join(filter(None, (*key, text))) for key, text in self._errors.items()]

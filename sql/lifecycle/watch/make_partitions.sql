@@ -1,0 +1,20 @@
+-- What belongs to no setup: partitions of all three histories. Also the last step of an upgrade, so that the first
+-- events of a new database find the partition of their day.
+create or replace function lifecycle.make_partitions() returns table (step text, changed bigint)
+language plpgsql security definer set search_path = lifecycle, pg_temp as $$
+begin
+  step := 'history partitions';
+  changed := 0;
+  begin
+    changed := taskqueue.make_history_partitions();
+  exception when lock_not_available then
+    null;  -- a long transaction reads the history: the next call tries again
+  end;
+  return next;
+  return query select m.step, m.changed from brokerage.maintain() m;
+  return query select m.step, m.changed from lifecycle.maintain() m;
+end $$;
+
+comment on function lifecycle.make_partitions() is
+  'Makes the partitions of today (UTC) and the days ahead of the histories of TaskQueues, jobs and decisions, and '
+  'drops those beyond the retention. Returns what it did, a row a step. Safe to run twice at once.';

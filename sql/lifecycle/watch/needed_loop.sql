@@ -1,0 +1,24 @@
+-- No function is called: viewers read this. A simulated setup is driven by its simulation.
+create or replace view lifecycle.needed_loop as
+select s.setup, n.name
+  from lifecycle.setting_in_force s
+  join resource.setup p on p.setup = s.setup
+ cross join lateral (
+   select l.name
+     from unnest(s.loops) l (name)
+   union
+   select d.name
+     from unnest('{maintain,watchdog}'::text[]) d (name)
+    where s.loops is null and p.simulated is null
+      and (exists (select from taskqueue.job j where j.setup = s.setup)
+           or exists (select from taskqueue.lease l where l.setup = s.setup)
+           or exists (select from workload.job j where j.setup = s.setup and j.ended is null))
+   union
+   select l.name
+     from lifecycle.loop l
+    where s.loops is null and p.simulated is null and (l.setup = s.setup or l.setup is null)) n;
+
+comment on view lifecycle.needed_loop is
+  'Loops of `broker run` that each setup needs: those of its setting loops, else maintain and watchdog while it has '
+  'jobs that wait, are leased or have not ended, and every loop that once ran for it or for all setups.';
+comment on column lifecycle.needed_loop.name is 'Name of the loop.';

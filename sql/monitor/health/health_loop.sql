@@ -1,0 +1,65 @@
+-- A loop that nobody works on for a minute: time enough for another process to take it over.
+create or replace view monitor.health_loop as
+with meaning (name, cost) as (
+  values
+  ('maintain', 'shares, counts and resources seen get stale, matches get slower, histories get no partitions'),
+  ('watchdog', 'jobs whose input came stay assigned, leases that expire stay leased, no timeout ends a job'),
+  ('classify', 'classes of queues, users and tasks get stale, and throttles do not act'),
+  ('schedule', 'steps are packed onto no instance, and empty instances are paid for'),
+  ('assign-tasks', 'tasks get no nucleus'),
+  ('assign-jobs', 'jobs of production tasks are assigned to no queue'),
+  ('assign-analysis', 'jobs of users'' tasks are assigned to no queue')
+), worked_on as (  -- the best process for each setup
+  select distinct on (n.setup, n.name)
+         n.setup, n.name, l.held_by, l.expires_at, l.began_at, l.error, l.failing_since,
+         case when l.name is null then 'never ran'
+              when l.state = 'nobody leads'
+                   and (l.expires_at < now() - interval '1 minute' or l.renewed_at > now() + interval '1 minute')
+              then 'nobody leads'
+              when l.state in ('slow', 'failing') then l.state
+              else 'well' end as state
+    from lifecycle.needed_loop n
+    left join monitor.loop l
+      on l.name = n.name and (l.setup is null or l.setup = n.setup) and l.renewed_at is not null
+   order by n.setup, n.name, l.state = 'nobody leads', l.renewed_at desc
+), judged as (
+  select w.name, w.state, max(w.held_by) as held_by, max(w.expires_at) as expires_at, min(w.began_at) as began_at,
+         min(w.error) as error, min(w.failing_since) as failing_since, array_agg(w.setup order by w.setup) as setups
+    from worked_on w
+   group by w.name, w.state
+)
+select 'loop' as area, j.name as object,
+       case j.state
+            when 'never ran' then format('no %s has run yet', j.name)
+            when 'nobody leads' then format('no %s leads since %s', j.name,
+                                            to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
+            when 'slow' then format('the round of %s is under way since %s', j.held_by,
+                                    to_char(j.began_at, 'YYYY-MM-DD HH24:MI TZ'))
+            when 'failing' then format('each round fails since %s: %s',
+                                       to_char(j.failing_since, 'YYYY-MM-DD HH24:MI TZ'), j.error)
+            else format('%s leads', j.held_by) end
+       || case when j.state = 'well' then ''
+               else format('; needed by %s', array_to_string(j.setups[1:5], ', '))
+                    || case when cardinality(j.setups) > 5 then format(' and %s more', cardinality(j.setups) - 5)
+                            else '' end end as value,
+       v.verdict,
+       case when v.verdict <> 'ok' then coalesce(m.cost, 'what it does is not done') end as cost,
+       case when v.verdict = 'ok' then null
+            when j.state in ('slow', 'failing')
+            then 'look at the log of broker run there; monitor.health shows who waits for a lock'
+            else format('keep `broker run` going on two machines%s; a setup that does without says so: '
+                        'broker settings --setup %s --set lifecycle.loops=[]',
+                        ' (last: ' || j.held_by || ')', j.setups[1]) end as remedy
+  from judged j
+  left join meaning m on m.name = j.name
+ cross join lateral (
+   select case when j.state = 'well' then 'ok'
+               when j.state = 'slow' or j.state = 'failing' and j.failing_since > now() - interval '10 minutes'
+               then 'advice'
+               else 'problem' end as verdict) v;
+
+comment on view monitor.health_loop is
+  'Whether the loops that setups need go on: who leads, whether rounds end and do what they should. '
+  'Part of monitor.health.';
+comment on column monitor.health_loop.area is 'loop.';
+comment on column monitor.health_loop.object is 'Name of the loop.';

@@ -1,0 +1,34 @@
+-- now() and not the clock of a setup: leads expire by the server's clock. A lead renewed later than now is of a clock
+-- that was put back, and whoever still lives renews it within seconds.
+create or replace view monitor.loop as
+with known as (
+  select l.setup, l.name, l.held_by, l.renewed_at, l.expires_at, l.period, l.began_at, l.ended_at, l.error,
+         l.failing_since,
+         l.holder is not null and l.expires_at > now() and l.renewed_at < now() + interval '1 minute' as leads,
+         case when l.began_at > l.ended_at or l.ended_at is null then now() - l.began_at end as under_way,
+         exists (select from lifecycle.needed_loop n
+                  where n.name = l.name and (l.setup is null or n.setup = l.setup)) as needed
+    from lifecycle.loop l
+)
+select k.setup, k.name,
+       case when not k.leads then 'nobody leads'
+            when k.under_way > greatest(10 * k.period, interval '10 minutes') then 'slow'
+            when k.error is not null then 'failing'
+            else 'well' end as state,
+       k.needed, k.held_by, k.renewed_at, k.expires_at, k.period, k.began_at, k.ended_at, k.error, k.failing_since
+  from known k
+ union all
+select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, null, null
+  from lifecycle.needed_loop n
+ where not exists (select from lifecycle.loop l where l.name = n.name and (l.setup is null or l.setup = n.setup));
+
+comment on view monitor.loop is
+  'The loops of `broker run`: who works on each, and how the last rounds went; also those that a setup needs and that '
+  'never ran. `broker loops` prints it.';
+comment on column monitor.loop.setup is 'Setup that the loop works on; null = all.';
+comment on column monitor.loop.name is
+  'maintain, watchdog, classify, schedule, assign-tasks, assign-jobs or assign-analysis.';
+comment on column monitor.loop.state is
+  'well, failing (the last round had an error), slow (a round is under way for ten periods and ten minutes), nobody '
+  'leads, or never ran.';
+comment on column monitor.loop.needed is 'Whether a setup needs it (lifecycle.needed_loop).';
