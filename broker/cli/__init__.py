@@ -77,14 +77,18 @@ def root(
         bool,
         typer.Option("--no-prepare", help="Prepare no statements: for PgBouncer before 1.21 (BROKER_PREPARE=off)."),
     ] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Print tables as wide as they are, also on a terminal that is narrower.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Workload brokerage as PostgreSQL queries."""
+    """Workload brokerage as PostgreSQL queries. --dsn, --no-prepare and --wide may stand behind a command, too."""
     common.options.dsn = dsn
     common.options.prepare = False if no_prepare else None
     common.options.as_json = False
+    common.options.wide = wide
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
 
 

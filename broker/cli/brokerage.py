@@ -12,7 +12,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.output import counted
-from broker.cli.session import Setup, ready, require_setup, session
+from broker.cli.session import SETUP, Setup, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,9 @@ def rules(
         typer.Option(help="Profile: documented, panda2026 or your own; else that of --setup, or documented."),
     ] = None,
     algorithm: Algorithm = "production_job",
-    setup: Annotated[str | None, typer.Option(help="Show the profile and the settings of this setup.")] = None,
+    setup: Annotated[
+        str | None, typer.Option(envvar=SETUP, help="Show the profile and the settings of this setup.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the rules of a profile in the order in which they are applied, your own rules included."""

@@ -9,6 +9,7 @@ A command reaches the server by
 and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as one line, a hint, and exit code 1.
 """
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ class Options:
     dsn: str | None = None
     prepare: bool | None = None
     as_json: bool = False
+    wide: bool = False
 
 
 options = Options()
@@ -51,17 +53,43 @@ def target() -> "Target":
     return found
 
 
+ANYWHERE = {"--dsn": True, "--no-prepare": False, "--wide": False}
+"""Options of the program that may stand behind the command, too, and whether a value follows."""
+
+
+def _in_front(arguments: list[str]) -> list[str]:
+    """The arguments with the program's own options first, wherever they stood; psql gets its arguments as they are.
+
+    --watch gets its default where no number follows.
+    """
+    front: list[str] = []
+    rest: list[str] = []
+    left = list(arguments)
+    while left:
+        name = left[0].partition("=")[0]
+        if left[0] == "--watch" and not re.fullmatch(r"[\d.]+", (left[1:] or [""])[0]):
+            left[0] = "--watch=2"
+        if left[0] == "--" or (left[0] == "psql" and not rest):
+            break
+        number = 2 if ANYWHERE.get(name) and "=" not in left[0] else 1
+        if number > len(left):
+            return left  # its value is missing
+        (front if name in ANYWHERE else rest).extend(left[:number])
+        del left[:number]
+    return front + rest + left
+
+
 class BrokerGroup(TyperGroup):
     """The root command: turns errors that a user can act on into a line, a hint and exit code 1."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an argument that is no text: it could be neither stored nor printed."""
+        """Take the program's own options behind the command as well. Refuse an argument that is no text."""
         for argument in args:
             try:
                 argument.encode()
             except UnicodeEncodeError:
                 ctx.fail(f"argument {argument!a} is not UTF-8")
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, _in_front(args))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -1,6 +1,6 @@
 """How the command line prints: tables and bars for people, JSON for programs.
 
-    table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right
+    table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right; see its docstring
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
     bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
     say("text")                                            a plain line; Rich's markup in [brackets] is NOT read
@@ -16,6 +16,7 @@ A command takes `as_json: Json = False` (from broker.cli.common) and ends with
         table(...)
 
 Cells are shown as they are, cut by no width when the output is not a terminal. Rich is imported when first needed.
+Every table of the program is printed by table(): what a narrow terminal cannot show is named there, and only there.
 """
 
 import dataclasses
@@ -24,56 +25,162 @@ import decimal
 import json
 import sys
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-_PIPE_WIDTH = 240  # columns of a table whose output goes to a file or a pipe
+_PIPE_WIDTH = 240  # columns of what goes to a file or a pipe; a table there is as wide as its rows
 
 
-def console(*, stderr: bool = False) -> "Console":
+_screen: "Console | None" = None  # where everything is printed while drawn() collects it
+
+
+def console(*, stderr: bool = False, width: int | None = None) -> "Console":
     """A Rich console on the present standard output (or error); for progress displays and the like."""
     from rich.console import Console
 
+    if _screen is not None and not stderr:
+        return _screen
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
+    made = Console(file=stream, width=width, highlight=False)
+    if width is None and not made.is_terminal:
+        made.width = _PIPE_WIDTH
+    return made
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, drop: Sequence[str] = ()) -> None:
+def drawn(show: Callable[[], None]) -> str:
+    """What show prints on standard output, with the colours of the terminal."""
+    global _screen  # noqa: PLW0603
+    screen = console()
+    _screen = screen
+    try:
+        with screen.capture() as captured:
+            show()
+    finally:
+        _screen = None
+    return captured.get()
+
+
+def _unlimited() -> bool:
+    """Whether a table is drawn as wide as its rows: in files, in pipes and with --wide."""
+    from broker.cli.common import options
+
+    return options.wide or not console().is_terminal
+
+
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    drop: Sequence[str] = (),
+    now: datetime.datetime | None = None,
+) -> None:
     """Print rows below their column names, or a line when there are none.
 
-    drop: columns to leave out, one after the other, as long as the table is wider than the terminal.
+    Nothing is lost in silence on a narrow terminal: columns of `drop` are left out one after the other, and a line
+    names them (not the column without a name, a bar); where that is not enough, each row becomes a block, as psql does.
+    --wide prints the whole table. now: moments are shown as distances from it, such as 3 min ago.
     """
-    from rich.table import Table
     from rich.text import Text
 
-    cells = [list(row) for row in rows]
-    if not cells:
-        console().print(Text(f"{title}: none"))
+    listed = [list(row) for row in rows]
+    shown = [[_cell(value, now) for value in row] for row in listed]
+    screen = console()
+    if not shown:
+        screen.print(Text(f"{title}: none"))
         return
+    right = [any(isinstance(row[place], _NUMBERS) for row in listed) for place in range(len(columns))]
+    made = _Table(title, list(columns), shown, right)
+    everything = list(range(len(columns)))
+    if _unlimited() or made.width(everything, narrow=False) <= screen.width:
+        console(width=max(screen.width, made.width(everything, narrow=False))).print(made.drawn(everything))
+        return
+    kept = everything
+    for name in (None, *(name for name in drop if name in columns)):
+        kept = [place for place in kept if columns[place] != name]
+        if made.width(kept, narrow=True) <= screen.width:
+            screen.print(made.drawn(kept, narrow=True))
+            break
+    else:
+        kept = [place for place in everything if columns[place]]
+        screen.print(made.blocks(kept))
+    left = [columns[place] for place in everything if place not in kept and columns[place]]
+    if left:
+        screen.print(Text(f"not shown here: {', '.join(left)} (--wide or --json)", style="dim"))
 
-    def drawn(kept: Sequence[str], *, narrow: bool) -> Table:
-        places = [columns.index(name) for name in kept]
-        shown = Table(title=title, title_justify="left", title_style="bold")
-        for place, name in zip(places, kept, strict=True):
-            numbers = any(isinstance(row[place], int | float | decimal.Decimal) for row in cells)
-            head = Text(name.replace(" ", "\n") if narrow else name)
-            shown.add_column(head, justify="right" if numbers else "left", overflow="fold", no_wrap=numbers)
-        for row in cells:
-            shown.add_row(*(Text(_cell(row[place])) for place in places))
+
+_NUMBERS = (int, float, decimal.Decimal)
+_TEXT = 24  # columns to which a text of several words may shrink
+
+
+@dataclasses.dataclass
+class _Table:
+    """Cells as texts, and the ways of drawing them."""
+
+    title: str
+    columns: list[str]
+    cells: list[list[str]]
+    right: list[bool]
+
+    def width(self, places: Sequence[int], *, narrow: bool) -> int:
+        """Columns of the terminal that the table needs; narrow: headings and texts of several words are wrapped."""
+        from rich.cells import cell_len
+
+        total = 3 * len(places) + 1
+        for place in places:
+            texts = [row[place] for row in self.cells]
+            natural = max(cell_len(line) for text in texts for line in text.split("\n"))
+            if narrow:
+                words = max((cell_len(word) for text in texts for word in text.split()), default=0)
+                natural = min(natural, max(_TEXT, words))
+                total += max(natural, *(cell_len(word) for word in [*self.columns[place].split(" ")]))
+            else:
+                total += max(natural, cell_len(self.columns[place]))
+        return total
+
+    def drawn(self, places: Sequence[int], *, narrow: bool = False) -> "RenderableType":
+        """The table with the columns at these places."""
+        from rich.table import Table
+        from rich.text import Text
+
+        shown = Table(title=self.title, title_justify="left", title_style="bold")
+        for place in places:
+            heading = self.columns[place]
+            wraps = narrow and self.width([place], narrow=True) < self.width([place], narrow=False)
+            shown.add_column(
+                Text(heading.replace(" ", "\n") if narrow else heading),
+                justify="right" if self.right[place] else "left",
+                overflow="fold",
+                no_wrap=not wraps,
+                min_width=self.width([place], narrow=narrow) - 4,
+            )
+        for row in self.cells:
+            shown.add_row(*(Text(row[place]) for place in places))
         return shown
 
-    screen, kept = console(), list(columns)
-    shown = drawn(kept, narrow=False)
-    for name in (None, *(name for name in drop if name in columns)):
-        if screen.measure(shown, options=screen.options.update(width=10_000)).maximum <= screen.width:
-            break
-        kept = [other for other in kept if other != name]
-        shown = drawn(kept, narrow=True)
-    screen.print(shown)
+    def blocks(self, places: Sequence[int]) -> "RenderableType":
+        """A block a row: its first value, and below it all others with their names, those without a value left out."""
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.text import Text
+
+        first, *others = places
+        parts: list[RenderableType] = [Text(self.title, style="bold")]
+        for row in self.cells:
+            parts.append(Text.assemble((f"{self.columns[first]} ", "cyan"), (row[first], "bold")))
+            pairs = Text(overflow="fold")
+            for place in others:
+                if row[place]:
+                    pairs.append("; " if pairs else "")
+                    pairs.append(f"{self.columns[place]} ", "cyan")
+                    pairs.append(row[place])
+            if pairs:
+                parts.append(Padding(pairs, (0, 0, 0, 2)))
+        return Group(*parts)
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:
@@ -110,7 +217,10 @@ def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float
 
 def say(text: str) -> None:
     """Print a line as it is."""
-    print(text)
+    if _screen is None:
+        print(text)
+    else:
+        _screen.out(text, highlight=False)
 
 
 def counted(number: int, thing: str) -> str:
@@ -151,7 +261,20 @@ def _plain(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def _cell(value: object) -> str:
+def ago(at: datetime.datetime, now: datetime.datetime) -> str:
+    """A moment as its distance from another: 3 min ago, in 2 h."""
+    seconds = (now - at).total_seconds()
+    size = abs(seconds)
+    if size < 1:
+        return "now"
+    words = next(f"{size / unit:.0f} {name}" for limit, unit, name in _UNITS if size < limit)
+    return f"{words} ago" if seconds > 0 else f"in {words}"
+
+
+_UNITS = ((99.5, 1, "s"), (99.5 * 60, 60, "min"), (48 * 3600, 3600, "h"), (float("inf"), 86_400, "d"))
+
+
+def _cell(value: object, now: datetime.datetime | None = None) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -159,7 +282,7 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
     if isinstance(value, datetime.datetime):
-        return moment(value)
+        return moment(value) if now is None else ago(value, now)
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(_cell(item) for item in value)
     if isinstance(value, dict):

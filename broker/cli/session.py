@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from broker.database import Target
 
-Setup = Annotated[str, typer.Option(help="The tenant: DIRAC's Setup, PanDA's vo.")]
+SETUP = "BROKER_SETUP"
+"""The environment's variable that names the setup of every command that works in one."""
+
+Setup = Annotated[str, typer.Option(envvar=SETUP, help="The tenant: DIRAC's Setup, PanDA's vo.")]
 """The type of a command's parameter `setup: Setup = "default"`."""
 
 Job = Annotated[int, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="The job's id.")]

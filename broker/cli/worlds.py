@@ -12,7 +12,7 @@ from broker.cli import blockers, output
 from broker.cli.common import Json
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
-from broker.cli.session import Setup, session
+from broker.cli.session import SETUP, Setup, session
 from broker.known_exports import EXPORTS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def load(
     ] = None,
     *,
     setup: Annotated[
-        str | None, typer.Option(help="Load into this setup instead of the one that the files name.")
+        str | None, typer.Option(envvar=SETUP, help="Load into this setup instead of the one that the files name.")
     ] = None,
     cric_queues: list[Path] | None = _export("cric-queues"),
     cric_storages: list[Path] | None = _export("cric-storages"),
