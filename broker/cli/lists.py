@@ -1,81 +1,41 @@
-"""Plain lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`.
+"""Lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`.
 
-Every list is an entry of LISTS: a view that broker_viewer may read, its columns, its order and its filters.
+Every list is an entry of LISTS: a view that broker_viewer may read, its columns, its key and its filters.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
+from broker.cli import listing, output, watching
 from broker.cli.common import Json
-from broker.cli.session import Setup, require_setup, session
-from broker.operate.reading import rows_of
+from broker.cli.listing import ROWS, Filter, Limit, List, columns
+from broker.cli.session import Setup
+
+if TYPE_CHECKING:
+    from broker.database import Connection
 
 app = typer.Typer()
 PANEL = "Lists"
 
-Limit = Annotated[
-    int | None,
-    typer.Option(min=0, max=2**31 - 1, help="Show at most this many rows, 0 for all; 20 in tables, all in JSON."),
-]
-ROWS = 20
-"""Rows of a table when no limit is given."""
+__all__ = ["LISTS", "PANEL", "ROWS", "Limit", "app"]
 
+_OPEN = "{assigning,ready,scouting,running,pending}"  # statuses of tasks that a broker may take
 
-@dataclass(frozen=True)
-class Filter:
-    """An option that restricts a list to the rows with one value in a column."""
-
-    column: str
-    help: str
-    kind: type = str
-
-
-@dataclass(frozen=True)
-class List:
-    """A list: what it shows, the view (or query in brackets) that it reads, and the columns with their headings.
-
-    dropped: headings to leave out of a table that is too wide, in this order.
-    """
-
-    help: str
-    view: str
-    columns: Mapping[str, str]
-    order: str
-    filters: Mapping[str, Filter] = field(default_factory=dict)
-    dropped: tuple[str, ...] = ()
-    of_setup: bool = True
-
-
-def columns(names: str, **headings: str) -> Mapping[str, str]:
-    """Columns, separated by blanks, with their headings: the column's name in words where no other is given."""
-    return {name: headings.get(name, name.replace("_", " ")) for name in names.split()}
-
-
-_QUEUE = Filter("queue", "Only this PanDA queue.")
-_SITE = Filter("site", "Only this site.")
-_TASK = Filter("task_id", "Only this task.", int)
-
-_SITES = """(
-    select setup, site, count(*) as queues, count(*) filter (where status = 'online') as online,
-           sum(waiting)::bigint as waiting, sum(running)::bigint as running
-      from monitor.queue group by setup, site) s"""
-_JOBS = """(
-    select setup, job_id, task_id, queue, status, state_changed as since from monitor.brokered_job
-     union all
-    select j.setup, j.job_id, null, null, j.state, j.since from monitor.job j
-     where not exists (select from monitor.brokered_job b where b.setup = j.setup and b.job_id = j.job_id)) j"""
-_RUNS = """(
-    select setup, run_id, algorithm, profile, dry, count(*) as tasks,
-           count(*) filter (where status = 'candidates') as assigned,
-           count(*) filter (where status = 'pending') as pending,
-           count(*) filter (where status = 'throttled') as throttled,
-           count(*) filter (where status in ('failed', 'error')) as failed, max(decided_at) as decided_at
-      from monitor.task_decision group by setup, run_id, algorithm, profile, dry) r"""
+_DECISIONS_OF_TASK = List(
+    "List what the runs decided about a task.",
+    "monitor.task_decision",
+    columns(
+        "run_id decided_at algorithm status jobs nucleus rule reason retry_at",
+        run_id="run", decided_at="decided", retry_at="again",
+    ),
+    "run_id desc",
+    columns("task_id profile dry errcode candidates rejected not_candidates", dry="dry run"),
+    {"algorithm": Filter("algorithm", ""), "task": Filter("task_id", "")},
+    ("nucleus", "again", "algorithm"),
+)  # fmt: skip
 
 LISTS = {
     "queues": List(
@@ -83,68 +43,108 @@ LISTS = {
         "monitor.queue",
         columns("queue site role status type cores waiting running"),
         'queue collate "C"',
-        {"site": _SITE, "status": Filter("status", "Only queues of this status, such as online.")},
+        columns("cloud"),
+        {
+            "site": Filter("site", "Only queues of this site."),
+            "status": Filter("status", "Only queues of this status, such as online."),
+        },
         ("role", "type"),
     ),
     "sites": List(
-        "List sites: their queues, and the jobs that wait and run there.",
-        _SITES,
-        columns("site queues online waiting running"),
+        "List sites: status, jobs and cores that wait, start and run, limits, and when pilots were last seen.",
+        "monitor.site",
+        columns(
+            "site status waiting_cores starting_cores running_cores limits limits_reached pilots_seen",
+            waiting_cores="waiting cores", starting_cores="starting cores", running_cores="running cores",
+            limits_reached="reached", pilots_seen="pilots seen",
+        ),
         'site collate "C"',
-        {"site": _SITE},
+        columns("queues online waiting starting running", waiting="waiting jobs", starting="starting jobs",
+                running="running jobs"),
+        {
+            "site": Filter("site", "Only this site."),
+            "full": Filter("limits_reached", "Only sites with a limit that is reached.", bool, "limits_reached > 0"),
+        },
+        ("reached", "limits"),
     ),
     "tasks": List(
-        "List tasks, newest first, with their status and how many of their jobs are not assigned.",
+        "List tasks, newest first, with their status, their jobs, and why they wait.",
         "monitor.task",
         columns(
-            "task_id status label gshare user_name priority nucleus jobs jobs_left",
-            task_id="task",
-            gshare="share",
-            user_name="user",
-            jobs_left="unassigned",
+            "task_id status user_name gshare priority nucleus jobs jobs_left finished why",
+            task_id="task", gshare="share", user_name="user", jobs_left="unassigned", why="why it waits",
         ),
         "task_id desc",
+        columns("label algorithm run_id retry_at not_due", run_id="last run", retry_at="again", not_due="not due"),
         {
             "status": Filter("status", "Only tasks of this status, such as running."),
             "user": Filter("user_name", "Only tasks of this user."),
+            "share": Filter("gshare", "Only tasks of this global share."),
+            "nucleus": Filter("nucleus", "Only tasks of this nucleus."),
+            "waiting": Filter(
+                "status jobs_left", "Only tasks that a broker may take and that have jobs to assign.", bool,
+                f"status = any ('{_OPEN}') and jobs_left > 0",
+            ),
         },
-        ("share", "label", "nucleus"),
+        ("nucleus", "share", "priority", "finished", "user"),
+        large=True,
     ),
     "jobs": List(
         "List jobs, newest first, with their status, task and queue.",
-        _JOBS,
-        columns("job_id status since task_id queue", job_id="job", task_id="task"),
+        "monitor.listed_job",
+        columns("job_id status since task_id queue site user_name", job_id="job", task_id="task", user_name="user"),
         "job_id desc",
-        {"status": Filter("status", "Only jobs of this status, such as waiting."), "queue": _QUEUE, "task": _TASK},
+        columns("gshare priority created", gshare="share"),
+        {
+            "status": Filter(
+                "status", "Only jobs of this status or state, such as activated, waiting or leased.",
+                names=("--status", "--state"),
+            ),
+            "task": Filter("task_id", "Only jobs of this task.", int, indexed=True),
+            "queue": Filter("queue", "Only jobs of this PanDA queue."),
+            "site": Filter("queue site", "Only jobs of this site or queue.", condition="(queue = %s or site = %s)"),
+            "user": Filter("user_name", "Only jobs of this user or owner."),
+        },
+        ("site", "user"),
+        large=True,
     ),
     "leases": List(
-        "List leased jobs, newest first: which site has each, since when and until when.",
+        "List leased jobs, newest first: where each is, when its JobAgent was last heard, and until when it has it.",
         "monitor.lease",
         columns(
-            "job_id attempt state site grid_ce matched_at reported_at expires_at task_queue_id kill_reason",
-            job_id="job",
-            grid_ce="CE",
-            matched_at="matched",
-            reported_at="reported",
-            expires_at="expires",
+            "job_id attempt state site heard_at expires_at kill_reason owner_dn",
+            job_id="job", heard_at="heard", expires_at="expires", owner_dn="owner",
+        ),
+        "job_id desc",
+        columns(
+            "grid_ce role_name matched_at reported_at expired owner_group task_queue_id user_priority",
+            grid_ce="CE", role_name="agent", matched_at="matched", reported_at="reported", owner_group="group",
             task_queue_id="TaskQueue",
         ),
-        "matched_at desc, job_id desc",
-        {"site": _SITE, "state": Filter("state", "Only leases of this state, such as running.")},
-        ("kill reason", "CE", "TaskQueue", "reported"),
+        {
+            "site": Filter("site", "Only leases of this site."),
+            "state": Filter(
+                "state", "Only leases of this state: matched, until the first report, then running.",
+                names=("--state", "--status"),
+            ),
+            "overdue": Filter("expired", "Only leases that expired and were not taken back yet.", bool, "expired"),
+        },
+        ("kill reason", "owner"),
+        large=True,
     ),
     "decisions": List(
-        "List the runs of the brokers, newest first, with what became of their tasks.",
-        _RUNS,
+        "List the runs of the brokers, newest first, with what became of their tasks; with --task those of a task.",
+        "monitor.run",
         columns(
-            "run_id decided_at algorithm profile dry tasks assigned pending throttled failed",
-            run_id="run",
-            decided_at="decided",
-            dry="dry run",
-            assigned="with candidates",
+            "run_id started_at algorithm profile dry tasks assigned pending throttled failed",
+            run_id="run", started_at="started", dry="dry run", assigned="with candidates",
         ),
         "run_id desc",
-        {"algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.")},
+        columns("ended_at called_by", ended_at="ended", called_by="called by"),
+        {
+            "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job."),
+            "task": Filter("task_id", "Show what the runs decided about this task, and why.", int),
+        },
         ("dry run", "profile"),
     ),
     "limits": List(
@@ -152,79 +152,120 @@ LISTS = {
         "monitor.site_limit",
         columns(
             "limit_id site grid_ce kind attribute value ceiling delay used reached jobs",
-            limit_id="limit",
-            grid_ce="CE",
-            jobs="jobs held back",
+            limit_id="limit", grid_ce="CE", jobs="jobs held back",
         ),
         "limit_id",
-        {"site": _SITE},
+        columns("burst queues", queues="TaskQueues held back"),
+        {
+            "site": Filter("site", "Only limits of this site."),
+            "reached": Filter("reached", "Only limits that are reached.", bool, "reached"),
+        },
         ("CE", "delay"),
     ),
     "resources": List(
         "List the kinds of resources that asked for jobs lately, the latest first.",
         "monitor.resource_seen",
-        columns("last_seen first_seen samples matched resource"),
+        columns("last_seen first_seen samples matched resource", last_seen="last seen", first_seen="first seen"),
         "last_seen desc, class",
         {},
+        {
+            "site": Filter(
+                "resource", "Only resources of this site.", condition="resource -> 'Site' @> to_jsonb(%s::text)"
+            ),
+        },
         ("first seen",),
+        paged=False,
     ),
     "setups": List(
         "List the setups of this database, with how much they hold.",
         "monitor.setup",
         columns(
             "setup created_at simulated task_queues identities shares",
-            created_at="created",
-            simulated="simulated time",
-            task_queues="TaskQueues",
+            created_at="created", simulated="simulated time", task_queues="TaskQueues",
         ),
         'setup collate "C"',
+        {},
         {},
         ("simulated time",),
         of_setup=False,
     ),
-}
+}  # fmt: skip
 
 
 def _show(
-    name: str, of: List, setup: str | None, wanted: Mapping[str, object], *, limit: int | None, as_json: bool
+    name: str,
+    setup: str | None,
+    given: dict[str, object],
+    *,
+    wanted: str | None,
+    after: str | None,
+    limit: int | None,
+    watch: float | None,
+    as_json: bool,
 ) -> None:
-    """Print the rows of a list that have the wanted values."""
-    conditions = ([] if setup is None else ["setup = %s"]) + [f"{column} = %s" for column in wanted]
-    where = f" where {' and '.join(conditions)}" if conditions else ""
+    """Print a page of a list, once or again and again."""
+    of = _DECISIONS_OF_TASK if name == "decisions" and "task" in given else LISTS[name]
+    headings = listing.chosen(of, wanted)
     most = (None if as_json else ROWS) if limit is None else limit or None
-    query = f"select {', '.join(of.columns)} from {of.view}{where} order by {of.order} limit %s"
-    values = [*([] if setup is None else [setup]), *wanted.values()]
-    with session() as connection:
-        rows = rows_of(connection, query, *values, None if most is None else most + 1)
-        if not rows and setup is not None:
-            require_setup(connection, setup)
-    shown = rows[:most]
-    if as_json:
-        output.json_out(shown)
-        return
-    output.table(name.capitalize(), list(of.columns.values()), [list(row.values()) for row in shown], drop=of.dropped)
-    if len(rows) > len(shown):
-        output.say(f"there are more than {most:,}: --limit 0 shows all")
+    key = _key(of, after)
+
+    def picture(connection: "Connection") -> None:
+        page = listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
+        if as_json:
+            output.json_out(page.rows)
+        else:
+            listing.show(name.capitalize(), headings, of, page, listing.moment_of(connection, setup))
+
+    watching.show(picture, watch)
+
+
+def _key(of: List, after: str | None) -> object:
+    """The key after which a page begins."""
+    if after is None or not of.key_column.endswith("_id"):
+        return after
+    if not after.isascii() or not after.isdecimal():
+        raise typer.BadParameter(f"{after} is not a number", param_hint="--after")
+    return min(int(after), 2**63 - 1)
 
 
 def _option_of(chosen: Filter) -> Any:
     """The option of a filter; a number is one that a bigint holds."""
     if chosen.kind is int:
-        return typer.Option(min=0, max=2**63 - 1, help=chosen.help)
-    return typer.Option(help=chosen.help)
+        return typer.Option(*chosen.names, min=0, max=2**63 - 1, help=chosen.help)
+    return typer.Option(*chosen.names, help=chosen.help)
 
 
 def _command(name: str, of: List) -> Callable[..., None]:
     """The command that prints a list, with an option for each of its filters."""
 
-    def show(*, setup: str | None = None, limit: int | None, as_json: bool, **given: object) -> None:
-        wanted = {of.filters[option].column: value for option, value in given.items() if value is not None}
-        _show(name, of, setup, wanted, limit=limit, as_json=as_json)
+    def show(
+        *,
+        setup: str | None = None,
+        wanted: str | None = None,
+        after: str | None = None,
+        limit: int | None,
+        watch: float | None = None,
+        as_json: bool,
+        **given: object,
+    ) -> None:
+        filters = {option: value for option, value in given.items() if value is not None and value is not False}
+        _show(name, setup, filters, wanted=wanted, after=after, limit=limit, watch=watch, as_json=as_json)
 
-    options: dict[str, tuple[Any, object]] = {
-        option: (Annotated[chosen.kind | None, _option_of(chosen)], None) for option, chosen in of.filters.items()
-    }
+    options: dict[str, tuple[Any, object]] = {}
+    for option, used in of.filters.items():
+        if used.kind is bool:
+            options[option] = (Annotated[bool, typer.Option(f"--{option}", help=used.help)], False)
+        else:
+            options[option] = (Annotated[used.kind | None, _option_of(used)], None)
+    options["wanted"] = (
+        Annotated[str | None, typer.Option("--columns", "-o", metavar="NAMES", help=listing.columns_help(of))],
+        None,
+    )
+    if of.paged:
+        help_ = f"Begin behind this {of.columns[of.key_column]}: the next page, whatever was added meanwhile."
+        options["after"] = (Annotated[str | None, typer.Option(metavar="KEY", help=help_)], None)
     options["limit"] = (Limit, None)
+    options["watch"] = (watching.Watch, None)
     if of.of_setup:
         options["setup"] = (Setup, "default")
     options["as_json"] = (Json, False)

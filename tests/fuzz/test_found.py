@@ -33,9 +33,13 @@ REFUSED: dict[str, tuple[str, str]] = {
     "brokerage.open_run('s', null, null, 1, true)": ("algorithm is ''", "Algorithms are"),
     "brokerage.open_run('s', 'production_job', null, 9223372036854775807, true)": ("", ""),
     "lifecycle.lead(null, gen_random_uuid(), 'me', '178000000 years', '[]')": (
-        "the time 178000000 years", "for how long"),
+        "the time 178000000 years",
+        "for how long",
+    ),
     """lifecycle.lead(null, gen_random_uuid(), 'me', '1 min', '[{"name": "w", "period": 1e400}]')""": (
-        "loop w has period 1000", "at most 1e9"),
+        "loop w has period 1000",
+        "at most 1e9",
+    ),
     """lifecycle.lead(null, gen_random_uuid(), 'me', '1 min', '[{"name": 1}]')""": ("name is 1, not a text", ""),
 }
 TOO_LONG = {

@@ -57,6 +57,7 @@ comment on column brokerage.task_standing.algorithm is
   'production_task: the task broker; production_job, analysis_job: the job brokers.';
 comment on column brokerage.task_standing.of_label is 'Tasks of this label are that broker''s.';
 comment on column brokerage.task_standing.jobs is 'Jobs of its input (workload.input_digest).';
+comment on column brokerage.task_standing.jobs_left is 'Jobs that are not assigned yet.';
 comment on column brokerage.task_standing.not_open is
   'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
 comment on column brokerage.task_standing.waits is 'Its retry time is still to come.';

@@ -1,7 +1,8 @@
 -- Who has which job.
 create or replace view monitor.lease as
 select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,
-       l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority, d.requirements
+       l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority, d.requirements,
+       coalesce(l.reported_at, l.matched_at) as heard_at, d.owner_dn, d.owner_group
   from taskqueue.lease l
   join resource.setup_time t on t.setup = l.setup
   left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
@@ -11,3 +12,6 @@ comment on view monitor.lease is
 comment on column monitor.lease.site is 'Site.';
 comment on column monitor.lease.grid_ce is 'Computing element.';
 comment on column monitor.lease.expired is 'Whether that has passed.';
+comment on column monitor.lease.heard_at is 'When its agent was last heard: its last report, or the match.';
+comment on column monitor.lease.owner_dn is 'Owner of the job.';
+comment on column monitor.lease.owner_group is 'Owner group of the job.';

@@ -1,13 +1,43 @@
--- Tasks as an operator lists them.
+-- Tasks as an operator lists them. What costs more than a key is a subquery of its own: a query that does not name the
+-- column does not pay for it.
 create or replace view monitor.task as
 select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_priority as priority, t.nucleus,
-       s.jobs, s.jobs_left, s.not_due
+       coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
+       (select d.not_due from brokerage.task_standing d
+         where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) as not_due,
+       a.algorithm, s.run_id, s.retry_at,
+       coalesce((select sum(c.jobs)::bigint from workload.job_by_task c
+                  where c.setup = t.setup and c.task_id = t.task_id and c.status = 'finished'), 0) as finished,
+       case when t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}') then null
+            else (select concat_ws('; ', coalesce(d.not_due, 'due: the next run takes it'), r.rejections)
+                    from brokerage.task_standing d
+                    left join lateral (
+                      select format('%s rejected %s of %s', v.rule, v.rejected, v.queues) as rejections
+                        from (select n.rule, count(*) filter (where n.verdict = 'r') as rejected,
+                                     sum(count(*)) over () as queues
+                                from brokerage.decision n
+                               where n.setup = t.setup and n.run_id = s.run_id and n.task_id = t.task_id
+                               group by n.rule) v
+                       where v.rule is not null and v.rejected > 0
+                       order by v.rejected desc, v.rule limit 1) r on d.waits
+                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as why
   from workload.task t
-  join brokerage.task_standing s
-    on s.setup = t.setup and s.task_id = t.task_id
-   and s.algorithm = case when t.label in ('user', 'panda') then 'analysis_job' else 'production_job' end;
+ cross join lateral (
+   select case when t.label in ('user', 'panda') then 'analysis_job'
+               when t.status = 'assigning' then 'production_task'
+               else 'production_job' end as algorithm) a
+  left join workload.input_digest i on i.setup = t.setup and i.task_id = t.task_id
+  left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm;
 
 comment on view monitor.task is 'Tasks with their status, their jobs, and why no broker takes their jobs now.';
 comment on column monitor.task.status is 'Status in JEDI; null = not known.';
 comment on column monitor.task.priority is 'Current priority.';
+comment on column monitor.task.jobs is 'Jobs of its input (workload.input_digest).';
 comment on column monitor.task.jobs_left is 'Jobs that are not assigned yet.';
+comment on column monitor.task.algorithm is
+  'Broker that has the task: production_task, production_job or analysis_job.';
+comment on column monitor.task.run_id is 'Last run of that broker that decided the task; null = none.';
+comment on column monitor.task.finished is 'Jobs that finished.';
+comment on column monitor.task.why is
+  'Why it waits, in words: its standing, and the rule that rejected the most queues when its broker found none; '
+  'null = the task has ended.';

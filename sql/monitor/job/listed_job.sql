@@ -1,0 +1,54 @@
+-- Every job once, in the order of ids without a sort: each part is read by its primary key, and the parts are merged.
+-- A job that is brokered has its row in workload.job. Jobs that submitters insert have ids below 10^12
+-- (taskqueue.submitted_id), so that the parts of taskqueue are read below that: a page of the newest jobs reads past no
+-- brokered job. Conditions stand behind the union, and columns of other tables are scalar subqueries: a condition or a
+-- join in a part would end its order.
+create or replace view monitor.listed_job as
+select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_name, u.gshare, u.priority, u.created
+  from (
+    select j.setup, j.job_id, j.status, j.state_changed as since, j.task_id, j.queue,
+           (select q.panda_site from resource.queue q where q.setup = j.setup and q.queue = j.queue) as site,
+           j.user_name, j.gshare, j.priority, j.created, 9223372036854775807 as most, true as own
+      from workload.job j
+    union all
+    select w.setup, w.job_id, case when w.held then 'held' else 'waiting' end, w.inserted_at, null::bigint, null::text,
+           null::text,
+           (select q.owner_dn from taskqueue.task_queue q
+             where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
+           (select q.owner_group from taskqueue.task_queue q
+             where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
+           w.user_priority::int, w.inserted_at, 999999999999, not w.brokered
+      from taskqueue.job w
+    union all
+    select l.setup, l.job_id, 'leased', l.matched_at, null::bigint, null::text, l.site,
+           (select d.owner_dn from taskqueue.definition d
+             where d.setup = l.setup and d.definition_id = l.definition_id),
+           (select d.owner_group from taskqueue.definition d
+             where d.setup = l.setup and d.definition_id = l.definition_id),
+           l.user_priority::int, null::timestamptz, 999999999999, not l.brokered
+      from taskqueue.lease l
+    union all
+    select e.setup, e.job_id, e.outcome, e.ended_at, null::bigint, null::text, null::text,
+           (select q.owner_dn from taskqueue.task_queue q
+             where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
+           (select q.owner_group from taskqueue.task_queue q
+             where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
+           null::int, null::timestamptz, 999999999999,
+           (select true from workload.job b where b.setup = e.setup and b.job_id = e.job_id) is null
+      from taskqueue.ended e) u
+ where u.job_id <= u.most and u.own;
+
+comment on view monitor.listed_job is
+  'Every job once: those of brokerage with their status, and those that were only inserted with their state among '
+  'TaskQueues. `broker jobs` reads it page by page, by setup and job id.';
+comment on column monitor.listed_job.status is
+  'Status of a brokered job; of another one waiting, held, leased, or the outcome.';
+comment on column monitor.listed_job.since is 'Since when.';
+comment on column monitor.listed_job.task_id is 'Task; null = none.';
+comment on column monitor.listed_job.queue is 'PanDA queue that the job was sent to; null = none.';
+comment on column monitor.listed_job.site is 'Site of that queue, or of the lease; null = none.';
+comment on column monitor.listed_job.user_name is
+  'User, or owner; null = not known, such as after the end of its TaskQueue.';
+comment on column monitor.listed_job.gshare is 'Global share, or owner group.';
+comment on column monitor.listed_job.priority is 'Current priority, or user priority.';
+comment on column monitor.listed_job.created is 'When it was made or inserted; null = not known.';

@@ -1,0 +1,19 @@
+-- The runs of the brokers, and what became of their tasks. The counts are read by the key of the run.
+create or replace view monitor.run as
+select r.setup, r.run_id, r.algorithm, r.profile, r.dry, r.called_by, r.started_at, r.ended_at, c.tasks, c.assigned,
+       c.pending, c.throttled, c.failed
+  from brokerage.run r
+ cross join lateral (
+   select count(*) as tasks, count(*) filter (where d.status = 'candidates') as assigned,
+          count(*) filter (where d.status = 'pending') as pending,
+          count(*) filter (where d.status = 'throttled') as throttled,
+          count(*) filter (where d.status in ('failed', 'error')) as failed
+     from brokerage.task_decision d
+    where d.setup = r.setup and d.run_id = r.run_id) c;
+
+comment on view monitor.run is 'Runs of the brokers, with what became of their tasks, as long as decisions are kept.';
+comment on column monitor.run.tasks is 'Tasks decided, and kept.';
+comment on column monitor.run.assigned is 'Those with candidates.';
+comment on column monitor.run.pending is 'Those that no queue or nucleus can take.';
+comment on column monitor.run.throttled is 'Those that a rule throttled.';
+comment on column monitor.run.failed is 'Those that a rule failed, or that could not be evaluated.';

@@ -1,0 +1,101 @@
+-- Sites as an operator lists them: those of PanDA queues, and those that only matching knows (DIRAC's sites), which a
+-- lease, a TaskQueue, a limit or a resource names. Cores of the latter are not known: a lease counts one. Every lease
+-- without a queue and every posting is read, so this view is for people, once in some seconds.
+create or replace view monitor.site as
+with queue as not materialized (
+  select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,
+         string_agg(distinct q.status, ', ' order by q.status) as status,
+         sum(n.waiting)::bigint as waiting, sum(n.starting)::bigint as starting, sum(n.running)::bigint as running,
+         sum(n.waiting_cores)::bigint as waiting_cores, sum(n.starting_cores)::bigint as starting_cores,
+         sum(n.running_cores)::bigint as running_cores
+    from resource.queue q
+    left join (
+      select s.setup, s.queue, sum(s.njobs) filter (where g.stage = 1) as waiting,
+             sum(s.njobs) filter (where g.stage = 2) as starting, sum(s.njobs) filter (where g.stage = 3) as running,
+             sum(c.cores) filter (where g.stage = 1) as waiting_cores,
+             sum(c.cores) filter (where g.stage = 2) as starting_cores,
+             sum(c.cores) filter (where g.stage = 3) as running_cores
+        from workload.job_statistic s
+       cross join lateral (select coalesce(s.ncores, s.njobs) as cores) c
+       cross join lateral (
+         select case when s.status = any ('{pending,defined,waiting,assigned,throttled,activated}'::text[]) then 1
+                     when s.status = any ('{sent,starting}'::text[]) then 2
+                     when s.status = any ('{running,holding,merging,transferring}'::text[]) then 3 end as stage) g
+       group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue
+   group by q.setup, q.panda_site
+), seen as not materialized (
+  select k.setup, coalesce(q.panda_site, s.site) as site, max(k.last_seen) as pilots_seen
+    from taskqueue.resource_kind k
+   cross join lateral jsonb_array_elements_text(
+     case jsonb_typeof(k.resource -> 'Site') when 'array' then k.resource -> 'Site'
+          when 'string' then jsonb_build_array(k.resource -> 'Site') else '[]' end) s(site)
+    left join resource.queue q on q.setup = k.setup and q.queue = s.site
+   group by 1, 2
+), limited as not materialized (
+  select l.setup, l.site, count(*) as limits,
+         count(*) filter (where case l.kind
+           when 'running' then (select count(*) from taskqueue.limit_use u
+                                 where u.setup = l.setup and u.limit_id = l.limit_id) >= l.ceiling
+           else l.next_at > t.now + (l.burst - 1) * l.delay end) as limits_reached
+    from taskqueue.site_limit l
+    join resource.setup_time t on t.setup = l.setup
+   group by l.setup, l.site
+), leased as not materialized (
+  select l.setup, l.site, count(*) filter (where l.state = 'matched') as starting,
+         count(*) filter (where l.state <> 'matched') as running
+    from taskqueue.lease l
+   where not l.brokered and l.site is not null
+   group by l.setup, l.site
+), listed as not materialized (
+  select p.setup, p.site, sum(n.jobs)::bigint as waiting
+    from taskqueue.posted_task_queue p
+    join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+   where p.site not in ('', '*')
+     and not exists (select from resource.queue q where q.setup = p.setup and q.queue = p.site)
+   group by p.setup, p.site
+), named as not materialized (
+  select q.setup, q.site from queue q where q.site is not null
+   union
+  select s.setup, s.site from seen s
+   union
+  select l.setup, l.site from limited l
+   where not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
+   union
+  select e.setup, e.site from leased e
+   where not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
+   union
+  select w.setup, w.site from listed w
+)
+select n.setup, n.site, coalesce(q.queues, 0) as queues, coalesce(q.online, 0) as online, q.status,
+       coalesce(q.waiting, 0) + coalesce(w.waiting, 0) as waiting,
+       coalesce(q.starting, 0) + coalesce(l.starting, 0) as starting,
+       coalesce(q.running, 0) + coalesce(l.running, 0) as running,
+       coalesce(q.waiting_cores, 0) + coalesce(w.waiting, 0) as waiting_cores,
+       coalesce(q.starting_cores, 0) + coalesce(l.starting, 0) as starting_cores,
+       coalesce(q.running_cores, 0) + coalesce(l.running, 0) as running_cores,
+       coalesce(m.limits, 0) as limits, coalesce(m.limits_reached, 0) as limits_reached, s.pilots_seen
+  from named n
+  left join queue q on q.setup = n.setup and q.site = n.site
+  left join seen s on s.setup = n.setup and s.site = n.site
+  left join limited m on m.setup = n.setup and m.site = n.site
+  left join leased l on l.setup = n.setup and l.site = n.site
+  left join listed w on w.setup = n.setup and w.site = n.site;
+
+comment on view monitor.site is
+  'Sites with the jobs and cores that wait, start and run there, their limits, and when their pilots were last seen. '
+  'A TaskQueue that lists several sites counts at each of them, one that lists none at no site.';
+comment on column monitor.site.site is 'PanDA site, or the site of a resource description.';
+comment on column monitor.site.queues is 'PanDA queues of the site.';
+comment on column monitor.site.online is 'Those that are online.';
+comment on column monitor.site.status is 'The statuses of its queues; null = it has none.';
+comment on column monitor.site.waiting is 'Jobs that no JobAgent has yet.';
+comment on column monitor.site.starting is 'Jobs that a JobAgent has and that do not run yet.';
+comment on column monitor.site.running is 'Jobs that run, or whose output is on its way.';
+comment on column monitor.site.waiting_cores is 'Cores of the waiting jobs.';
+comment on column monitor.site.starting_cores is 'Cores of the starting jobs.';
+comment on column monitor.site.running_cores is 'Cores of the running jobs.';
+comment on column monitor.site.limits is 'Limits of the site (monitor.site_limit).';
+comment on column monitor.site.limits_reached is
+  'Those that are reached: what counts at them is not matched there now.';
+comment on column monitor.site.pilots_seen is
+  'When a resource of the site was last seen asking, a sample; null = not lately.';
