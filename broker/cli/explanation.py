@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from broker.cli import output
 from broker.cli.output import counted
-from broker.cli.session import require_setup, session
+from broker.cli.session import elsewhere, require_setup, session
 from broker.operate.reading import Row, rows_of, seen_lately, task_explanation
 
 _BAR = 20  # characters of the longest bar in a table
@@ -15,7 +15,7 @@ def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_jso
     """Explain why a job does not match a resource or, where none is described, the resources seen lately."""
     from broker.client.call import jsonb
 
-    with session() as connection:
+    with session() as connection, elsewhere(connection, "job", job, setup):
         if described:
             query = "select * from taskqueue.explain_match(%s, %s, %s)"
             rows = rows_of(connection, query, setup, job, jsonb(described))
@@ -52,7 +52,7 @@ def explain_task(
     setup: str, task: int, *, algorithm: str | None, profile: str | None, queue: str | None, limit: int, as_json: bool
 ) -> None:
     """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others not."""
-    with session() as connection:
+    with session() as connection, elsewhere(connection, "task", task, setup):
         require_setup(connection, setup)
         explained = task_explanation(connection, setup, task, profile, algorithm)
     if queue is not None:

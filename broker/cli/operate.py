@@ -8,7 +8,7 @@ import typer
 from broker.cli import explanation, output
 from broker.cli.common import Json
 from broker.cli.output import counted
-from broker.cli.session import Job, Setup, require_setup, session
+from broker.cli.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
 from broker.operate.reading import Row, rows_of, seen_lately
 
@@ -39,7 +39,8 @@ def job(
     """Show where a job is, its history, the timeouts ahead of it, and what it waits for."""
     with session() as connection:
         require_setup(connection, setup)
-        with connection.transaction():  # one snapshot: the job may be changing state
+        with elsewhere(connection, "job", number, setup), connection.transaction():
+            # one snapshot: the job may be changing state
             connection.execute("set transaction isolation level repeatable read, read only")
             known = _known(connection, setup, number)
     if not every_timeout:

@@ -94,6 +94,38 @@ def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
         raise NoSuchThing(f"setup {setup} does not exist; there are: {there or 'none'}", "name one of them: --setup")
 
 
+_ELSEWHERE = {
+    "task": "select from monitor.task t where t.setup = s.setup and t.task_id = %s",
+    "job": "select from monitor.listed_job t where t.setup = s.setup and t.job_id = %s",
+}
+
+
+@contextmanager
+def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, setup: str) -> Iterator[None]:
+    """Name the setups that have a task or job, as far as the login sees them, where this setup does not (PB004)."""
+    import psycopg
+
+    from broker.errors import NoSuchThing, from_database
+
+    try:
+        yield
+    except (psycopg.Error, NoSuchThing) as error:
+        found = from_database(error) if isinstance(error, psycopg.Error) else error
+        if found.sqlstate != "PB004":
+            raise
+        try:
+            has_it = f"exists ({_ELSEWHERE[kind]})"
+            query = f"select s.setup from monitor.setup s where s.setup <> %s and {has_it} order by 1"
+            there = [name for (name,) in connection.execute(query.encode(), [setup, number]).fetchall()]
+        except psycopg.errors.InsufficientPrivilege:
+            there = []
+        if not there:
+            raise
+        have = f"setup {there[0]} has it" if len(there) == 1 else f"setups {', '.join(there[:5])} have it"
+        found.hint = f"{have}: --setup {there[0]}, or {SETUP} in the environment"
+        raise found from error
+
+
 @contextmanager
 def session() -> "Iterator[psycopg.Connection[Any]]":
     """An autocommit connection to that server."""

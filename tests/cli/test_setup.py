@@ -1,0 +1,40 @@
+"""Which setup and which server a command uses: BROKER_SETUP, hints at other setups, --dsn behind the command."""
+
+import pytest
+
+from broker import world
+from tests.calls import Calls, Connection
+from tests.commands import Cli
+
+
+def test_the_environment_names_the_setup(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    Calls(db, "grid").insert(5)
+    monkeypatch.setenv("BROKER_SETUP", "grid")
+    assert [row["job_id"] for row in cli("jobs", "--json").json] == [5]
+    assert cli("job", 5, "--json").json["setup"] == "grid"
+    Calls(db).insert(6)
+    assert [row["job_id"] for row in cli("jobs", "--setup", "default", "--json").json] == [6]
+
+
+def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    world.load(db, [{"tasks": [{"id": 41000003}]}], setup="grid")
+    Calls(db, "a").insert(7)
+    Calls(db, "b").insert(7)
+    printed = cli("explain", "task", 41000003)
+    assert "task 41000003 is not in setup default" in printed.err
+    assert "setup grid has it: --setup grid, or BROKER_SETUP in the environment" in printed.err
+    for command in (("explain", 7), ("job", 7)):
+        assert "setups a, b have it: --setup a" in cli(*command).err
+    assert "has it" not in cli("explain", "task", 5).err
+
+
+def test_the_servers_options_may_stand_behind_the_command(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Calls(db).insert(1)
+    monkeypatch.delenv("BROKER_DSN")
+    assert [row["job_id"] for row in cli("jobs", "--dsn", dsn, "--no-prepare", "--json").json] == [1]
+    assert [row["job_id"] for row in cli("jobs", f"--dsn={dsn}", "--json").json] == [1]
+    assert cli("db", "current", "--dsn", dsn).code == 0
+    assert cli("jobs", "--dsn").code == 2

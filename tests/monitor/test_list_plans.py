@@ -1,0 +1,154 @@
+"""The pages of `broker jobs`, `tasks` and `leases` are read by the key: no table is read whole, counted or sorted."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker.cli import listing
+from broker.cli.lists import LISTS
+from tests.calls import Calls
+
+JOBS = 20_000
+FIRST = 10**12
+INSERTED = 5_000  # ids of jobs that were only inserted, in three states
+
+_loaded: list[str] = []  # the database of this process
+
+
+def _load(q: Calls) -> None:
+    requirements = '{"OwnerDN": "ann", "OwnerGroup": "g", "CPUTime": 500}'
+    q.rows("select taskqueue.insert_job('default', %s, %s, 1)", 10 * INSERTED, requirements)
+    q.connection.execute(
+        f"""
+        insert into resource.queue (setup, queue, panda_site) select 'default', 'Q' || g, 'S' || g % 40
+          from generate_series(0, 399) g;
+        insert into workload.task (setup, task_id, label, status, user_name)
+        select 'default', t, 'managed', (array['running', 'done'])[1 + t % 2], 'u' || t % 9
+          from generate_series(1, {JOBS}) t;
+        insert into workload.job (setup, job_id, task_id, number, queue, status, ended)
+        select 'default', {FIRST} + g, 1 + g / 50, g, 'Q' || g % 400,
+               (array['finished', 'running', 'activated', 'assigned'])[1 + g % 4], case when g % 4 = 0 then now() end
+          from generate_series(1, {JOBS}) g;
+        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
+        select setup, job_id, 1, 1, 'finished', now() from workload.job where status = 'finished'
+        union all
+        select 'default', g, 1, 1, 'finished', now() from generate_series(1, {INSERTED}) g;
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state,
+                                     role_name, matched_at, expires_at, brokered)
+        select 'default', job_id, 1, gen_random_uuid(), 1, 1, 1, 'running', 'x', now(), now(), job_id >= {FIRST}
+          from (select job_id from workload.job where status = 'running'
+                union all
+                select g from generate_series({INSERTED + 1}, {2 * INSERTED}) g) j;
+        insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
+        select 'default', job_id, q.task_queue_id, 1, now(), job_id >= {FIRST}
+          from (select job_id from workload.job where status = 'activated'
+                union all
+                select g from generate_series({2 * INSERTED + 1}, {3 * INSERTED}) g) j
+         cross join taskqueue.task_queue q;
+        """.encode()
+    )
+    q.connection.execute("vacuum (analyze)")
+
+
+@pytest.fixture
+def full(new_database: Callable[[], str]) -> Iterator[Calls]:
+    """Loaded once; nothing changes it."""
+    if not _loaded:
+        dsn = new_database()
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            _load(Calls(connection))
+        _loaded.append(dsn)
+    with psycopg.connect(_loaded[0], autocommit=True) as connection:
+        yield Calls(connection)
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+def plan_of(q: Calls, name: str, given: dict[str, object], after: object, columns: list[str]) -> dict[str, Any]:
+    query, values = listing.query(LISTS[name], columns, "default", given, after=after, limit=21)
+    [(found,)] = q.rows(f"explain (analyze, format json) {query}", *values)
+    plan: dict[str, Any] = found[0]["Plan"]
+    return plan
+
+
+def rows_read(plan: dict[str, Any], table: str) -> float:
+    keys = ("Actual Rows", "Rows Removed by Filter")
+    found = [node for node in nodes(plan) if node.get("Relation Name") == table]
+    return sum(float(node["Actual Loops"] * sum(node.get(key, 0) for key in keys)) for node in found)
+
+
+@pytest.mark.parametrize("after", [None, FIRST + 9_000, 12_500, 8_000, 3_000], ids=str)
+def test_a_page_of_jobs_merges_four_indexes(full: Calls, after: int | None) -> None:
+    plan = plan_of(full, "jobs", {}, after, list(LISTS["jobs"].columns))
+    kinds = {node["Node Type"] for node in nodes(plan)}
+    assert "Merge Append" in kinds
+    assert kinds.isdisjoint({"Sort", "Hash", "Aggregate", "Materialize", "Incremental Sort"})
+    large = {"job", "lease", "ended"}
+    assert not [node for node in nodes(plan) if node.get("Relation Name") in large and "Seq" in node["Node Type"]]
+    for table in large:
+        assert rows_read(plan, table) <= 50, table
+
+
+@pytest.mark.parametrize("name", ["tasks", "leases"])
+def test_a_page_of_tasks_or_leases_is_read_by_its_key(full: Calls, name: str) -> None:
+    plan = plan_of(full, name, {}, None, list(LISTS[name].columns))
+    table = {"tasks": "task", "leases": "lease"}[name]
+    assert rows_read(plan, table) <= 50 * len(LISTS[name].columns)
+    assert not [node for node in nodes(plan) if "Seq" in node["Node Type"] and node.get("Relation Name") == table]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("jobs", {"status": "cancelled"}), ("jobs", {"site": "S7"}), ("tasks", {"user": "nobody"}),
+     ("leases", {"overdue": True})],
+)  # fmt: skip
+def test_a_filter_looks_at_a_window(
+    full: Calls, monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, object]
+) -> None:
+    """Whatever the filter finds, a page reads a window at most, and computes no column of what it does not show."""
+    monkeypatch.setattr(listing, "WINDOW", 300)
+    plan = plan_of(full, name, given, None, list(LISTS[name].columns))
+    for table in ("job", "lease", "ended", "task"):
+        assert rows_read(plan, table) <= 400, table
+
+
+def test_jobs_of_a_task_are_found_by_the_task(full: Calls) -> None:
+    plan = plan_of(full, "jobs", {"task": 7}, None, list(LISTS["jobs"].columns))
+    assert rows_read(plan, "job") <= 150
+    assert rows_read(plan, "ended") == rows_read(plan, "lease") == 0
+
+
+def test_pages_with_a_filter_go_on_behind_the_window(full: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "WINDOW", 10_000)
+    found: list[int] = []
+    after, pages = None, 0
+    while pages < 10:
+        page = listing.read(
+            full.connection, LISTS["jobs"], ["job_id"], "default", {"status": "held"}, after=after, limit=5
+        )
+        found += [row["job_id"] for row in page.rows]
+        after, pages = page.after, pages + 1
+        if after is None:
+            break
+    assert (found, pages) == ([], 1 + (JOBS + 3 * INSERTED) // 10_000)
+
+
+def test_pages_show_each_job_once_whatever_is_inserted_meanwhile(full: Calls) -> None:
+    seen: list[int] = []
+    after: object = FIRST + 50
+    with full.connection.transaction(force_rollback=True):
+        for number in range(10):
+            page = listing.read(full.connection, LISTS["jobs"], ["job_id"], "default", {}, after=after, limit=20)
+            seen += [row["job_id"] for row in page.rows]
+            after = page.after
+            newer = "insert into workload.job (setup, job_id, status) values ('default', %s, 'defined')"
+            full.connection.execute(newer, [FIRST + JOBS + 1 + number])
+    waiting = [10 * INSERTED, *range(3 * INSERTED, 0, -1)]
+    assert seen == [*range(FIRST + 49, FIRST, -1), *waiting][: len(seen)]
+    assert len(seen) == 200
