@@ -7,7 +7,7 @@
 --
 --   broker_owner      owns everything, nobody logs in as it
 --   broker_agent      the calls of a JobAgent and nothing else
---   broker_submitter  submits and cancels jobs
+--   broker_submitter  submits, cancels and looks at its own jobs
 --   broker_operator   runs pgbroker: all public functions, configuration, views
 --   broker_viewer     reads: monitor's views and the explanations
 --
@@ -71,10 +71,15 @@ grant execute on function
   taskqueue.insert_job, taskqueue.insert_jobs, taskqueue.cancel_job, taskqueue.delete_job, taskqueue.queue_of_job
   to broker_submitter, broker_operator;
 
--- taskqueue: explanations
+-- taskqueue: a submitter looks at its own jobs
 grant execute on function
-  taskqueue.matching_queues, taskqueue.explain_match, taskqueue.explain_job, taskqueue.check_matching
-  to broker_operator, broker_viewer;
+  taskqueue.own_job, taskqueue.own_jobs, taskqueue.own_job_events
+  to broker_submitter, broker_operator;
+
+-- taskqueue: explanations; of a private submitter about its own jobs
+grant execute on function taskqueue.explain_match, taskqueue.explain_job
+  to broker_submitter, broker_operator, broker_viewer;
+grant execute on function taskqueue.matching_queues, taskqueue.check_matching to broker_operator, broker_viewer;
 grant select on table taskqueue.description_key, taskqueue.requirement_key to broker_operator, broker_viewer;
 
 -- taskqueue: an operator's calls
@@ -105,8 +110,7 @@ grant execute on function
   lifecycle.stand_down, lifecycle.forget_loop, lifecycle.watch_step, lifecycle.setups, lifecycle.make_partitions
   to broker_operator;
 grant execute on function lifecycle.cancel_jobs to broker_submitter, broker_operator;
-grant execute on function
-  lifecycle.share_tree, lifecycle.fast_excess, lifecycle.explain_timeouts
+grant execute on function lifecycle.share_tree, lifecycle.fast_excess, lifecycle.explain_timeouts
   to broker_operator, broker_viewer;
 grant execute on procedure lifecycle.watch to broker_operator;
 grant select on table
@@ -117,8 +121,8 @@ grant select on table
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.health, monitor.health_clock,
   monitor.health_loop, monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table,
-  monitor.health_work, monitor.job,
-  monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
+  monitor.health_work, monitor.job, monitor.job_event, monitor.job_history, monitor.job_in_two_states,
+  monitor.job_out_of_step,
   monitor.job_without_queue, monitor.lease, monitor.listed_job, monitor.loop, monitor.matches_per_minute,
   monitor.matching_difference, monitor.oldest_job, monitor.queue, monitor.resource_seen, monitor.run, monitor.setting,
   monitor.setup, monitor.share_tree, monitor.site, monitor.site_limit, monitor.task, monitor.task_decision,

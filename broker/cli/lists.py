@@ -4,14 +4,15 @@ Every list is an entry of LISTS: a view that broker_viewer may read, its columns
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from broker.cli import listing, output, watching
+from broker.cli import own as own_jobs
 from broker.cli.common import Json
-from broker.cli.listing import ROWS, Filter, Limit, List, columns
+from broker.cli.listing import ROWS, Filter, Limit, List, Page, columns
 from broker.cli.session import Setup
 
 if TYPE_CHECKING:
@@ -205,12 +206,24 @@ def _show(
 ) -> None:
     """Print a page of a list, once or again and again."""
     of = _DECISIONS_OF_TASK if name == "decisions" and "task" in given else LISTS[name]
-    headings = listing.chosen(of, wanted)
     most = (None if as_json else ROWS) if limit is None else limit or None
     key = _key(of, after)
 
+    def everybodys(connection: "Connection") -> tuple[Mapping[str, str], Page]:
+        headings = listing.chosen(of, wanted)
+        return headings, listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
+
+    def own(connection: "Connection") -> tuple[Mapping[str, str], Page]:
+        headings = listing.chosen(own_jobs.JOBS, wanted)
+        page = own_jobs.page(connection, str(setup), given, after=key, limit=most)
+        page.rows = [{column: row[column] for column in headings} for row in page.rows]
+        return headings, page
+
     def picture(connection: "Connection") -> None:
-        page = listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
+        if name == "jobs":
+            headings, page = own_jobs.instead(lambda: everybodys(connection), lambda: own(connection))
+        else:
+            headings, page = everybodys(connection)
         if as_json:
             output.json_out(page.rows)
         else:

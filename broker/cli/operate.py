@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import explanation, output
+from broker.cli import explanation, output, own
 from broker.cli.common import Json
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, elsewhere, require_setup, session
@@ -36,19 +36,33 @@ def job(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show where a job is, its history, the timeouts ahead of it, and what it waits for."""
-    with session() as connection:
+    """Show where a job is, its history, the timeouts ahead of it, and what it waits for.
+
+    A submitter who is no viewer sees its own jobs.
+    """
+
+    def everybodys(connection: "Connection") -> None:
         require_setup(connection, setup)
         with elsewhere(connection, "job", number, setup), connection.transaction():
             # one snapshot: the job may be changing state
             connection.execute("set transaction isolation level repeatable read, read only")
             known = _known(connection, setup, number)
-    if not every_timeout:
-        known["timeouts"] = [row for row in known["timeouts"] if row["verdict"] != "never"]
-    if as_json:
-        output.json_out(known)
-    else:
-        _show(known, every_timeout=every_timeout)
+        if not every_timeout:
+            known["timeouts"] = [row for row in known["timeouts"] if row["verdict"] != "never"]
+        if as_json:
+            output.json_out(known)
+        else:
+            _show(known, every_timeout=every_timeout)
+
+    def own_job(connection: "Connection") -> None:
+        known = own.job(connection, setup, number)
+        if as_json:
+            output.json_out(known)
+        else:
+            own.show_job(known)
+
+    with session() as connection:
+        own.instead(lambda: everybodys(connection), lambda: own_job(connection))
 
 
 def _known(connection: "Connection", setup: str, number: int) -> Row:

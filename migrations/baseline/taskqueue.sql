@@ -305,8 +305,8 @@ create table taskqueue.history (
   task_queue_id bigint not null,
   definition_id bigint,  --: Requirements.
   cpu_time      bigint,  --: CPU bucket, seconds; of matches.
-  owner_group   text,  --: Owner group; of matches.
-  owner_dn      text,  --: Owner; of matches.
+  owner_group   text,  --: Owner group; of matches, and of ends of waiting jobs.
+  owner_dn      text,  --: Owner; of matches, and of ends of waiting jobs.
   user_priority smallint,
   site          text,  --: Site of the lease.
   grid_ce       text,  --: Computing element of the lease.

@@ -1,6 +1,7 @@
 -- Sites as an operator lists them: those of PanDA queues, and those that only matching knows (DIRAC's sites), which a
 -- lease, a TaskQueue, a limit or a resource names. Cores of the latter are not known: a lease counts one. Every lease
--- without a queue and every posting is read, so this view is for people, once in some seconds.
+-- without a queue and every posting is read, so this view is for people, once in some seconds. Long because each of
+-- the five sources of sites has its own counts.
 create or replace view monitor.site as
 with queue as not materialized (
   select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,

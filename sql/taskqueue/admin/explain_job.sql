@@ -5,8 +5,10 @@ returns table (condition text, wanted text, failing bigint, seen bigint, last_se
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
-  v_definition taskqueue.definition := taskqueue.definition_of_job(p_setup, p_job_id);
+  v_definition taskqueue.definition;
 begin
+  perform taskqueue.require_own_job(v_identity, p_job_id);
+  v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   v_identity.private := false;
   return query
     with class as materialized (  -- else the offer would be made anew for each condition, 33 times
@@ -42,4 +44,4 @@ end $$;
 comment on function taskqueue.explain_job(text, bigint) is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
-  'matching one was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'matching one was last seen. Errors: PB002 (setup or owner not granted), PB004 (no such job).';

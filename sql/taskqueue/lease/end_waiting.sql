@@ -18,9 +18,13 @@ begin
   end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
-  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
-  values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id,
-          v_job.user_priority, resource.caller());
+  -- with its owner, who may ask for the job when its TaskQueue is gone (taskqueue.owner_of_job)
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, owner_group, owner_dn,
+                                 user_priority, role_name)
+  select p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, q.definition_id,
+         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller()
+    from taskqueue.task_queue q
+   where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if not v_job.held then
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);

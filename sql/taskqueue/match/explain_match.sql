@@ -3,11 +3,16 @@ create or replace function taskqueue.explain_match(p_setup text, p_job_id bigint
 returns table (condition text, wanted text, offered text, holds boolean)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
-  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify_viewer(p_setup));
-  v_state text := taskqueue.state_of_job(p_setup, p_job_id);
+  v_identity resource.identity := resource.identify_viewer(p_setup);
+  v_offer taskqueue.offer;
+  v_state text;
   v_task_queue taskqueue.task_queue;
   v_definition taskqueue.definition;
 begin
+  perform taskqueue.require_own_job(v_identity, p_job_id);
+  v_identity.private := false;  -- the resource is the one described, whoever asks
+  v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
+  v_state := taskqueue.state_of_job(p_setup, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   select q.* into v_task_queue
     from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
@@ -31,4 +36,4 @@ end $$;
 comment on function taskqueue.explain_match(text, bigint, jsonb) is
   'Explains why a job matches a resource description or does not: one row per condition. The resource can get the job '
   'exactly when all conditions hold; which of the matching jobs comes next is drawn. Errors: PB001 (description), '
-  'PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';
+  'PB002 (setup or owner not granted), PB004 (no such job, or its requirements are forgotten).';

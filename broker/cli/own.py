@@ -1,0 +1,102 @@
+"""What a submitter sees of its own jobs: `broker jobs` and `broker job` of a login that is no viewer."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from broker.cli import output
+from broker.cli.listing import List, Page, columns
+from broker.cli.output import counted
+from broker.operate.reading import Row, rows_of, seen_lately
+
+if TYPE_CHECKING:
+    from broker.database import Connection
+
+JOBS = List(
+    "List the jobs of the submitter that wait or are leased, newest first.",
+    "taskqueue.own_jobs",
+    columns(
+        "job_id state since site heard_at attempts why",
+        job_id="job", heard_at="heard", why="why it waits",
+    ),
+    "job_id desc",
+    columns("user_priority owner_dn owner_group task_queue_id", owner_dn="owner", owner_group="group",
+            task_queue_id="TaskQueue"),
+    dropped=("attempts", "heard"),
+)  # fmt: skip
+
+Answer = TypeVar("Answer")
+
+
+def instead(of_all: Callable[[], Answer], of_own: Callable[[], Answer]) -> Answer:
+    """What a viewer gets, or what the login gets of its own jobs where it is no viewer."""
+    import psycopg
+
+    try:
+        return of_all()
+    except psycopg.errors.InsufficientPrivilege as error:
+        with _refused(error):
+            return of_own()
+
+
+@contextmanager
+def _refused(first: Exception) -> Iterator[None]:
+    """Who is no submitter either gets the first refusal."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege:
+        raise first from None
+
+
+def page(
+    connection: "Connection", setup: str, given: Mapping[str, object], *, after: object, limit: int | None
+) -> Page:
+    """A page of the submitter's jobs. Raises BadRequest for a filter other than the state."""
+    from broker.errors import BadRequest
+
+    for option in given:
+        if option != "status":
+            raise BadRequest(f"--{option} needs the role broker_viewer", "of your own jobs, --status is a filter")
+    query = "select * from taskqueue.own_jobs(%s, %s, %s, %s)"
+    rows = rows_of(connection, query, setup, after, None if limit is None else limit + 1, given.get("status"))
+    more = limit is not None and len(rows) > limit
+    return Page(rows[:limit], rows[limit - 1]["job_id"] if more and limit else None)
+
+
+def job(connection: "Connection", setup: str, number: int) -> Row:
+    """What the submitter may know about its job: where it is, what happened to it, and why it waits."""
+    [state] = rows_of(connection, "select * from taskqueue.own_job(%s, %s)", setup, number)
+    events = rows_of(connection, "select * from taskqueue.own_job_events(%s, %s)", setup, number)
+    waits = state["state"] in ("waiting", "held")
+    return {
+        "setup": setup,
+        **state,
+        "events": events,
+        "seen_lately": seen_lately(connection, setup, number) if waits else [],
+    }
+
+
+def show_job(known: Row) -> None:
+    """Print a job of the submitter."""
+    from broker.cli import explanation
+
+    since = output.moment(known["since"]) if known["since"] else None
+    heard = output.moment(known["heard_at"]) if known["heard_at"] else None
+    facts = {
+        "state": f"{known['state']} since {since}" if since else known["state"],
+        "site": known["site"],
+        "JobAgent heard": heard,
+        "why": known["why"],
+        "attempts": counted(known["attempts"], "attempt"),
+        "owner": known["owner_dn"],
+        "group": known["owner_group"],
+    }
+    output.fields(f"Job {known['job_id']}", facts)
+    if known["events"]:
+        headings = {"at": "at", "attempt": "attempt", "event": "event", "site": "site", "grid_ce": "CE"}
+        cells = [[row[name] for name in headings] for row in known["events"]]
+        output.table("In TaskQueues", list(headings.values()), cells)
+    if known["seen_lately"]:
+        explanation.show_seen_lately(known["job_id"], known["seen_lately"])

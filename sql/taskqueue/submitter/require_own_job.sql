@@ -1,0 +1,25 @@
+-- Whoever may cancel a job may look at it (taskqueue.may_touch), also when the job has ended. A job whose owner is not
+-- known any more is nobody's.
+create or replace function taskqueue.require_own_job(p_identity resource.identity, p_job_id bigint) returns void
+language plpgsql stable as $$
+declare
+  v_owner record;
+begin
+  if not p_identity.private then
+    return;
+  end if;
+  select * into v_owner from taskqueue.owner_of_job(p_identity.setup, p_job_id);
+  if not found then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_identity.setup
+      using errcode = 'PB004', hint = 'It was never inserted, or it ended and its history is not kept.';
+  elsif v_owner.owner_dn <> p_identity.owner_dn or v_owner.owner_group <> p_identity.owner_group then
+    raise exception 'job % does not belong to role %', p_job_id, p_identity.role_name
+      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
+                                             coalesce(p_identity.owner_dn, '(any)'),
+                                             coalesce(p_identity.owner_group, '(any)'));
+  end if;
+end $$;
+
+comment on function taskqueue.require_own_job(resource.identity, bigint) is
+  'Refuses a job that does not belong to the private submitter, waiting, leased or ended. Errors: PB002 (not its own), '
+  'PB004 (its owner is not known).';
