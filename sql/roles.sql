@@ -119,14 +119,13 @@ grant select on table
 
 -- monitor: views for people
 grant select on table
-  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.health, monitor.health_clock,
-  monitor.health_loop, monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table,
-  monitor.health_work, monitor.job, monitor.job_event, monitor.job_history, monitor.job_in_two_states,
-  monitor.job_out_of_step,
-  monitor.job_without_queue, monitor.lease, monitor.listed_job, monitor.loop, monitor.matches_per_minute,
-  monitor.matching_difference, monitor.oldest_job, monitor.queue, monitor.resource_seen, monitor.run, monitor.setting,
-  monitor.setup, monitor.share_tree, monitor.site, monitor.site_limit, monitor.task, monitor.task_decision,
-  monitor.task_queue, monitor.transition,
+  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.first_job, monitor.health,
+  monitor.health_clock, monitor.health_loop, monitor.health_session, monitor.health_setting, monitor.health_snapshot,
+  monitor.health_table, monitor.health_work, monitor.job, monitor.job_event, monitor.job_history,
+  monitor.job_in_two_states, monitor.job_out_of_step, monitor.job_without_queue, monitor.lease, monitor.listed_job,
+  monitor.loop, monitor.matches_per_minute, monitor.matching_difference, monitor.oldest_job, monitor.queue,
+  monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
+  monitor.site_limit, monitor.task, monitor.task_decision, monitor.task_queue, monitor.transition,
   monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site
   to broker_operator, broker_viewer;
 grant execute on function brokerage.split_reason, taskqueue.requires_value to broker_operator, broker_viewer;

@@ -28,6 +28,7 @@ from broker.cli import (
     simulate,
     submit,
     task_queues,
+    top,
     worlds,
 )
 
@@ -46,6 +47,7 @@ app.add_typer(explain.app)
 app.add_typer(operate.app)
 app.add_typer(task_queues.app)
 app.add_typer(lists.app)
+app.add_typer(top.app)
 app.add_typer(worlds.app)
 app.add_typer(settings.app)
 app.add_typer(run.app)

@@ -78,12 +78,14 @@ def table(
     *,
     drop: Sequence[str] = (),
     now: datetime.datetime | None = None,
+    plain: bool = False,
 ) -> None:
     """Print rows below their column names, or a line when there are none.
 
     Nothing is lost in silence on a narrow terminal: columns of `drop` are left out one after the other, and a line
     names them (not the column without a name, a bar); where that is not enough, each row becomes a block, as psql does.
     --wide prints the whole table. now: moments are shown as distances from it, such as 3 min ago.
+    plain: without lines, for a screen with several tables.
     """
     from rich.text import Text
 
@@ -94,7 +96,7 @@ def table(
         screen.print(Text(f"{title}: none"))
         return
     right = [any(isinstance(row[place], _NUMBERS) for row in listed) for place in range(len(columns))]
-    made = _Table(title, list(columns), shown, right)
+    made = _Table(title, list(columns), shown, right, plain)
     everything = list(range(len(columns)))
     if _unlimited() or made.width(everything, narrow=False) <= screen.width:
         console(width=max(screen.width, made.width(everything, narrow=False))).print(made.drawn(everything))
@@ -125,6 +127,7 @@ class _Table:
     columns: list[str]
     cells: list[list[str]]
     right: list[bool]
+    plain: bool
 
     def width(self, places: Sequence[int], *, narrow: bool) -> int:
         """Columns of the terminal that the table needs; narrow: headings and texts of several words are wrapped."""
@@ -148,6 +151,8 @@ class _Table:
         from rich.text import Text
 
         shown = Table(title=self.title, title_justify="left", title_style="bold")
+        if self.plain:
+            shown = Table(title=self.title, title_justify="left", title_style="bold", box=None)
         for place in places:
             heading = self.columns[place]
             wraps = narrow and self.width([place], narrow=True) < self.width([place], narrow=False)

@@ -16,8 +16,8 @@ TREE = """
     decisions, demo, demo brokerage, demo instances, doctor, down, dsn, dump, evaluate, explain, hold,
     instances, instances catalogue, instances explain, instances schedule,
     job, jobs, leases, limits, load, loops, loops forget, maintain, match, psql, queues, resources, resume, retry,
-    rules, run,
-    settings, setups, shares, simulate, sites, status, submit, task-queues, tasks, up, watchdog, what-if
+    rules, run, settings, setups, shares, simulate, sites, status, submit, task-queues, tasks, top, up, watchdog,
+    what-if
 """
 
 

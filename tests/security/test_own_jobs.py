@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -122,8 +123,9 @@ def test_without_an_identity_and_in_another_setup_nothing_is_seen(
     Calls(operator.connection, "other").insert(1, OwnerDN="alice")
     identify(operator, user, "alice", None, "other")
     submitter = session(user)
-    for function, arguments in (("own_jobs", []), ("own_job", [10]), ("explain_job", [10])):
-        assert submitter.refusal(lambda f=function, a=arguments: submitter.call_rows(f, *a))[0] == "PB002"
+    asked: list[tuple[str, list[int]]] = [("own_jobs", []), ("own_job", [10]), ("explain_job", [10])]
+    for function, arguments in asked:
+        assert submitter.refusal(partial(submitter.call_rows, function, *arguments))[0] == "PB002"
     assert [row[0] for row in session(user, "other").call_rows("own_jobs")] == [1]
 
 
@@ -132,7 +134,7 @@ def test_a_job_that_is_not_there_is_nobodys(operator: Calls, login: Login, sessi
     identify(operator, user, "alice", None)
     submitter = session(user)
     for function in ("own_job", "own_job_events", "explain_job"):
-        assert submitter.refusal(lambda f=function: submitter.call_rows(f, 999))[0] == "PB004"
+        assert submitter.refusal(partial(submitter.call_rows, function, 999))[0] == "PB004"
 
 
 def test_a_job_of_brokerage_belongs_to_its_user(db: psycopg.Connection[Any], login: Login, session: Any) -> None:

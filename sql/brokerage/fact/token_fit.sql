@@ -1,6 +1,7 @@
 -- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular expression
--- found in the name, or by the type without ATLAS. A token that is no regular expression, or one that brokerage.pattern_problem refuses, fits by
--- name or type alone. Most tokens are plain words: they are looked for without an expression.
+-- found in the name, or by the type without ATLAS. A token that is no regular expression, or one that
+-- brokerage.pattern_problem refuses, fits by name or type alone. Most tokens are plain words: they are looked for
+-- without an expression.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
 language plpgsql stable as $$
 begin

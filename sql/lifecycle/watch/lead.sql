@@ -10,7 +10,8 @@ declare
   v_now timestamptz := clock_timestamp();
   v_loop record;
 begin
-  if p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0' or p_for > interval '100 years' then
+  if p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0'
+     or p_for > interval '100 years' then
     raise exception 'holder, held_by or time is null, or the time % is not above 0 and at most 100 years', p_for
       using errcode = 'PB001', hint = 'Name who leads (a uuid and words), and for how long.';
   end if;

@@ -1,0 +1,140 @@
+"""`broker top`: what a setup does now, as one live view."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from broker.cli import listing, output, watching
+from broker.cli.common import Json
+from broker.cli.lists import PANEL
+from broker.cli.session import Setup, require_setup
+from broker.operate.reading import Row, rows_of
+
+if TYPE_CHECKING:
+    from broker.database import Connection
+
+app = typer.Typer()
+
+_LINES = 16  # of a picture beside the sites
+_SHARES, _LONGEST = 4, 3
+
+_SITES = """
+    select site, waiting, starting, running, running_cores as cores, limits_reached as reached, pilots_seen as pilots
+      from monitor.site where setup = %s
+     order by running_cores + starting_cores desc, waiting desc, site collate "C" limit %s
+"""
+_TOTAL = """
+    select coalesce(sum(waiting), 0)::bigint as waiting, coalesce(sum(running), 0)::bigint as running,
+           (select count(*) from monitor.lease l where l.setup = %s) as leased,
+           (select coalesce(sum(b.jobs), 0)::bigint
+              from monitor.waiting_by_cpu_bucket b where b.setup = %s) as matchable
+      from monitor.queue where setup = %s
+"""
+_GROUPS = """
+    select owner_group as share, sum(jobs)::bigint as waiting, sum(priority) as priority
+      from monitor.waiting_by_group where setup = %s
+     group by owner_group order by sum(jobs) desc, owner_group collate "C" limit %s
+"""
+_TREE = """
+    select gshare as share, round(100 * target_of_whole::numeric, 1) as target, round(100 * usage_of_whole::numeric, 1)
+           as usage, behind
+      from monitor.share_tree where setup = %s and is_leaf order by behind nulls last, gshare collate "C" limit %s
+"""
+_LOOPS = """
+    select name, state, held_by, renewed_at, now() as now
+      from monitor.loop where setup is null or setup = %s order by state = 'well', name collate "C"
+"""
+_FIRST = """
+    select task_queue_id as "TaskQueue", owner_group as group, cpu_time as "CPU s", job_id as job, inserted_at as since
+      from monitor.first_job where setup = %s order by inserted_at, job_id limit %s
+"""
+# Every match writes a lease: the server's own count of them costs nothing, and holds for all setups together.
+_MATCHES = "select n_tup_ins as leases from pg_stat_all_tables where relid = 'taskqueue.lease'::regclass"
+
+
+@app.command(rich_help_panel=PANEL)
+def top(
+    *,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two pictures.")] = watching.EVERY,
+    once: Annotated[
+        bool, typer.Option("--once", help="Show one picture and end, as in a pipe and with --json.")
+    ] = False,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Show live what a setup does: jobs by site, matches a second, shares, what waits longest, the loops.
+
+    Ctrl-C ends it.
+    """
+    rate = _Rate()
+    live = not (once or as_json) and output.console().is_terminal
+
+    def picture(connection: "Connection") -> None:
+        require_setup(connection, setup)
+        if not live:
+            rate.measure(connection)
+            time.sleep(1)
+        found = _read(connection, setup, rate.measure(connection))
+        if as_json:
+            output.json_out(found)
+        else:
+            _show(found)
+
+    watching.show(picture, every if live else None)
+
+
+class _Rate:
+    """Matches a second since the measurement before."""
+
+    def __init__(self) -> None:
+        self.before: tuple[int, float] | None = None
+
+    def measure(self, connection: "Connection") -> float | None:
+        """Matches a second; None at first, and when the server's statistics began anew."""
+        [(leases,)] = connection.execute(_MATCHES).fetchall()
+        at = time.monotonic()
+        before, self.before = self.before, (leases, at)
+        if before is None or leases < before[0] or at <= before[1]:
+            return None
+        return float(leases - before[0]) / (at - before[1])
+
+
+def _read(connection: "Connection", setup: str, rate: float | None) -> Row:
+    sites = max(3, output.console().height - _LINES)
+    [total] = rows_of(connection, _TOTAL, setup, setup, setup)
+    tree = rows_of(connection, _TREE, setup, _SHARES)
+    return {
+        "setup": setup,
+        "now": listing.moment_of(connection, setup),
+        **total,
+        "matches_per_second": rate,
+        "loops": rows_of(connection, _LOOPS, setup),
+        "sites": rows_of(connection, _SITES, setup, sites),
+        "shares": tree or rows_of(connection, _GROUPS, setup, _SHARES),
+        "longest": rows_of(connection, _FIRST, setup, _LONGEST),
+    }
+
+
+def _show(found: Row) -> None:
+    rate = found["matches_per_second"]
+    matches = "- matches/s" if rate is None else f"{rate:,.1f} matches/s"
+    output.say(
+        f"setup {found['setup']}: {found['matchable']:,} wait in TaskQueues, {found['leased']:,} leased,"
+        f" {matches} on this server"
+    )
+    output.say(f"loops: {', '.join(map(_loop, found['loops'])) or 'none is needed, and none ran'}")
+    _table("Sites", found["sites"], found, drop=("reached", "starting"))
+    _table("Shares", found["shares"], found)
+    _table("Waits longest", found["longest"], found, drop=("CPU s",))
+
+
+def _loop(row: Row) -> str:
+    """A loop of `broker run`: when it was last heard, and its state where that is not well."""
+    heard = f" ({output.ago(row['renewed_at'], row['now'])})" if row["renewed_at"] else ""
+    return f"{row['name']} {row['state'] if row['state'] == 'well' else row['state'].upper()}{heard}"
+
+
+def _table(title: str, rows: list[Row], found: Row, drop: tuple[str, ...] = ()) -> None:
+    cells = [list(row.values()) for row in rows]
+    output.table(title, list(rows[0]) if rows else [], cells, drop=drop, now=found["now"], plain=True)

@@ -1,0 +1,24 @@
+-- What waits longest, cheaply: of each open TaskQueue and user priority the job with the lowest id, since ids ascend
+-- with time as a rule. monitor.oldest_job is exact, and reads every waiting job.
+create or replace view monitor.first_job as
+select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, f.job_id, f.inserted_at,
+       t.now - f.inserted_at as waits
+  from taskqueue.task_queue q
+  join resource.setup_time t on t.setup = q.setup
+ cross join lateral (
+   select j.job_id, j.inserted_at
+     from generate_series(0, 10) u(user_priority)
+    cross join lateral (
+      select i.job_id, i.inserted_at from taskqueue.job i
+       where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held
+         and i.user_priority = u.user_priority
+       order by i.job_id limit 1) j
+    order by j.inserted_at, j.job_id limit 1) f
+ where q.enabled and not q.held;
+
+comment on view monitor.first_job is
+  'The first waiting job of each TaskQueue that is open, by its id: nearly the one that waits longest.';
+comment on column monitor.first_job.task_queue_id is 'TaskQueue.';
+comment on column monitor.first_job.cpu_time is 'CPU bucket, seconds.';
+comment on column monitor.first_job.job_id is 'Its first waiting job that is not held.';
+comment on column monitor.first_job.waits is 'How long.';
