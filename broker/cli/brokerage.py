@@ -102,7 +102,7 @@ def what_if(
         (row["task_id"], _changed(row), _few(row["gained"]), _few(row["lost"]), *_first_weight(row)) for row in shown
     ]
     columns = ["task", "status", "gains", "loses", "weight of", "before", "after"]
-    output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells, drop=columns[4:])
+    output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells)
 
 
 def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> list[str]:
@@ -224,8 +224,8 @@ def rules(
         output.say(f"setup {setup}: profile {settings['profile']}, {kept}")
     cells = [
         (
-            row["position"],
             row["rule"],
+            row["position"],
             row["kind"] if row["enabled"] else f"{row['kind']}, off",
             row["criteria"],
             row["function"],
@@ -234,8 +234,8 @@ def rules(
         )
         for row in rows
     ]
-    columns = ["position", "rule", "kind", "criteria", "function", "parameters", "source"]
-    output.table(f"Profile {chosen}, {algorithm}", columns, cells, drop=["source", "parameters", "function"])
+    columns = ["rule", "position", "kind", "criteria", "function", "parameters", "source"]
+    output.table(f"Profile {chosen}, {algorithm}", columns, cells)
 
 
 def _settings(connection: "Connection", setup: str) -> Row:

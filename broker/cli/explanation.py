@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from broker.cli import output
+from broker.cli import output, pseudo_queues
 from broker.cli.output import counted
 from broker.cli.session import elsewhere, require_setup, session
-from broker.operate.reading import Row, rows_of, seen_lately, task_explanation
+from broker.operate.reading import Row, reason_of, rows_of, seen_lately, task_explanation
 
 _BAR = 20  # characters of the longest bar in a table
 
@@ -64,10 +64,9 @@ def explain_task(
         _show_second_pass(explained)
         _show_not_loaded(explained)
         if queue not in (row["queue"] for row in explained["queues"]):
-            number = counted(len(explained["queues"]), "pseudo-queue")
-            output.say(f"queue {queue} is unified: {number}, one for each of its resource types")
-        for row in explained["queues"]:
-            _show_queue(row, _kind(explained))
+            pseudo_queues.show(queue, explained["queues"])
+        else:
+            _show_queue(explained["queues"][0], _kind(explained))
     else:
         show_explanation(explained, limit)
 
@@ -124,7 +123,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
     shown = rejected[: limit or None]
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
-    cells = [(row["queue"], row["rule"], row["criteria"], _reason(row, row["rule"], row["reason"])) for row in shown]
+    cells = [(row["queue"], row["rule"], row["criteria"], reason_of(row, row["rule"], row["reason"])) for row in shown]
     output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     _show_named(explained)
     if never := of["not candidate"]:
@@ -132,12 +131,6 @@ def show_explanation(explained: Row, limit: int) -> None:
         output.bars(title, Counter(row["rule"] for row in never).most_common())
     if not of["candidate"]:
         _show_obstacles(explained)
-
-
-def _reason(row: Row, rule: str, reason: str) -> str:
-    """The reason of a rule, and what is not loaded that the rule takes for a fact."""
-    lack = row["not_loaded"].get(rule)
-    return f"{reason}; {lack}" if lack else reason
 
 
 def _show_not_loaded(explained: Row) -> None:
@@ -206,7 +199,7 @@ def _show_candidates(rows: Sequence[Row], kind: str) -> None:
         for row in rows
     ]
     titles = [f"factor {name}" if name == "weight" else name for name in factors]
-    output.table("Candidates", ["rank", kind, "weight", "", *titles], cells, drop=["", *reversed(titles)])
+    output.table("Candidates", ["rank", kind, "weight", "", *titles], cells, drop=[""])
 
 
 def _show_obstacles(explained: Row) -> None:
@@ -228,18 +221,17 @@ def _show_obstacles(explained: Row) -> None:
 def _show_queue(row: Row, kind: str) -> None:
     """Show one queue or nucleus: its rank and weight, or all rules that reject it."""
     found = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
-    output.fields(
-        f"{kind.capitalize()} {row['queue']}",
-        {
-            **found,
-            "rule": row["rule"],
-            "criteria": row["criteria"],
-            "reason": row["reason"],
-            "not loaded": row["not_loaded"].get(row["rule"]),
-        },
-    )
-    if len(row["all_reasons"] or ()) > 1:
+    first = {
+        "rule": row["rule"],
+        "criteria": row["criteria"],
+        "reason": row["reason"],
+        "not loaded": row["not_loaded"].get(row["rule"]),
+    }
+    several = len(row["all_reasons"] or ()) > 1
+    output.fields(f"{kind.capitalize()} {row['queue']}", found if several else {**found, **first})
+    if several:
         cells = [
-            (rule, _reason(row, rule, reason)) for rule, reason in (said.split(": ", 1) for said in row["all_reasons"])
+            (rule, reason_of(row, rule, reason))
+            for rule, reason in (said.split(": ", 1) for said in row["all_reasons"])
         ]
         output.table("All rules that reject it", ["rule", "reason"], cells)

@@ -200,6 +200,7 @@ def catalogue(
 def explain(
     step: Annotated[int, typer.Argument(metavar="STEP", min=0, max=2**63 - 1, help="The step's id.")],
     *,
+    limit: Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -209,6 +210,15 @@ def explain(
         rows = rows_of(connection, "select * from instance.explain_step(%s, %s)", setup, step)
     if as_json:
         output.json_out(rows)
-    else:
+        return
+    *others, last = rows
+    answer = next((row for row in rows if row["verdict"] == "first that suits"), last)
+    where = f" instance {answer['instance_id']}" if answer["instance_id"] else ""
+    kind = f" ({answer['type']})" if answer["type"] else ""
+    output.say(f"step {step}: {answer['verdict']}{where}{kind}: {answer['reason']}")
+    if others:
+        shown = rows[: limit or None]
+        some = "" if len(shown) == len(rows) else f": {len(shown)} of {len(rows)} (--limit 0: all)"
         columns = ["instance_id", "type", "verdict", "reason"]
-        output.table(f"Step {step}", columns, [[row[name] for name in columns] for row in rows])
+        cells = [[row[name] for name in columns] for row in shown]
+        output.table(f"Instances{some}", ["instance", *columns[1:]], cells)

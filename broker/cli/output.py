@@ -202,22 +202,48 @@ def fields(title: str, values: Mapping[str, object]) -> None:
     console().print(shown)
 
 
-def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float]], *, width: int = 40) -> None:
-    """Print a bar a row, in proportion to the largest value; with a third value, filled as far as `value of it`."""
-    from rich.bar import Bar
-    from rich.table import Table
+def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float]]) -> None:
+    """Print a bar a row, in proportion to the largest value; with a third value, full where the value reaches it."""
     from rich.text import Text
 
     listed = [(item[0], item[1], item[2] if len(item) == 3 else None) for item in items]
-    largest = max((whole if whole is not None else value for _, value, whole in listed), default=0)
+    largest = max((value for _, value, whole in listed if whole is None), default=0)
+    rows = [(label, value, largest if whole is None else whole, _of(value, whole)) for label, value, whole in listed]
+    screen = console()
+    screen.print(chart(title, rows, screen.width) if rows else Text(f"{title}: none"))
+
+
+def _of(value: float, whole: float | None) -> str:
+    return f"{value:,.10g}" if whole is None else f"{value:,.10g} of {whole:,.10g}"
+
+
+_BAR = 40  # columns of a bar; _BAR_LEAST where the terminal is narrow
+_BAR_LEAST = 8
+
+
+def chart(
+    title: str, rows: Sequence[tuple[str, float, float, str]], width: int, *, ground: bool = False
+) -> "RenderableType":
+    """Bars with a label, a value, what fills the bar, and words behind it: the bars shrink before a label is broken.
+
+    width: columns of the terminal that it may take. ground: whether the rest of a bar is shown.
+    """
+    from rich.bar import Bar
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    labels = max((cell_len(label) for label, *_ in rows), default=0)
+    words = max((cell_len(text) for *_, text in rows), default=0)
+    size = max(_BAR_LEAST, min(_BAR, width - labels - words - 6))
     shown = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
-    shown.add_column()
-    shown.add_column(width=width)
-    shown.add_column(justify="right")
-    for label, value, whole in listed:
-        count = f"{value:,.10g}" if whole is None else f"{value:,.10g} of {whole:,.10g}"
-        shown.add_row(Text(label), Bar(largest or 1, 0, value, width=width, color="green"), Text(count))
-    console().print(shown if listed else Text(f"{title}: none"))
+    shown.add_column(overflow="fold")
+    shown.add_column(width=size)
+    shown.add_column(justify="right", no_wrap=words <= width // 2)
+    for label, value, whole, text in rows:
+        colours = {"color": "green", "bgcolor": "grey23" if ground else "default"}
+        shown.add_row(Text(label), Bar(whole or 1, 0, min(value, whole or 1), width=size, **colours), Text(text))
+    return shown
 
 
 def say(text: str) -> None:

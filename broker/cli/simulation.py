@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from broker.cli import output
 from broker.operate.reading import Row
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from broker.synthetic.simulation import Run, Step
 
 _SITES = 12  # shown live
+_OTHER_LINES = 8  # of the live display, beside the sites
+_GAP = 4  # columns between its two parts
 _LINES = 24  # of a run that is not on a terminal
 
 
@@ -27,7 +30,7 @@ def watch(run: "Run", console: "Console", speed: float, seconds: float | None, p
         for number, step in enumerate(run.go()):
             passed = time.monotonic() - begun
             if live:
-                live.update(_picture(run, step, passed))
+                live.update(_picture(run, step, passed, console))
             elif number % every == 0:
                 console.print(f"  {_words(step)}")
             if seconds is not None and passed >= seconds:
@@ -54,34 +57,35 @@ def _words(step: "Step") -> str:
     return ", ".join(parts)
 
 
-def _picture(run: "Run", step: "Step", passed: float) -> "RenderableType":
-    from rich.bar import Bar
+def _picture(run: "Run", step: "Step", passed: float, console: "Console") -> "RenderableType":
+    """The sites with the most cores, as many as the terminal has lines for, beside the jobs by status."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    sites = Table(title="Cores in use by site", title_justify="left", title_style="bold", show_header=False, box=None)
-    sites.add_column()
-    sites.add_column(width=40)
-    sites.add_column(justify="right")
-    largest = sorted(step.slots, key=lambda name: (-max(step.slots[name], step.used[name]), name))[:_SITES]
-    for site in largest:
-        used, slots = step.used[site], step.slots[site]
-        bar = Bar(slots or 1, 0, min(used, slots), width=40, color="green", bgcolor="grey23")
-        sites.add_row(site, bar, f"{used:,} of {slots:,}" if slots else "offline")
     states = Table(title="Jobs by status", title_justify="left", title_style="bold", show_header=False, box=None)
-    states.add_column()
-    states.add_column(justify="right")
+    states.add_column(no_wrap=True)
+    states.add_column(justify="right", no_wrap=True)
     for status in ("defined", "assigned", "activated", "sent", "running", "finished", "failed", "closed"):
         states.add_row(status, f"{step.states.get(status, 0):,}")
     states.add_row("rebrokered", f"{step.rebrokered:,}")
     states.add_row("input on its way", f"{step.transfers:,}")
-    both = Table.grid(padding=(0, 4))
-    both.add_row(sites, states)
+    beside = console.width - console.measure(states).maximum - _GAP
+    lines = max(3, min(_SITES, console.height - _OTHER_LINES))
+    largest = sorted(step.slots, key=lambda name: (-max(step.slots[name], step.used[name]), name))[:lines]
+    rows: list[tuple[str, float, float, str]] = [
+        (site, step.used[site], step.slots[site], _cores(step.used[site], step.slots[site])) for site in largest
+    ]
+    both = Table.grid(padding=(0, _GAP, 0, 0))
+    both.add_row(output.chart("Cores in use by site", rows, beside, ground=True), states)
     speed = step.minute * 60 / passed if passed else 0
     head = f"hour {step.minute / 60:.1f} of {run.minutes / 60:g}, {speed:,.0f} times real time"
     trouble = Text(f"now: {', '.join(step.troubles)}" if step.troubles else "", style="red")
     return Group(Text(head, style="bold green"), Text(_words(step)), trouble, both)
+
+
+def _cores(used: int, slots: int) -> str:
+    return f"{used:,} of {slots:,}" if slots else "offline"
 
 
 def _percent(part: float | None) -> str:
@@ -172,14 +176,5 @@ def _minutes(value: float | None) -> str:
 
 
 def _bars(console: "Console", title: str, rows: Mapping[str, tuple[float | None, float, str]]) -> None:
-    from rich.bar import Bar
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title=f"\n{title}", title_justify="left", title_style="bold", show_header=False, box=None)
-    shown.add_column()
-    shown.add_column(width=40)
-    shown.add_column()
-    for name, (value, whole, words) in rows.items():
-        shown.add_row(Text(name), Bar(whole, 0, value or 0, width=40, color="green", bgcolor="grey23"), Text(words))
-    console.print(shown)
+    listed = [(name, value or 0, whole, words) for name, (value, whole, words) in rows.items()]
+    console.print(output.chart(f"\n{title}", listed, console.width, ground=True))

@@ -43,9 +43,10 @@ def _show(rows: list[Row], limit: int) -> None:
             row["task_queue_id"],
             row["cpu_time"],
             row["requirements"]["OwnerGroup"],
-            ", ".join(row["requirements"].get("JobTypes", ["any"])[:2]),
-            len(row["requirements"].get("Sites", [])) or "any",
-            len(row["requirements"].get("Platforms", [])) or "any",
+            row["requirements"]["OwnerDN"],
+            *(_few(row["requirements"].get(key)) for key in ("JobTypes", "Sites", "Platforms")),
+            ", ".join(row["requirements"].get("Tags", [])) or None,
+            _memory(row["requirements"]),
             row["priority"],
             row["state"],
             row["jobs"],
@@ -53,9 +54,30 @@ def _show(rows: list[Row], limit: int) -> None:
         )
         for row in rows[:limit]
     ]
-    columns = ["TaskQueue", "cpu time", "group", "job types", "sites", "platforms", "priority", "state", "jobs", ""]
-    output.table("TaskQueues", columns, cells, drop=["", "platforms", "sites", "job types"])
+    columns = [
+        "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "RAM MB", "priority",
+        "state", "jobs", "",
+    ]  # fmt: skip
+    empty = [name for place, name in enumerate(columns) if cells and all(row[place] is None for row in cells)]
+    kept = [place for place, name in enumerate(columns) if name not in empty]
+    drop = ["", "owner", "job types", "platforms", "priority"]
+    output.table("TaskQueues", [columns[place] for place in kept], [[row[p] for p in kept] for row in cells], drop=drop)
     if rows:
         jobs = sum(row["jobs"] for row in rows)
         shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
         output.say(f"{output.counted(len(rows), 'TaskQueue')}{shown}, {output.counted(jobs, 'job')} waiting")
+
+
+def _few(values: list[str] | None) -> str:
+    """The only value, or the first of several and how many more there are; any where none is required."""
+    if not values:
+        return "any"
+    return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"
+
+
+def _memory(requirements: Row) -> str | None:
+    """The memory that the jobs ask for: at least, at most, or between."""
+    least, most = requirements.get("MinRAM"), requirements.get("MaxRAM")
+    if least is None:
+        return None if most is None else f"up to {most:g}"
+    return f"{least:g}" if most is None else f"{least:g} to {most:g}"

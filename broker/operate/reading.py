@@ -120,6 +120,12 @@ def lack_of(lacks: "Iterable[Row]", rule: str, queue: str) -> str | None:
     return next((row["lack"] for row in lacks if row["rule"] == rule and row["queue"] in places), None)
 
 
+def reason_of(row: Row, rule: str, reason: str) -> str:
+    """The reason of a rule of a queue, and what is not loaded that the rule takes for a fact."""
+    lack = row["not_loaded"].get(rule)
+    return f"{reason}; {lack}" if lack else reason
+
+
 def _rules_of(row: Row) -> set[str]:
     """The rules that reject a queue."""
     return {said.partition(": ")[0] for said in row["all_reasons"] or ()} | ({row["rule"]} - {None})

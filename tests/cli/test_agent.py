@@ -1,12 +1,12 @@
 """`broker submit`, `match`, `explain`, `task-queues`, `agent`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from broker.cli import output
 from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli
 from tests.lifecycle import grids
@@ -194,21 +194,32 @@ def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> 
     assert "█" in printed
 
 
-def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
+def test_a_table_too_wide_names_what_it_leaves_out_and_breaks_no_number(
     cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     types = ["SimulationReconstruction", "MergingOfSimulation"]
     Calls(db).insert_many(range(1, 5), CPUTime=1_080_000, OwnerGroup="lhcb_simulation_production", JobTypes=types)
     wide = cli("task-queues").out
-    assert types[0] in wide
+    assert f"{types[1]} + 1" in wide  # sorted
     assert "█" in wide
-    monkeypatch.setattr(output, "_PIPE_WIDTH", 80)
-    narrow = cli("task-queues").out
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    narrow = re.sub(r"\x1b\[[\d;]*m", "", cli("task-queues").out)
     assert max(map(len, narrow.splitlines())) <= 80
     assert "█" not in narrow
+    assert "not shown here: owner" in narrow
     bucket = str(cli("task-queues", "--json").json[0]["cpu_time"])
-    for words in (bucket, "lhcb_simulation_production", "priority", "open"):
+    for words in (bucket, "lhcb_simulation_production", "open"):
         assert words in narrow, words
+
+
+def test_task_queues_show_what_keeps_a_pilot_away(cli: Cli, db: Connection) -> None:
+    calls = Calls(db)
+    calls.insert(1, Sites=["AGLT2"], Tags=["8Processors"], MinRAM=14400)
+    calls.insert(2, Sites=["B", "A"], Platforms=["el9"])
+    shown = cli("task-queues").out
+    for words in ("AGLT2", "8Processors", "14400", "A + 1", "el9", "alice"):
+        assert words in shown, words
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,12 @@ def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection:
 def test_an_explanation(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
+    add = "select instance.add_jobs('default', %s)"
+    connection.execute(add, [Jsonb([{"id": 200, "task": 1, "cpu": 1000, "ram": 1}])])
+    shown = cli("instances", "explain", 200, "--limit", 3).out
+    assert shown.startswith("step 200: unschedulable: step 200 fits no instance type: the most cores are 96 of 1000\n")
+    assert "Instances: 3 of 13 (--limit 0: all)" in shown
+    assert cli("instances", "explain", 200, "--limit", 0).out.count("does not suit") == 12
     [row] = cli("instances", "explain", 99, "--json").json
     assert (row["verdict"], row["reason"]) == ("waiting", "ram is not known")
     missing = cli("instances", "explain", 7000)

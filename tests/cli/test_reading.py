@@ -95,3 +95,20 @@ def test_no_color_prints_no_colours(
     monkeypatch.setenv("NO_COLOR", "1")
     output.bars("Jobs", [("Q", 3)])
     assert not re.search(r"\x1b\[(3|4)\d", capsys.readouterr().out)
+
+
+def test_a_bar_is_full_where_the_value_reaches_what_it_is_part_of(
+    terminal: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the largest row is: 16 of 16 cores are full beside 24 of 96."""
+    output.bars("Cores used", [("13 c5.4xlarge", 16, 16), ("14 c5.24xlarge", 24, 96)])
+    full, quarter = [line.count("█") for line in plain(capsys.readouterr().out).splitlines()[1:]]
+    assert full == 4 * quarter == 40
+
+
+def test_bars_shrink_before_a_label_is_broken(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+    output.bars("Jobs", [("SYN-NUCLEUS-01-OF-A-LONG-NAME/MCORE_HIMEM", 3), ("x " * 60, 1)])
+    shown = plain(capsys.readouterr().out)
+    assert fits(shown)
+    assert "SYN-NUCLEUS-01-OF-A-LONG-NAME/MCORE_HIMEM" in shown and "█" in shown
+    assert shown.count("x") == 60

@@ -87,17 +87,10 @@ def _bars(work: "Work") -> Iterable["RenderableType"]:
 
 
 def _shares(title: str, pairs: Mapping[str, tuple[int, int]]) -> "RenderableType":
-    from rich.bar import Bar
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
-    table.add_column(min_width=12, justify="right")
-    table.add_column(width=40)
-    table.add_column(justify="right")
-    for name, (taken, inserted) in pairs.items():
-        bar = Bar(inserted or 1, 0, taken, width=40, color="green", bgcolor="grey23")
-        table.add_row(name, bar, f"{taken:,} of {inserted:,}")
-    return table
+    rows: list[tuple[str, float, float, str]] = [
+        (name, taken, inserted, f"{taken:,} of {inserted:,}") for name, (taken, inserted) in pairs.items()
+    ]
+    return output.chart(title, rows, output.console().width, ground=True)
 
 
 def conclude(summary: Mapping[str, Any], work: "Work") -> None:

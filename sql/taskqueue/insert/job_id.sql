@@ -1,17 +1,26 @@
--- MATCHING.md, Refused requirements: a job id is a positive bigint.
-create or replace function taskqueue.job_id(p_value jsonb, p_key text default 'job_id') returns bigint
+-- MATCHING.md, Refused requirements: a job id is an integer from 1; of a submitter below 10^12 (taskqueue.submitted_id).
+create or replace function taskqueue.job_id(
+  p_value jsonb, p_key text default 'job_id', p_most bigint default 9223372036854775807
+) returns bigint
 language plpgsql immutable as $$
 declare
   v_id numeric;
 begin
   if jsonb_typeof(p_value) = 'number' then
     v_id := p_value::numeric;
-    if v_id between 1 and 9223372036854775807 and v_id = trunc(v_id) then
+    if v_id between 1 and p_most and v_id = trunc(v_id) then
       return v_id;
     end if;
   end if;
-  raise exception '% is %, which is not a positive bigint', p_key, coalesce(resource.shown(p_value), 'missing')
-    using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
+  raise exception '% is %, which is not an integer within 1..%', p_key,
+    coalesce(resource.shown(p_value), 'missing'), p_most
+    using errcode = 'PB001', hint = concat_ws(' ',
+      case when jsonb_typeof(p_value) = 'string' and p_value #>> '{}' ~ '^[0-9]+$'
+           then 'It is a text: leave the quotation marks out.' end,
+      case when p_most < 9223372036854775807
+           then format('Ids above %s are reserved for jobs that brokerage makes.', p_most)
+           else 'Name a job by its id.' end);
 end $$;
 
-comment on function taskqueue.job_id(jsonb, text) is 'A job id from JSON, checked. Errors: PB001.';
+comment on function taskqueue.job_id(jsonb, text, bigint) is
+  'A job id from JSON, from 1 to p_most, checked. Errors: PB001.';
