@@ -110,8 +110,8 @@ def _percent(part: object) -> float | None:
     return None if part is None else round(100 * float(str(part)), 1)
 
 
-def _money(amount: object) -> float | None:
-    return None if amount is None else round(float(str(amount)), 2)
+def _money(amount: object) -> str | None:
+    return None if amount is None else f"{float(str(amount)):,.2f}"
 
 
 @app.command()

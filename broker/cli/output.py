@@ -23,6 +23,7 @@ import dataclasses
 import datetime
 import decimal
 import json
+import re
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -95,7 +96,7 @@ def table(
     if not shown:
         screen.print(Text(f"{title}: none"))
         return
-    right = [any(isinstance(row[place], _NUMBERS) for row in listed) for place in range(len(columns))]
+    right = [_is_right([row[place] for row in listed]) for place in range(len(columns))]
     made = _Table(title, list(columns), shown, right, plain)
     everything = list(range(len(columns)))
     if _unlimited() or made.width(everything, narrow=False) <= screen.width:
@@ -116,6 +117,16 @@ def table(
 
 
 _NUMBERS = (int, float, decimal.Decimal)
+
+
+def _is_right(values: Sequence[object]) -> bool:
+    """Whether a column stands on the right: numbers, also those that were made texts."""
+    texts = [value for value in values if isinstance(value, str)]
+    return any(isinstance(value, _NUMBERS) for value in values) or (
+        bool(texts) and all(re.fullmatch(r"[\d,]+\.\d+", text) for text in texts)
+    )
+
+
 _TEXT = 24  # columns to which a text of several words may shrink
 
 
@@ -147,12 +158,11 @@ class _Table:
 
     def drawn(self, places: Sequence[int], *, narrow: bool = False) -> "RenderableType":
         """The table with the columns at these places."""
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        shown = Table(title=self.title, title_justify="left", title_style="bold")
-        if self.plain:
-            shown = Table(title=self.title, title_justify="left", title_style="bold", box=None)
+        shown = Table(box=None) if self.plain else Table()
         for place in places:
             heading = self.columns[place]
             wraps = narrow and self.width([place], narrow=True) < self.width([place], narrow=False)
@@ -165,7 +175,7 @@ class _Table:
             )
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))
-        return shown
+        return Group(Text(self.title, style="bold"), shown)  # a title of the table would be as narrow as the table
 
     def blocks(self, places: Sequence[int]) -> "RenderableType":
         """A block a row: its first value, and below it all others with their names, those without a value left out."""

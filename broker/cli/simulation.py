@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from broker.cli import output
+from broker.cli.output import counted
 from broker.operate.reading import Row
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def conclude(found: Row, run: "Run", console: "Console") -> None:
         f"  3 priorities and allocations: {_percent(shares['away'])} of the core hours went to other shares than the"
         f" targets ask for; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
         f"  4 right resource: {_percent(right['local'])} had all input there, {_percent(right['first_queue'])} ran"
-        f" where they were sent first, {_percent(right['finished'])} of those that ended finished,"
+        f" where they were sent first, {_finished(right['finished'])},"
         f" {right['out_of_time']:,} ran out of time",
     ]
     console.print(Text("\n".join(lines)))
@@ -121,7 +122,7 @@ def conclude(found: Row, run: "Run", console: "Console") -> None:
     slowest = max((row["p95"] or 0 for row in waits["by_share"].values()), default=1) or 1
     for title, kind in (("Waiting time by share", "by_share"), ("Waiting time by priority", "by_priority")):
         _bars(console, f"{title} (median; bar: within which 95 % start; jobs)", {
-            name: (row["p95"], slowest, f"{_minutes(row['median'])}, {_minutes(row['p95'])}, {row['jobs']:,} jobs")
+            name: (row["p95"], slowest, _waits(row))
             for name, row in waits[kind].items()
         })  # fmt: skip
     highest = max((max(row["used"] or 0, row["target"]) for row in shares["by_share"].values()), default=1) or 1
@@ -167,6 +168,14 @@ def _proof(found: Row, console: "Console") -> None:
         f"  {sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})"
     )
     console.print(Text(text))
+
+
+def _finished(part: float | None) -> str:
+    return "none has ended" if part is None else f"{part:.1%} of those that ended finished"
+
+
+def _waits(row: Row) -> str:
+    return f"{_minutes(row['median'])}, {_minutes(row['p95'])}, {counted(row['jobs'], 'job')}"
 
 
 def _minutes(value: float | None) -> str:

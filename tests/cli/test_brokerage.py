@@ -337,7 +337,7 @@ def test_rules_are_listed_in_their_order(cli: Cli) -> None:
 def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Connection) -> None:
     rules = cli("rules", "--json").json
     assert [rule["position"] for rule in rules] == sorted(rule["position"] for rule in rules)
-    assert re.search(rf"│ +{rules[0]['position']:g} │ {rules[0]['rule']} ", cli("rules").out)
+    assert re.search(rf"│ {rules[0]['rule']} +│ +{rules[0]['position']:g} │", cli("rules").out)
     world.load(db, [{"queues": {"Q": {}}}])
     db.execute("select brokerage.set_settings('default', '{\"profile\": \"panda2026\"}')")
     shown = cli("rules", "--setup", "default").out

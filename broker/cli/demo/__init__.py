@@ -67,7 +67,8 @@ def demo(
     if as_json:
         output.json_out(summary | {"proof": {**vars(proof), "holds": proof.holds}})
     else:
-        _show_next(setup, embedded=target.source == "embedded")
+        unmatched = summary["not_matched"]
+        _show_next(setup, unmatched.job_id if unmatched else None, embedded=target.source == "embedded")
     if not holds:
         raise typer.Exit(1)
 
@@ -83,12 +84,12 @@ def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tup
     return found, simulate.holds(found)
 
 
-def _show_next(setup: str, *, embedded: bool) -> None:
+def _show_next(setup: str, waiting: int | None, *, embedded: bool) -> None:
     """Print what to look at after the demo."""
     commands = {
         f"broker task-queues --setup {setup}": "list the TaskQueues",
         f"broker match --setup {setup} --site LCG.CERN.cern --cpu-time 400000": "take a job",
-        f"broker explain JOB --setup {setup}": "explain why a job waits",
+        f"broker explain {waiting or 'JOB'} --setup {setup}": "explain why a job waits",
         f"""broker psql -c "select * from monitor.waiting_by_site where setup = '{setup}'\"""": "what a site may run",
         "broker demo --jobs 871973": "run the demo at LHCb's own size",
         "broker simulate --scenario storm": "simulate a grid on a bad day, to its end",

@@ -25,7 +25,7 @@ begin
   raise exception 'attempt % of job % is stale', split_part(p_attempt, '-', 1), p_job_id
     using errcode = 'PB003',
           hint = 'The job was given back, has ended, or was given to another agent. Stop working on it.',
-          detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
+          detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), 'An operator sees who has the job.');
 end $$;
 
 comment on function taskqueue.lease_of(text, bigint, text) is
