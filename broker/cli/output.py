@@ -158,6 +158,7 @@ class _Table:
 
     def drawn(self, places: Sequence[int], *, narrow: bool = False) -> "RenderableType":
         """The table with the columns at these places."""
+        from rich.cells import cell_len
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -165,13 +166,14 @@ class _Table:
         shown = Table(box=None) if self.plain else Table()
         for place in places:
             heading = self.columns[place]
+            size = self.width([place], narrow=narrow) - 4
             wraps = narrow and self.width([place], narrow=True) < self.width([place], narrow=False)
             shown.add_column(
-                Text(heading.replace(" ", "\n") if narrow else heading),
+                Text(heading.replace(" ", "\n") if cell_len(heading) > size else heading),
                 justify="right" if self.right[place] else "left",
                 overflow="fold",
                 no_wrap=not wraps,
-                min_width=self.width([place], narrow=narrow) - 4,
+                min_width=size,
             )
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 SETUP = "BROKER_SETUP"
 """The environment's variable that names the setup of every command that works in one."""
 
-Setup = Annotated[str, typer.Option(envvar=SETUP, help="The tenant: DIRAC's Setup, PanDA's vo.")]
+Setup = Annotated[
+    str, typer.Option(envvar=SETUP, show_envvar=False, help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.")
+]
 """The type of a command's parameter `setup: Setup = "default"`."""
 
 Job = Annotated[int, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="The job's id.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli import output
-from broker.cli.session import session
+from broker.cli.session import ready, session
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -74,15 +74,20 @@ def _repeat(picture: "Callable[[Connection], None]", every: float) -> None:
 
 
 def _follow(draw: "Callable[..., None]", every: float) -> None:
-    """Draw for ever. A server that does not answer is tried again; an error of the picture itself ends it."""
+    """Draw for ever. A server that does not answer is tried again; an error of the picture itself ends it.
+
+    The server is looked for once: an embedded server that somebody stops is not started again by who looks at it.
+    """
     import psycopg
 
+    from broker import database
     from broker.errors import ConnectError
 
+    target = ready()
     shown = False
     while True:
         try:
-            with session() as connection:
+            with database.connect(target) as connection:
                 while True:
                     draw(connection)
                     shown = True

@@ -47,7 +47,7 @@ def test_tasks_tell_why_they_wait(cli: Cli, db: Connection) -> None:
     cli("assign", "jobs", "--task", 1)
     why = {row["task_id"]: row["why"] for row in cli("tasks", "--json").json}
     assert why[1].startswith("waits until ")
-    assert why[1].endswith("found none for it; memory rejected 4 of 4")
+    assert why[1].endswith("found none for it; memory rejected 4 of 4 queues")
     [decided] = cli("decisions", "--task", 1, "--json").json
     assert (decided["status"], decided["algorithm"]) == ("pending", "production_job")
     assert cli("decisions", "--task", 1, "--algorithm", "production_task", "--json").json == []

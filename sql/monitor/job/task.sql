@@ -12,9 +12,11 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
             else (select concat_ws('; ', coalesce(d.not_due, 'due: the next run takes it'), r.rejections)
                     from brokerage.task_standing d
                     left join lateral (
-                      select format('%s rejected %s of %s', v.rule, v.rejected, v.queues) as rejections
+                      select format('%s rejected %s of %s %s', v.rule, v.rejected, v.places,
+                                    case a.algorithm when 'production_task' then 'nuclei' else 'queues' end)
+                             as rejections
                         from (select n.rule, count(*) filter (where n.verdict = 'r') as rejected,
-                                     sum(count(*)) over () as queues
+                                     sum(count(*)) over () as places
                                 from brokerage.decision n
                                where n.setup = t.setup and n.run_id = s.run_id and n.task_id = t.task_id
                                group by n.rule) v
