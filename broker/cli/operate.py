@@ -1,11 +1,12 @@
 """What an operator does with single jobs, owners and TaskQueues: `broker job`, `cancel`, `retry`, `hold`, `resume`."""
 
 from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import explanation, output, own
+from broker.cli import explanation, listing, output, own
 from broker.cli.common import Json
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, elsewhere, require_setup, session
@@ -52,14 +53,14 @@ def job(
         if as_json:
             output.json_out(known)
         else:
-            _show(known, every_timeout=every_timeout)
+            _show(known, listing.moment_of(connection, setup), every_timeout=every_timeout)
 
     def own_job(connection: "Connection") -> None:
         known = own.job(connection, setup, number)
         if as_json:
             output.json_out(known)
         else:
-            own.show_job(known)
+            own.show_job(known, listing.moment_of(connection, setup))
 
     with session() as connection:
         own.instead(lambda: everybodys(connection), lambda: own_job(connection))
@@ -108,20 +109,21 @@ def _of_the_job(row: Row) -> Row:
     return {key: value for key, value in row.items() if key not in ("setup", "job_id")}
 
 
-def _show(known: Row, *, every_timeout: bool) -> None:
+def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
     """Show a job: its state, its history and its timeouts."""
     number, brokered, lease = known["job_id"], known["brokered"], known["lease"]
     asked = (lease or known["task_queue"] or {}).get("requirements") or {}
     output.fields(
         f"Job {number}",
         {name.replace("_", " "): value for name, value in (brokered or {}).items()}
-        | {"in TaskQueues": _place(known), "leased": lease and _holder(lease)}
+        | {"in TaskQueues": _place(known, now), "leased": lease and _holder(lease, now)}
         | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
         | {
             "kill requested": lease and lease["kill_reason"],
             "owner": asked.get("OwnerDN"),
             "group": asked.get("OwnerGroup"),
         },
+        now=now,
     )
     if brokered or known["history"]:
         _table("History", known["history"], at="at", from_status="from", to_status="to", role_name="who", why="why")
@@ -141,12 +143,12 @@ def _table(title: str, rows: list[Row], **columns: str) -> None:
     output.table(title, list(columns.values()), [[row[name] for name in columns] for row in rows], drop=["CE"])
 
 
-def _place(known: Row) -> str | None:
+def _place(known: Row, now: datetime) -> str | None:
     """The state of a job among TaskQueues, in words."""
     state, queue = known["in_task_queues"], known["task_queue"]
     if state is None:
         return None if known["brokered"] else "ended; only its history is kept"
-    since = output.moment(state["since"]) if state["since"] else "before the history that is kept"
+    since = output.moment(state["since"], now) if state["since"] else "before the history that is kept"
     attempts = counted(state["attempts"], "attempt")
     if queue:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
@@ -160,11 +162,11 @@ def _rented(job: Row) -> str:
     return f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'not scheduled yet'}"
 
 
-def _holder(lease: Row) -> str:
+def _holder(lease: Row, now: datetime) -> str:
     """Who has a job, since when and until when."""
     where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site without a name"
-    reported = f"reported at {output.moment(lease['reported_at'])}" if lease["reported_at"] else "no report yet"
-    until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'])}"
+    reported = f"reported at {output.moment(lease['reported_at'], now)}" if lease["reported_at"] else "no report yet"
+    until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'], now)}"
     return f"attempt {lease['attempt']}, to {lease['role_name']} at {where}; {reported}, {until}"
 
 

@@ -200,18 +200,22 @@ class _Table:
         return Group(*parts)
 
 
-def fields(title: str, values: Mapping[str, object]) -> None:
-    """Print the properties of one thing, a line each; properties that are None are left out."""
+def fields(title: str, values: Mapping[str, object], *, now: datetime.datetime | None = None) -> None:
+    """Print the properties of one thing, a line each; properties that are None are left out.
+
+    now: moments are followed by their distance from it.
+    """
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    shown = Table(show_header=False, box=None)
     shown.add_column(style="cyan")
     shown.add_column(overflow="fold")
     for name, value in values.items():
         if value is not None:
-            shown.add_row(Text(name), Text(_cell(value)))
-    console().print(shown)
+            text = moment(value, now) if isinstance(value, datetime.datetime) else _cell(value)
+            shown.add_row(Text(name), Text(text))
+    console().print(Text(title, style="bold"), shown, sep="\n")
 
 
 def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float]]) -> None:
@@ -242,20 +246,21 @@ def chart(
     """
     from rich.bar import Bar
     from rich.cells import cell_len
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     labels = max((cell_len(label) for label, *_ in rows), default=0)
     words = max((cell_len(text) for *_, text in rows), default=0)
     size = max(_BAR_LEAST, min(_BAR, width - labels - words - 6))
-    shown = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    shown = Table(show_header=False, box=None)
     shown.add_column(overflow="fold")
     shown.add_column(width=size)
     shown.add_column(justify="right", no_wrap=words <= width // 2)
     for label, value, whole, text in rows:
         colours = {"color": "green", "bgcolor": "grey23" if ground else "default"}
         shown.add_row(Text(label), Bar(whole or 1, 0, min(value, whole or 1), width=size, **colours), Text(text))
-    return shown
+    return Group(Text(title, style="bold"), shown)
 
 
 def say(text: str) -> None:
@@ -271,9 +276,10 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def moment(at: datetime.datetime) -> str:
-    """A moment for people, to the second."""
-    return at.isoformat(sep=" ", timespec="seconds")
+def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
+    """A moment for people, to the second; with now, followed by its distance from it."""
+    exact = at.isoformat(sep=" ", timespec="seconds")
+    return exact if now is None else f"{exact} ({ago(at, now)})"
 
 
 def note(text: str) -> None:

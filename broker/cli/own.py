@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from broker.cli import output
 from broker.cli.listing import List, Page, columns
-from broker.cli.output import counted
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
@@ -78,18 +78,18 @@ def job(connection: "Connection", setup: str, number: int) -> Row:
     }
 
 
-def show_job(known: Row) -> None:
+def show_job(known: Row, now: datetime) -> None:
     """Print a job of the submitter."""
     from broker.cli import explanation
 
-    since = output.moment(known["since"]) if known["since"] else None
-    heard = output.moment(known["heard_at"]) if known["heard_at"] else None
+    since = output.moment(known["since"], now) if known["since"] else None
+    heard = output.moment(known["heard_at"], now) if known["heard_at"] else None
     facts = {
         "state": f"{known['state']} since {since}" if since else known["state"],
         "site": known["site"],
         "JobAgent heard": heard,
         "why": known["why"],
-        "attempts": counted(known["attempts"], "attempt"),
+        "attempts": known["attempts"],
         "owner": known["owner_dn"],
         "group": known["owner_group"],
     }

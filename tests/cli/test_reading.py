@@ -112,3 +112,17 @@ def test_bars_shrink_before_a_label_is_broken(terminal: None, capsys: pytest.Cap
     assert fits(shown)
     assert "SYN-NUCLEUS-01-OF-A-LONG-NAME/MCORE_HIMEM" in shown and "█" in shown
     assert shown.count("x") == 60
+
+
+def test_properties_have_both_the_moment_and_how_long_ago(capsys: pytest.CaptureFixture[str]) -> None:
+    output.fields("Job 1", {"created": NOW - datetime.timedelta(minutes=5), "site": None}, now=NOW)
+    shown = capsys.readouterr().out
+    assert "2026-03-01 11:55:00+00:00 (5 min ago)" in shown and "site" not in shown
+
+
+def test_a_title_is_not_as_narrow_as_its_table(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+    title = "Loaded into a setup with a long name"
+    output.table(title, ["n"], [(1,)])
+    output.bars(title, [("a", 1)])
+    output.fields(title, {"a": 1})
+    assert plain(capsys.readouterr().out).count(title) == 3
