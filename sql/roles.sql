@@ -68,7 +68,8 @@ grant execute on function
 
 -- taskqueue: a submitter's calls
 grant execute on function
-  taskqueue.insert_job, taskqueue.insert_jobs, taskqueue.cancel_job, taskqueue.delete_job, taskqueue.queue_of_job
+  taskqueue.insert_job, taskqueue.insert_jobs, taskqueue.cancel_job, taskqueue.delete_job, taskqueue.queue_of_job,
+  taskqueue.jobs_there
   to broker_submitter, broker_operator;
 
 -- taskqueue: a submitter looks at its own jobs

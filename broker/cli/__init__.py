@@ -32,9 +32,7 @@ from broker.cli import (
     worlds,
 )
 
-app = typer.Typer(
-    name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
-)
+app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 app.add_typer(doctor.app)

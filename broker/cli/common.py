@@ -11,6 +11,7 @@ and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -99,6 +100,14 @@ class BrokerGroup(TyperGroup):
             if not _report(error):
                 raise
             raise typer.Exit(1) from error
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; a name that only an option of the program is like is answered with that option."""
+        options = {opt.lstrip("-"): opt for param in self.params for opt in param.opts}
+        known = self.get_command(ctx, args[0]) is not None or get_close_matches(args[0], self.list_commands(ctx))
+        if not known and (near := get_close_matches(args[0], options, 1, 0.8)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean 'broker {options[near[0]]}'?")
+        return super().resolve_command(ctx, args)
 
 
 def _report(error: Exception) -> bool:

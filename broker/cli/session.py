@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,8 +17,37 @@ if TYPE_CHECKING:
 SETUP = "BROKER_SETUP"
 """The environment's variable that names the setup of every command that works in one."""
 
+
+def setups(context: typer.Context, incomplete: str) -> list[str]:
+    """The setups whose names begin so, for the completion of a shell. No server is started for that."""
+    import psycopg
+
+    from broker import database
+    from broker.errors import BrokerError
+    from broker.server import embedded
+
+    try:
+        target = database.named(context.find_root().params.get("dsn"))
+        if target is None:
+            server = embedded.current()
+            if server is None:
+                return []
+            target = database.Target(server.dsn, "embedded")
+        with database.connect(target) as connection:
+            query = "select setup from monitor.setup where starts_with(setup, %s) order by setup limit 100"
+            return [name for (name,) in connection.execute(query, [incomplete]).fetchall()]
+    except (BrokerError, psycopg.Error, OSError):
+        return []
+
+
 Setup = Annotated[
-    str, typer.Option(envvar=SETUP, show_envvar=False, help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.")
+    str,
+    typer.Option(
+        envvar=SETUP,
+        show_envvar=False,
+        help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.",
+        autocompletion=setups,
+    ),
 ]
 """The type of a command's parameter `setup: Setup = "default"`."""
 
@@ -93,7 +123,9 @@ def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
         return
     if setup not in names and (names or setup != "default"):
         there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-        raise NoSuchThing(f"setup {setup} does not exist; there are: {there or 'none'}", "name one of them: --setup")
+        near = get_close_matches(setup, names, 1)
+        hint = f"the nearest is {near[0]}" if near else "name one of them"
+        raise NoSuchThing(f"setup {setup} does not exist; there are: {there or 'none'}", f"{hint}: --setup")
 
 
 _ELSEWHERE = {

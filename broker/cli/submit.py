@@ -26,7 +26,7 @@ def submit(
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}.
     JSON lines are read in constant memory, and each 100,000 jobs are stored in one call.
     """
-    from broker.client.submitter import Submitter
+    from broker.client.submitter import Submitter, There
 
     def progress(stored: int) -> None:
         if stored >= 100_000:  # a stream of several calls
@@ -34,11 +34,16 @@ def submit(
 
     with Submitter(setup, ready()) as submitter, reading(file) as stream:
         elements = _Elements(stream, str(file))
-        jobs = submitter.submit_many(elements, None if as_json else progress, elements.where)
+        there = There()
+        jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
+    new = jobs - there.waiting - there.ended
     if as_json:
-        output.json_out({"setup": setup, "jobs": jobs})
-    else:
-        output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}")
+        output.json_out({"setup": setup, "jobs": jobs, "new": new, "moved": there.waiting, "restarted": there.ended})
+        return
+    parts = [f"{new:,} new"] if there.waiting or there.ended else []
+    parts += [f"{there.waiting:,} in place of a waiting one"] if there.waiting else []
+    parts += [f"{there.ended:,} that had ended"] if there.ended else []
+    output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
 
 
 class _Elements:

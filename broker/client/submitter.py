@@ -73,6 +73,20 @@ def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping
                 yield number, {**item, "jobs": part}, len(part)
 
 
+@dataclass
+class There:
+    """Jobs of a stream that were there when their chunk was sent: that waited, and are moved, and that had ended, and
+    start again."""
+
+    waiting: int = 0
+    ended: int = 0
+
+    def add(self, counts: tuple[int, int]) -> None:
+        """Count those of a chunk."""
+        self.waiting += counts[0]
+        self.ended += counts[1]
+
+
 Where = Callable[[int], str]
 """Says in words where the n-th element of a stream stands."""
 
@@ -131,6 +145,11 @@ def _insert_jobs(setup: str, chunk: Chunk) -> Call[int]:
     return Call(b"select taskqueue.insert_jobs(%s, %s::jsonb, %s)", (setup, chunk.text, uuid.uuid4()), only)
 
 
+def _jobs_there(setup: str, chunk: Chunk) -> Call[tuple[int, int]]:
+    query = b"select waiting, ended from taskqueue.jobs_there(%s, %s::jsonb)"
+    return Call(query, (setup, chunk.text), lambda rows: (rows[0][0], rows[0][1]))
+
+
 def _refresh_statistics() -> Call[None]:
     return Call(b"select taskqueue.refresh_statistics()", (), lambda rows: None)
 
@@ -157,15 +176,19 @@ class Submitter(Client):
         items: Iterable[Mapping[str, object]],
         on_chunk: Callable[[int], object] | None = None,
         where: Where = an_element,
+        there: There | None = None,
     ) -> int:
         """Insert a stream and return how many jobs it had. Each chunk (up to 100,000 jobs) is stored when it is sent.
 
-        on_chunk is called after each with the jobs stored so far. An error leaves the chunks before it stored; it names
+        on_chunk is called after each with the jobs stored so far. `there` counts the jobs that were there before, which
+        costs a question a chunk. An error leaves the chunks before it stored; it names
         the element (in the words of `where`), and how many jobs are stored.
         """
         stored = last = 0
         try:
             for chunk in chunks(items):
+                if there is not None:
+                    there.add(self.run(_jobs_there(self.setup, chunk)))
                 try:
                     stored += self.run(_insert_jobs(self.setup, chunk))
                 except BadRequest as error:
@@ -208,11 +231,14 @@ class AsyncSubmitter(AsyncClient):
         items: Iterable[Mapping[str, object]],
         on_chunk: Callable[[int], object] | None = None,
         where: Where = an_element,
+        there: There | None = None,
     ) -> int:
         """Insert a stream and return how many jobs it had; see Submitter.submit_many."""
         stored = last = 0
         try:
             for chunk in chunks(items):
+                if there is not None:
+                    there.add(await self.run(_jobs_there(self.setup, chunk)))
                 try:
                     stored += await self.run(_insert_jobs(self.setup, chunk))
                 except BadRequest as error:

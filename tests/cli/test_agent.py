@@ -38,7 +38,8 @@ def test_submit_takes_json_and_json_lines_from_files_and_stdin(
     file = tmp_path / "jobs.json"
     file.write_text(text)
     assert f"{jobs} job{'' if jobs == 1 else 's'} submitted" in cli("submit", file).out
-    assert cli("submit", "-", "--json", "--setup", "other", stdin=text).json == {"setup": "other", "jobs": jobs}
+    counts = {"setup": "other", "jobs": jobs, "new": jobs, "moved": 0, "restarted": 0}
+    assert cli("submit", "-", "--json", "--setup", "other", stdin=text).json == counts
     counts = dict(Calls(db).rows("select setup, count(*) from monitor.job group by 1"))
     assert counts == ({"default": jobs, "other": jobs} if jobs else {})
 
@@ -244,3 +245,14 @@ def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> N
     file.write_bytes(b"\xef\xbb\xbf" + json.dumps(job(1)).encode())
     assert cli("submit", file).code == 0
     assert cli("submit", "-", stdin="\ufeff" + json.dumps(job(2))).code == 0
+
+
+def test_submit_tells_new_jobs_from_those_that_were_there(cli: Cli, db: Connection) -> None:
+    lines = [json.dumps(job(1)), json.dumps({**GROUP, "jobs": [[2, 1], [3, 1]]})]
+    assert cli("submit", "-", stdin="\n".join(lines)).out == "3 jobs submitted to setup default\n"
+    [matched] = cli("match", "--cpu-time", 10**6, "--json").json
+    cli("agent", "finish", matched["job_id"], matched["attempt"])
+    again = cli("submit", "-", stdin="\n".join([*lines, json.dumps(job(4))]))
+    assert again.out == ("4 jobs submitted to setup default: 1 new, 2 in place of a waiting one, 1 that had ended\n")
+    counts = cli("submit", "-", "--json", stdin=json.dumps(job(1))).json
+    assert (counts["new"], counts["moved"], counts["restarted"]) == (0, 1, 0)

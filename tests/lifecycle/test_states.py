@@ -167,6 +167,7 @@ def test_batches_go_on_where_one_is_refused(db: Connection) -> None:
         {"job_id": job, "attempt": report["attempt"], "outcome": "failed"}
         for job, report in zip(jobs, reports, strict=True)
     ]
+    ends[0]["job_id"] = str(ends[0]["job_id"])  # as clients send it that get bigints as texts
     ended = db.execute("select job_id, outcome from taskqueue.finish_jobs('s', %s)", (Jsonb(ends),)).fetchall()
     assert ended == [(jobs[0], "failed"), (jobs[1], "stale"), (jobs[2], "failed")]
     assert [grids.status(db, "s", job) for job in jobs] == ["failed", "sent", "failed"]
@@ -179,6 +180,10 @@ def test_batches_go_on_where_one_is_refused(db: Connection) -> None:
         ({}, "jobs are {}, not a JSON array"),
         ([5], "element 1 is 5, not an object"),
         ([{"job_id": 1, "attempt": "x"}, {"job_id": 1.5}], "job_id of element 2 is 1.5"),
+        ([{"job_id": "x"}], 'job_id of element 1 is "x"'),
+        ([{"job_id": "9999999999999999999"}], 'job_id of element 1 is "9999999999999999999"'),
+        ([{"job_id": [1]}], "job_id of element 1 is [1]"),
+        ([{"attempt": "x"}], "job_id of element 1 is null"),
         ([{"job_id": 1, "tempt": "x"}], "element 1 has the key 'tempt'"),
         ([{"job_id": 1}] * 10001, "10001 jobs in one call"),
     ],

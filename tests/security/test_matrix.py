@@ -32,6 +32,7 @@ SUBMITTER = EVERYBODY | {
     "taskqueue.cancel_job",
     "taskqueue.delete_job",
     "taskqueue.queue_of_job",
+    "taskqueue.jobs_there",
     "taskqueue.refresh_statistics",
     "taskqueue.own_job",
     "taskqueue.own_jobs",

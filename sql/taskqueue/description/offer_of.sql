@@ -61,7 +61,9 @@ begin
       else
         raise exception 'unknown key % (value %) in the resource description', left(v_key, 100), resource.shown(v_value)
           using errcode = 'PB001',
-                hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.description_key k));
+                hint = (select concat_ws(' ', 'The nearest is ' || resource.nearest_name(v_key, array_agg(k.key)) || '.',
+                                         format('Keys are %s.', string_agg(k.key, ', ')))
+                          from taskqueue.description_key k);
     end case;
   end loop;
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);

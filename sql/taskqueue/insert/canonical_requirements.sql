@@ -36,7 +36,9 @@ begin
       else
         raise exception 'unknown requirement % (value %)', left(v_key, 100), resource.shown(v_value)
           using errcode = 'PB001',
-                hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.requirement_key k));
+                hint = (select concat_ws(' ', 'The nearest is ' || resource.nearest_name(v_key, array_agg(k.key)) || '.',
+                                         format('Keys are %s.', string_agg(k.key, ', ')))
+                          from taskqueue.requirement_key k);
     end case;
     if v_key = 'Setup' then
       if v_new <> to_jsonb(p_setup) then

@@ -1,3 +1,5 @@
+-- LEASES.md, Leases. Digits in a text are an id, too: clients whose numbers are too small for a bigint (JavaScript's)
+-- get ids as texts, and send them back so.
 create or replace function taskqueue.check_reports(p_reports jsonb, p_keys text[]) returns void
 language plpgsql as $$
 declare
@@ -14,10 +16,8 @@ begin
            when jsonb_typeof(e.element) <> 'object'
            then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
            when k.key is not null then format('element %s has the key %L', e.number, k.key)
-           when (jsonb_typeof(e.element -> 'job_id') = 'number'
-                 and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
-                 and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
-           then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
+           when (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true
+           then format('job_id of element %s is %s', e.number, coalesce((e.element -> 'job_id')::text, 'null'))
          end into v_wrong
     from jsonb_array_elements(p_reports) with ordinality e (element, number)
     left join lateral (select o.key
@@ -25,10 +25,12 @@ begin
                            case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key)
                         where o.key <> all (p_keys)
                         limit 1) k on true
+   cross join lateral (select case
+                         when jsonb_typeof(e.element -> 'job_id') = 'number' then (e.element ->> 'job_id')::numeric
+                         when e.element ->> 'job_id' ~ '^[1-9][0-9]{0,18}$' then (e.element ->> 'job_id')::numeric
+                       end as id) i
    where jsonb_typeof(e.element) <> 'object' or k.key is not null
-      or (jsonb_typeof(e.element -> 'job_id') = 'number'
-          and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
-          and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
+      or (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true
    order by e.number limit 1;
   if v_wrong is not null then
     raise exception '%', v_wrong
@@ -38,5 +40,5 @@ begin
 end $$;
 
 comment on function taskqueue.check_reports(jsonb, text[]) is
-  'Checks that reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming '
-  'the element.';
+  'Checks that reports or ends of many jobs are a list of objects with a job_id (a number, or its digits as a '
+  'text) and known keys. Errors: PB001, naming the element.';

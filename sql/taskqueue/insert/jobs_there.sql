@@ -1,0 +1,25 @@
+-- MATCHING.md, Insertion. A job that waits is moved, and one that has ended starts again: whoever submits a file twice
+-- wants to read that. A question of its own, so that insertion pays nothing for it. It is asked before the insertion,
+-- and another call may come between; the numbers are words for people.
+create or replace function taskqueue.jobs_there(p_setup text, p_jobs jsonb) returns table (waiting bigint, ended bigint)
+language plpgsql stable security definer set search_path = taskqueue, pg_temp set enable_seqscan = off as $$
+begin
+  perform resource.identify(p_setup);
+  return query
+  with id as materialized (
+    select i.id::numeric::bigint as job_id
+      from (select jsonb_path_query(p_jobs, '$[*].job_id') as id
+            union all
+            select jsonb_path_query(p_jobs, '$[*].jobs[*][0]')) i
+     where case when jsonb_typeof(i.id) = 'number'
+                then i.id::numeric between 1 and 9223372036854775807 and i.id::numeric % 1 = 0 end
+  )
+  select count(j.job_id), count(e.job_id)
+    from id i
+    left join taskqueue.job j on j.setup = p_setup and j.job_id = i.job_id
+    left join taskqueue.ended e on e.setup = p_setup and e.job_id = i.job_id and j.job_id is null;
+end $$;
+
+comment on function taskqueue.jobs_there(text, jsonb) is
+  'How many jobs of a batch (as for taskqueue.insert_jobs) wait already, and how many have ended: insertion moves the '
+  'former and starts the latter again. Errors: PB001, PB002 (setup not granted).';
