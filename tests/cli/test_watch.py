@@ -146,7 +146,7 @@ def test_top_shows_sites_shares_what_waits_and_the_loops(
     shown = plain(cli("top", "--once", "--setup", "s").out)
     lines = shown.splitlines()
     assert lines[0].startswith("setup s: 1 wait in TaskQueues, 1 leased,")
-    assert lines[1] == "loops: maintain NEVER RAN, watchdog NEVER RAN"
+    assert lines[1] == "loops: none is needed, and none ran"
     assert any(line.split()[:3] == ["SA", "1", "1"] for line in lines)
     assert {"Sites", "Shares", "Waits longest"} <= {line.strip() for line in lines}
     assert len(lines) <= 23 and all(len(line.rstrip()) <= 80 for line in lines)

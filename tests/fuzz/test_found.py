@@ -52,7 +52,7 @@ TOO_LONG = {
     "taskqueue.hold('s', 'owner', %s)": ("owner", 1000),
     "taskqueue.set_limit('s', 'delay', %s, null, 'JobType', 'x', 1)": ("site", 800),
     "brokerage.set_profile(%s)": ("profile", 300),
-    "resource.set_config('s', %s, '1', p_force => true)": ("key", 300),
+    "resource.set_config('s', %s, '1', p_force => true)": ("key", 200),
 }
 
 

@@ -17,16 +17,11 @@ declare
   v_is_set boolean;
 begin
   perform resource.identify(p_setup);
-  if greatest(length(p_key), length(p_component), length(p_app)) > 200 then
-    raise exception 'configuration key % of component % has a name of over 200 characters', left(p_key, 100),
-      coalesce(left(p_component, 100), 'none')
-      using errcode = 'PB001', hint = 'A key, a component and an application have at most 200 characters each.';
-  end if;
+  perform resource.require_short(k.key, k.text, 200)
+     from (values ('key', p_key), ('component', p_component), ('app', p_app)) k(key, text);
   v_component := coalesce(p_component, substring(p_key from '^([^:]+):.'), '');
   v_key := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', E'\\1') else p_key end;
   perform resource.require_setup(p_setup);
-  perform resource.require_short(k.key, k.text, 300)
-     from (values ('key', p_key), ('component', p_component), ('app', p_app)) k(key, text);
   select k.* into v_known from resource.known_key(v_component, v_key) k;
   v_is_set := exists (select from resource.config c
                        where c.setup is not distinct from v_setup and c.component = v_component and c.key = v_key);
@@ -56,4 +51,4 @@ end $$;
 comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
   'Sets a key of gdpconfig for a setup, or for all setups (p_everywhere), for a component (p_component, or '
   'component:KEY) or for every component; null removes it. Keys that no rule reads, and figures below 0 that no rule '
-  'expects, are refused unless forced. Names have at most 200 characters. Errors: PB001, PB002 (setup not granted).';
+  'expects, are refused unless forced. Names have at most 200 bytes. Errors: PB001, PB002 (setup not granted).';
