@@ -22,6 +22,9 @@ DOCUMENTED = re.compile("PB00[1-6]$")  # nobody else is there to lock or to chan
 SELDOM = {  # of the calls of one of the others: what takes long, or ends the world
     "taskqueue.remove_setup": 0.1, "brokerage.refresh_statistics": 0.02, "taskqueue.refresh_statistics": 0.02,
     "lifecycle.maintain": 0.1, "taskqueue.maintain": 0.1, "brokerage.maintain": 0.1, "lifecycle.watch": 0.05,
+    "brokerage.broker": 0.4, "brokerage.broker_jobs": 0.4, "brokerage.broker_tasks": 0.4, "brokerage.explain": 0.4,
+    "brokerage.broker_analysis": 0.4, "brokerage.obstacles": 0.4, "brokerage.evaluate_task": 0.4,
+    "brokerage.classify": 0.4, "lifecycle.watch_timeouts": 0.4, "lifecycle.set_timeout": 0.4,
     "resource.set_clock": 0.3, "resource.clear_identity": 0.1, "brokerage.set_profile": 0.3,
 }  # fmt: skip
 UNDONE = {"instance.store"}  # its rows may contradict each other: steps on instances that are not there
@@ -63,16 +66,21 @@ def callables(db: Connection) -> list[Callable]:
     return found
 
 
+_NOTHING_GIVEN = re.compile(
+    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[]|{}|e[-+]|more than once| times|[0-9]{20}"""
+)
+
+
 def names_a_value(message: str, arguments: Sequence[str | None]) -> bool:
     """Whether a message shows, at least in part, a value that was given, or that it was not given."""
-    if re.search(r"\bnull\b|missing|not given|left out|has no |empty|''|more than once| times|[0-9]{20}", message):
+    if _NOTHING_GIVEN.search(message):
         return True
     message += message.replace("''", "'").replace("\\\\", "\\")  # values are quoted in one way or another
     words = [argument[:12] for argument in arguments if argument is not None]
     for argument in arguments:
         for text, word in re.findall(r'"((?:[^"\\]|\\.)*)"|([^\s",:\[\]{}]+)', argument or ""):
             words.append(word or (json.loads(f'"{text}"') if "\\u" in text else text))
-    return any(word[:12] in message for word in words if word)
+    return any(word.lstrip("-")[:12] in message for word in words if word)
 
 
 @dataclass
@@ -105,12 +113,10 @@ class Fuzzer:
 
     def run(self, calls: int, only: str = "") -> None:
         """Make so many calls; those whose name has `only` in it."""
-        rng = Random(self.seed)
         known = Known()
         known.read_once(self.db)
         functions = [one for one in callables(self.db) if only in one.name]
         weights = [SELDOM.get(one.name, 1.0) for one in functions]
-        arguments = Arguments(rng, known)
         for connection in self.connections.values():
             connection.execute(f"set statement_timeout = '{SECONDS}s'".encode())
             for kind in ("timestamptz", "timestamp", "interval"):  # not all of PostgreSQL's fit into Python's
@@ -120,9 +126,10 @@ class Fuzzer:
                 known.read(self.db)
             if number % 250 == 249:
                 self.look(number)
+            rng = Random(f"{self.seed}, call {number}")  # so that a call stays what it is when one before it changes
             [function] = rng.choices(functions, weights)
             role = rng.choice(function.roles)
-            given = arguments.of_call(function.name, function.parameters)
+            given = Arguments(rng, known).of_call(function.name, function.parameters)
             self.call(number, function, role, given, keep=rng.random() < 0.7 and function.name not in UNDONE)
         self.look(calls)
 
@@ -159,7 +166,8 @@ class Fuzzer:
         self.answers[state] += 1
         message = error.diag.message_primary or ""
         if not DOCUMENTED.match(state):
-            finding.what = f"{state}: {message[:300]}\n    {(error.diag.context or '')[:700]}"
+            context = error.diag.context or ""
+            finding.what = f"{state}: {message[:300]}\n    {context[:400]} ... {context[-900:]}"
         elif not error.diag.message_hint:
             finding.what = f"{state} without a hint: {message[:300]}"
         elif state == "PB001" and not names_a_value(message, finding.arguments):

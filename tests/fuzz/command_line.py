@@ -19,18 +19,8 @@ from tests.fuzz.values import encode, spoilt
 
 Connection = psycopg.Connection[Any]
 LEFT_OUT = {"psql"}  # becomes another program
-ONLY_BAD = {
-    "up",
-    "down",
-    "demo",
-    "demo brokerage",
-    "demo instances",
-    "simulate",
-    "watchdog",
-    "db upgrade",
-    "db downgrade",
-}
-FOREVER = {"every", "yes", "write"}  # options that make a command run on, or change the installation
+ONLY_BAD = {"up", "down", "demo", "demo brokerage", "demo instances", "simulate", "run", "db upgrade", "db downgrade"}
+FOREVER = {"every", "watch", "yes", "write"}  # options that make a command run on, or change the installation
 SERVERS = [
     "", "x", "host=/nonexistent", "postgresql://127.0.0.1:1/x", "port=99999", "postgresql://[::1", "service=nope",
     "postgresql://u:p@127.0.0.1:1/%00", "dbname=\udcff", "host=127.0.0.1 port=1 connect_timeout=1",
@@ -53,6 +43,9 @@ WORDS: dict[str, list[str]] = {
     "settings": ["NQUEUED_SAT_CAP=1", "jobbroker:NQUEUED_SAT_CAP=5"],
     "changes": ["lease_time=1h", "policy=dirac", "heartbeat_time=", "shares"],
     "name": ["alice", "100"],
+    "wanted": ["queue", "status", "task_id"],
+    "after": ["x", "1"],
+    "loop": ["timeouts"],
     "reason": ["too old"],
     "role_prefix": ["my_"],
 }
@@ -168,7 +161,7 @@ class CommandLines:
         options: list[str] = []
         given = [p for p in command.params if p.name != "help" and (p.required or rng.random() < self.often(p.name))]
         given = [p for p in given if p.name not in FOREVER]
-        bad = {rng.choice(given).name} if given and how > 0.4 else set()
+        bad = {rng.choice(given).name} if given and how > 0.5 else set()
         for param in given:
             into = arguments if param.opts[0][0] != "-" else options
             if param.is_flag if hasattr(param, "is_flag") else False:
@@ -178,7 +171,9 @@ class CommandLines:
                 word = self.bad(param) if param.name in bad else self.good(name, param)
                 into.extend([word] if into is arguments else [param.opts[0], word])
         words = [*path, *options, *arguments]
-        if name in ONLY_BAD or rng.random() < 0.04:
+        if name in ONLY_BAD:
+            words.insert(len(path), "--nope")
+        elif rng.random() < 0.04:
             words.insert(len(path), rng.choice(["--nope", "--seed=x", "-", "--json=1", "--limit", "--\udcff"]))
         if rng.random() < 0.04:
             words = ["--dsn", rng.choice(SERVERS), *words]

@@ -48,7 +48,7 @@ def fill(db: Connection) -> None:
         for setup in (GRID, POOL, CLOUD):
             db.execute("select resource.set_identity(%s, %s)", [setup, role])
     db.execute("select resource.set_identity(%s, 'broker_submitter', true, 'g1', 'alice')", [OTHER])
-    world.load(db, [grid(3, queues=12, tasks=14, nuclei=2, user_tasks=4)], GRID)
+    world.load(db, [grid(3, queues=9, tasks=12, nuclei=2, user_tasks=3)], GRID)
     types = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram": 16384, "price": 3}}
     world.load(db, [{"instance_types": types}], CLOUD)
     slow = {"position": 5, "statuses": ["running"], "clock": "modified", "constant": "3 days", "action": "fail"}

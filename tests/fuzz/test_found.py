@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     """taskqueue.load_leases('s', '[{"id": "any"}]')""": ('id is "any", not an integer', ""),
     """taskqueue.load_leases('s', '[{"matched_at": "infinity"}]')""": ('matched_at is "infinity", not a time', ""),
     """resource.store_config('s', '1')""": ("configurations are 1, not a JSON array", ""),
-    """resource.store_config('s', '[{"forcd": true}]')""": ("key forcd is not known", "forced"),
+    """resource.store_config('s', '[{"forcd": true}]')""": ('key "forcd" is not known', "forced"),
     """resource.store('s', 'queue', '[]', 'false')""": ("parents of queue are false", "true = all rows"),
     """workload.store('s', 'task', '[]', '["x"]')""": ('parent "x" of task is not an integer', "task_id"),
     """workload.store('s', 'task', '[{"task_id": 1, "frozen": "infinity"}]')""": ('frozen is "infinity"', ""),

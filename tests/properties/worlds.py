@@ -161,7 +161,7 @@ CONFIG = st.dictionaries(
     st.sampled_from(
         ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "rebroker:ANALY_TIMEOUT_x:y", "NQUEUELIMITSITE_é"]
     ),
-    PLENTY,
+    PLENTY.filter(lambda value: value == 0 or value > 1e-15).map(lambda value: min(value, 10**6)),
 )
 RATE = st.none() | PLENTY
 SIZE = PLENTY.filter(bool)

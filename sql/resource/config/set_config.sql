@@ -38,6 +38,11 @@ begin
         and v_value::numeric < 0 then
     raise exception 'configuration % is %, not 0 or more', v_key, v_value
       using errcode = 'PB001', hint = v_known.meaning || ' Unit: ' || v_known.unit || '.';
+  elsif v_type = 'number' and v_value <> '0'
+        and abs(v_value::numeric) not between 1e-15
+        and (case v_known.unit when 'h' then 1e6 when 'days' then 4e4 else 1e15 end) then
+    raise exception 'configuration % is %, which is out of range', v_key, resource.shown(v_value)
+      using errcode = 'PB001', hint = 'A number is 0, or within 1e-15 and 1e15; a time is at most a million hours.';
   end if;
   v_app := coalesce(p_app, v_known.app, 'jedi');
   delete from resource.config c

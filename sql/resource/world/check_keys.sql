@@ -17,7 +17,7 @@ begin
     raise exception '% number % is %, not an object', p_what, v_bad.place, resource.shown(v_bad.row)
       using errcode = 'PB001', hint = 'Give an array of objects.';
   elsif found and v_bad.kind is null then
-    raise exception '% number %: key % is not known', p_what, v_bad.place, left(v_bad.key, 100)
+    raise exception '% number %: key % is not known', p_what, v_bad.place, resource.shown(to_jsonb(v_bad.key))
       using errcode = 'PB001',
             hint = format('Keys are %s.', (select string_agg(k, ', ' order by k) from jsonb_object_keys(p_kinds) k));
   elsif found then
