@@ -8,7 +8,7 @@ import typer
 
 from broker.cli import output
 from broker.cli.brokerage import Profile, Tasks
-from broker.cli.common import Json
+from broker.cli.common import Json, working
 from broker.cli.output import counted
 from broker.cli.session import Setup, ready, require_setup
 from broker.operate.reading import Row, rows_of, run_summary
@@ -91,9 +91,17 @@ def _assign(
         require_setup(connection, setup)
         named = sorted(set(tasks or ()))
         not_due = _not_due(connection, setup, algorithm, named)
-        run = batch.broker(
-            connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit, dry_run=dry_run
-        )
+        with working("deciding"):
+            run = batch.broker(
+                connections,
+                setup,
+                algorithm,
+                tasks=named or None,
+                profile=profile,
+                seed=seed,
+                limit=limit,
+                dry_run=dry_run,
+            )
         summary = run_summary(connection, setup, run, algorithm) | {"not_due": not_due}
         nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
     if as_json:

@@ -10,6 +10,8 @@ and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,12 +45,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 """The type of a command's parameter `as_json: Json = False`."""
 
 
+@contextmanager
+def working(on: str) -> Iterator[None]:
+    """Show on a terminal that a step goes on which takes seconds or minutes; nothing elsewhere, and with --json."""
+    from broker.cli import output
+
+    console = output.console(stderr=True)
+    with console.status(f"{on} ...") if console.is_terminal and not options.as_json else nullcontext():
+        yield
+
+
 def target() -> "Target":
     """The server that the options and the environment name; starts the embedded server if it is that one."""
     from broker import database
     from broker.cli import output
 
-    found = database.resolve(options.dsn, prepare=options.prepare)
+    with starting():
+        found = database.resolve(options.dsn, prepare=options.prepare)
     if found.note:
         output.note(found.note)
     return found
@@ -78,6 +91,24 @@ def _in_front(arguments: list[str]) -> list[str]:
         (front if name in ANYWHERE else rest).extend(left[:number])
         del left[:number]
     return front + rest + left
+
+
+def starting() -> AbstractContextManager[None]:
+    """Show that the embedded server is created, started or recovers, where the options name it and it does not run."""
+    from broker import database
+    from broker.errors import BrokerError
+    from broker.server import embedded
+
+    try:
+        there = None if database.named(options.dsn) else embedded.status()
+    except BrokerError:
+        return nullcontext()  # whoever starts it gets the same error
+    if there is None or there.state == "running":
+        return nullcontext()
+    crashed = (there.home / "cluster" / "postmaster.pid").exists()
+    words = {"absent": "creating the embedded server", "stopped": "starting the embedded server"}
+    recovers = "starting the embedded server, which was not stopped: it recovers"
+    return working(recovers if crashed else words[there.state])
 
 
 class BrokerGroup(TyperGroup):

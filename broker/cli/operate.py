@@ -249,6 +249,8 @@ def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) ->
     with session() as connection:
         require_setup(connection, setup)  # the call would create it
         [(changed,)] = connection.execute(query, (setup, kind, name)).fetchall()
+        there = "select from monitor.task_queue where setup = %s and owner_dn = %s limit 1"
+        known = changed or kind != "owner" or rows_of(connection, there, setup, name)
     if as_json:
         output.json_out({"setup": setup, "kind": kind, "name": name, "held": held, "changed": changed})
     else:
@@ -258,3 +260,5 @@ def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) ->
         if kind == "owner" and held and not changed:
             output.note(f"no TaskQueue of setup {setup} belongs to owner {name} now: is the name right?")
         output.say(f"{thing} {name} {'held' if held else 'resumed'}: {things} changed{future}")
+    if not known:
+        output.note(f"no TaskQueue of setup {setup} has the owner {name}")

@@ -1,8 +1,10 @@
 """`broker up`, `down`, `status`, `dsn`, `psql`: the server."""
 
 import os
+import shlex
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -28,8 +30,10 @@ def up(
     from broker import database, upgrade
     from broker.server import embedded
 
-    server = embedded.up(account_name=account)
-    new = install_if_new(server.dsn)
+    with common.starting():
+        server = embedded.up(account_name=account)
+    with common.working("installing pgbroker"):
+        new = install_if_new(server.dsn)
     with database.connect(database.Target(server.dsn, "embedded")) as connection, suppress(upgrade.CompatibilityError):
         upgrade.check_compatible(connection)
         make_partitions(connection)
@@ -106,15 +110,33 @@ def dsn(
     socket: Annotated[
         bool, typer.Option("--socket", help="Print the DSN of the unix socket instead of TCP (embedded server only).")
     ] = False,
+    no_password: Annotated[
+        bool, typer.Option("--no-password", help="Print the DSN without its password, for command lines.")
+    ] = False,
+    environment: Annotated[
+        bool, typer.Option("--environment", help="Print commands of a shell that set libpq's variables, for eval.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the server's DSN for psql and libraries. The DSN contains the password."""
+    """Print the server's DSN for psql and libraries. The DSN contains the password.
+
+    Everybody on the machine can read a password on a command line. --no-password prints the DSN for such a place, and
+    eval "$(broker dsn --environment)" lets libpq's programs find the server and its password.
+    """
+    from psycopg.pq import Conninfo
+
     from broker.server import embedded
 
     target = usable()
     text = embedded.up().socket_dsn if socket and target.source == "embedded" else target.dsn
+    if no_password:
+        text = replace(target, dsn=text).without_password[0]
     if as_json:
         output.json_out({"dsn": text, "source": target.source})
+    elif environment:
+        for option in Conninfo.parse(text.encode()):
+            if option.val is not None and option.envvar is not None:
+                output.say(f"export {option.envvar.decode()}={shlex.quote(option.val.decode())}")
     else:
         output.say(text)
 

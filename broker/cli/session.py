@@ -68,8 +68,9 @@ def ready() -> "Target":
         try:
             upgrade.check_compatible(connection)
         except upgrade.CompatibilityError:
-            if target.source != "embedded" or not install_if_new(target.dsn):
-                raise
+            with common.working("installing pgbroker"):
+                if target.source != "embedded" or not install_if_new(target.dsn):
+                    raise
         if target.source == "embedded":
             make_partitions(connection)
     return target

@@ -82,7 +82,7 @@ def conduct(
 ) -> Row:
     """Run a scenario, show it, and return its figures.
 
-    seconds: a limit of wall time. quiet: show everything on standard error.
+    seconds: a limit of wall time. quiet: show everything on standard error, and there on a terminal only.
     """
     import secrets
 
@@ -94,15 +94,19 @@ def conduct(
     console = output.console(stderr=quiet)
     if folder:
         simulate.require_folder(folder)
+    console.quiet = quiet and not console.is_terminal
     with database.connect(target) as connection:
         setup = setup or f"simulation-{secrets.token_hex(3)}"
         [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
         if is_there:
             raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
         run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
+        queues = len(run.supply.queues)
+        asleep = f" ({scenario.queues - queues} more are not online)" if queues < scenario.queues else ""
         console.print(
-            f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h, {len(run.supply.queues)} queues"
-            f" with {run.supply.cores:,} cores, setup {setup} ({grid.SYNTHETIC})"
+            f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h,"
+            f" {output.counted(queues, 'queue')}{asleep} with {run.supply.cores:,} cores, setup {setup}"
+            f" ({grid.SYNTHETIC})"
         )
         with _removed(run, keep):
             run.prepare()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli import blockers, output
-from broker.cli.common import Json
+from broker.cli.common import Json, working
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
 from broker.cli.session import SETUP, Setup, session
@@ -70,12 +70,15 @@ def load(
     from broker.world import exports
 
     given = {name: [Path(file) for file in ctx.params[name.replace("-", "_")] or ()] for name in EXPORTS}
-    exported = [(name, str(file), exports.read(file, _text_of)) for name, of_one in given.items() for file in of_one]
-    if not exported and not files:
+    if not any(given.values()) and not files:
         raise typer.BadParameter("name a world or an export", param_hint="FILE...")
     names = [str(file) for file in files or ()]
-    worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
-    with session() as connection, blockers.named(connection), connection.transaction():
+    with working("reading"):
+        exported = [
+            (name, str(file), exports.read(file, _text_of)) for name, of_one in given.items() for file in of_one
+        ]
+        worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
+    with session() as connection, blockers.named(connection), working("loading"), connection.transaction():
         rows: dict[str, int] = {}
         ignored: list[str] = []
         lacking: list[str] = []
@@ -115,7 +118,8 @@ _NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", *EXPOR
 
 def _show_loaded(loaded: "Loaded") -> None:
     """Show what was loaded: rows by section, jobs of tasks and TaskQueues, and keys set for all setups."""
-    output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
+    output.say(f"Loaded into {', '.join(loaded.setups)}")
+    output.table("", ["section", "rows"], list(loaded.rows.items()))
     if tasks := loaded.rows.get("tasks"):
         output.say(f"{counted(tasks, 'task')} with {counted(loaded.task_jobs, 'job')} to broker")
     if "task_queues" in loaded.rows:

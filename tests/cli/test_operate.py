@@ -117,6 +117,8 @@ def test_hold_and_resume(cli: Cli, db: Connection) -> None:
     assert "held since" in cli("job", 1).out
     assert cli("hold", "job", 1, "--json").json["changed"] == 0
     assert cli("hold", "owner", "alice").out == "owner alice held: 2 TaskQueues changed, and all future ones\n"
+    assert cli("hold", "owner", "alice").err == ""
+    assert cli("hold", "owner", "nobody").err == "no TaskQueue of setup default has the owner nobody\n"
     assert cli("hold", "task-queue", queue).out == f"TaskQueue {queue} held: 1 TaskQueue changed\n"
     assert "(owner held)" in cli("job", 2).out
     assert q.match() is None

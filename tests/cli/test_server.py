@@ -65,6 +65,11 @@ def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_c
     seen = broker("psql", "-XAtc", r"\! tr '\0' ' ' < /proc/$PPID/cmdline").stdout
     assert "dbname=broker" in seen
     assert str(password) not in seen
+    parameters = psycopg.conninfo.conninfo_to_dict(dsn)
+    without = psycopg.conninfo.conninfo_to_dict(broker("dsn", "--no-password").stdout.strip())
+    assert without == {key: value for key, value in parameters.items() if key != "password"}
+    exported = broker("dsn", "--environment").stdout.splitlines()
+    assert {f"export PGPASSWORD={password}", "export PGDATABASE=broker"} <= set(exported)
 
 
 @pytest.mark.parametrize("how", ["option", "BROKER_DSN"])

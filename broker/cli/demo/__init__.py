@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from broker.database import Target
 
 app = typer.Typer(invoke_without_command=True)
+_LOADED = 20_000  # jobs loaded in a second
+_OTHER = 10  # seconds for the start, the summary and the proof
 
 
 @app.callback()
@@ -40,6 +42,8 @@ def demo(
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo[/bold] ({matching.LABEL})")
+    parts = f"{seconds:g} of JobAgents" + (f" and {simulation:g} of a simulated grid" if simulation else "")
+    console.print(f"this takes about {_OTHER + jobs / _LOADED + seconds + simulation:.0f} seconds, {parts} among them")
     target = ready()
     with database.connect(target) as connection:
         setup = matching.new_setup(connection)

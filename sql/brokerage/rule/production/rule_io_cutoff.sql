@@ -7,9 +7,10 @@ language sql stable parallel safe as $$
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0
          and not ((t.input_bytes - coalesce(p.available_bytes, 0))::float8 < t.size_cutoff_to_move_input * 1073741824
                   and (t.input_files - coalesce(p.available_files, 0))::float8 < t.num_cutoff_to_move_input)
-    then format('ioIntensity is %s; %s bytes and %s files are missing, the cutoffs are %s GB and %s files',
+    then format('ioIntensity is %s; %s GB and %s files are missing, the cutoffs are %s GB and %s files',
                 t.io_intensity,
-                t.input_bytes - coalesce(p.available_bytes, 0), t.input_files - coalesce(p.available_files, 0),
+                round((t.input_bytes - coalesce(p.available_bytes, 0)) / 1073741824.0, 3),
+                t.input_files - coalesce(p.available_files, 0),
                 t.size_cutoff_to_move_input, t.num_cutoff_to_move_input)
   end
 $$;

@@ -13,10 +13,10 @@ language sql stable parallel safe as $$
               > 1024 * t.size_cutoff_to_move_input
               or t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files
                                                else p.available_files end, 0) > t.num_cutoff_to_move_input)
-    then format('ioIntensity is %s; %s bytes and %s files are missing%s, the cutoffs are %s GB and %s files',
+    then format('ioIntensity is %s; %s GB and %s files are missing%s, the cutoffs are %s GB and %s files',
                 t.io_intensity,
-                t.input_bytes
-                - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0),
+                round((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes
+                                                     else p.available_bytes end, 0)) / 1073741824.0, 3),
                 t.input_files
                 - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0),
                 case when (x ->> 'tape')::boolean then ' even with tape' end, t.size_cutoff_to_move_input,
