@@ -61,9 +61,10 @@ begin
       else
         raise exception 'unknown key % (value %) in the resource description', left(v_key, 100), resource.shown(v_value)
           using errcode = 'PB001',
-                hint = (select concat_ws(' ', 'The nearest is ' || resource.nearest_name(v_key, array_agg(k.key)) || '.',
-                                         format('Keys are %s.', string_agg(k.key, ', ')))
-                          from taskqueue.description_key k);
+                hint = (select concat('The nearest is ' || n.name || '. ', format('Keys are %s.', k.keys))
+                          from (select string_agg(k.key, ', ') as keys, array_agg(k.key) as names
+                                  from taskqueue.description_key k) k
+                          left join lateral resource.nearest_name(v_key, k.names) n(name) on n.name is not null);
     end case;
   end loop;
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);

@@ -2,7 +2,9 @@
 -- wants to read that. A question of its own, so that insertion pays nothing for it. It is asked before the insertion,
 -- and another call may come between; the numbers are words for people.
 create or replace function taskqueue.jobs_there(p_setup text, p_jobs jsonb) returns table (waiting bigint, ended bigint)
-language plpgsql stable security definer set search_path = taskqueue, pg_temp set enable_seqscan = off as $$
+language plpgsql stable
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
 begin
   perform resource.identify(p_setup);
   return query
