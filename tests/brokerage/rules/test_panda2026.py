@@ -355,13 +355,13 @@ def test_io_cutoff(rolled_back: Db) -> None:
     limit = {"t_io_intensity": 201, "t_input_files": 100, "t_input_bytes": 10 * GIB + MIB - 1}
     cases += [
         case(None, **limit, **unknown),
-        case(f"{10 * GIB + MIB} bytes and 100 files", **{**limit, "t_input_bytes": 10 * GIB + MIB}, **unknown),
-        case("bytes and 101 files", **{**limit, "t_input_files": 101}, **unknown),
+        case("10.001 GB and 100 files", **{**limit, "t_input_bytes": 10 * GIB + MIB}, **unknown),
+        case("GB and 101 files", **{**limit, "t_input_files": 101}, **unknown),
     ]
     only_disk = [
         case(None, **busy, **disk),
         case(None, **busy, **{**disk, "p_available_bytes": 90 * GIB - MIB + 1}),
-        case("10738466816 bytes", **busy, **{**disk, "p_available_bytes": 90 * GIB - MIB}),
+        case("10.001 GB", **busy, **{**disk, "p_available_bytes": 90 * GIB - MIB}),
         case("101 files", **busy, **{**disk, "p_available_files": 899}),
     ]
     check(rolled_back, "rule_io_cutoff_panda2026", [*cases, *only_disk])
