@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,7 +163,7 @@ def dump(
         closing(world.dump(connection, setup, with_leases=with_leases, on_row=count if to_file else None)) as pieces,
     ):
         first = next(pieces)  # a setup that holds nothing is refused before the file is touched
-        with writing(out, secret=with_leases) as stream:
+        with writing(out, secret=with_leases) as stream, working("writing") if to_file else nullcontext():
             stream.write(first)
             stream.writelines(pieces)
     if to_file:

@@ -225,7 +225,7 @@ def test_other_tasks_are_refused_by_name(db: Connection, value: Any, named: str)
 def test_pilots_of_queues_that_are_there(db: Connection, value: Any) -> None:
     world.load(db, [HELD])
     imported = exports.load(db, "pilots", value)
-    assert imported.lacking == ["1 queues are not loaded and left out: GONE (--cric-queues)"]
+    assert imported.lacking == ["1 queue is not loaded and left out: GONE (--cric-queues)"]
     found = held(db)["queues"]
     assert found["NORTH_PQ"] == {"panda_site": "NORTH", "pilots": {"getjob": 5, "updatejob": 7}}
     assert "GONE" not in found

@@ -94,7 +94,7 @@ ROWS = [
 def test_usage_of_storages_that_are_there(db: Connection, value: Any) -> None:
     world.load(db, [{"storages": {"NORTH_DISK": {"site": "NORTH"}}}])
     lacking = exports.load(db, "rucio-usage", value).lacking
-    assert lacking == (["1 storages are not loaded and left out: GONE (--cric-storages)"] if "GONE" in value else [])
+    assert lacking == (["1 storage is not loaded and left out: GONE (--cric-storages)"] if "GONE" in value else [])
     assert held(db)["storages"] == {
         "NORTH_DISK": {"site": "NORTH", "space_free": 10, "space_expired": 2, "space_min_free": 1, "space_total": 40}
     }

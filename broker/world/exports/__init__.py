@@ -109,7 +109,8 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
         world[section] = {name: row for name, row in world[section].items() if name in there}
         if unknown:
             names = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
-            lacking.append(f"{len(unknown):,} {section} are not loaded and left out: {names} ({EXPORTS[owner].option})")
+            number = f"1 {section[:-1]} is" if len(unknown) == 1 else f"{len(unknown):,} {section} are"
+            lacking.append(f"{number} not loaded and left out: {names} ({EXPORTS[owner].option})")
     loaded = load_worlds(connection, [world], setup, merge=True)
     return Imported(made.rows, [], lacking, loaded.task_jobs)
 
