@@ -142,13 +142,18 @@ class Story:
         return story
 
 
-def kill_server(work: Field) -> None:
-    """kill -9 the whole server, and start it again."""
+def kill_postmaster(work: Field) -> None:
+    """kill -9 the whole server."""
     pid = embedded.status(work.home).pid
     assert pid
     os.kill(pid, signal.SIGKILL)
     while postmaster.running_pid(work.home / "cluster"):
         time.sleep(0.01)
+
+
+def kill_server(work: Field) -> None:
+    """kill -9 the whole server, and start it again."""
+    kill_postmaster(work)
     assert embedded.up(work.home).dsn == work.dsn
 
 
