@@ -4,12 +4,12 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 
-from tests.calls import Calls, Match
+from tests.calls import Calls
 
 
 def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str = "agent") -> None:
@@ -81,6 +81,14 @@ class Attempt:
             self._thread.join(0.002)
         return False
 
+    def is_alive(self) -> bool:
+        """Whether the call has not ended."""
+        return self._thread.is_alive()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the end, no longer than that."""
+        self._thread.join(seconds)
+
     def end(self) -> Any:
         """Wait for the end; the answer, or the error raised."""
         self._thread.join()
@@ -91,15 +99,9 @@ class Attempt:
 
 @dataclass
 class Stage:
-    """A setup of its own with jobs in every state, and two sides that call: the first in an open transaction."""
+    """A setup of its own, and two sides that call: the first in an open transaction."""
 
     setup: str
     first: Calls
     second: Calls
     observer: Calls
-    queues: dict[int, int] = field(default_factory=dict)  # job -> the queue it was inserted into
-    lease: Match | None = None
-
-    def attempt(self) -> str:
-        assert self.lease is not None
-        return self.lease.attempt

@@ -6,6 +6,7 @@ language plpgsql as $$
 declare
   v_run brokerage.run;
 begin
+  perform from resource.setup s where s.setup = p_setup for key share;  -- somebody may be removing it
   perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile), p_seed, p_dry, resource.caller(),

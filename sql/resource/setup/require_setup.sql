@@ -2,7 +2,8 @@
 create or replace function resource.require_setup(p_setup text) returns void
 language plpgsql as $$
 begin
-  if not exists (select from resource.setup s where s.setup = p_setup) then
+  perform from resource.setup s where s.setup = p_setup for key share;  -- waits while somebody removes it
+  if not found then
     if p_setup is null or p_setup = '' then
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
         using errcode = 'PB001', hint = 'Name the setup, for example default.';

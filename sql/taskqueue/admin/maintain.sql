@@ -3,10 +3,18 @@
 create or replace function taskqueue.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
+  v_setup text;
   v_setting taskqueue.setting;
 begin
-  for v_setting in select s.* from taskqueue.setting s where p_setup is null or s.setup = p_setup order by s.setup loop
-    perform resource.identify(v_setting.setup);
+  for v_setup in select s.setup from taskqueue.setting s where p_setup is null or s.setup = p_setup order by s.setup
+  loop
+    perform resource.identify(v_setup);
+    if taskqueue.counts_of_another_server(v_setup) then
+      perform taskqueue.rebuild_matching(v_setup);
+    end if;
+    perform taskqueue.enter_setup(v_setup);
+    select s.* into v_setting from taskqueue.setting s where s.setup = v_setup;
+    continue when not found;  -- it was removed while this call waited
     return query select m.step, m.changed from taskqueue.maintain_setup(v_setting) m;
   end loop;
   if p_setup is null then

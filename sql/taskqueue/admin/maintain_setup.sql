@@ -15,9 +15,6 @@ begin
   return next;
   step := 'counts';
   v_task_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
-  if taskqueue.counts_of_another_server(v_setup) then
-    perform taskqueue.rebuild_matching(v_setup);
-  end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_task_queue_ids) i;
   changed := changed + taskqueue.clean_counts(v_setup);
   -- mean weights change as jobs come and go: a change of a tenth is worth a new priority

@@ -5,6 +5,8 @@ language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  -- brokers do not enter the setup: wait for them here, so that what they count goes, too
+  perform from resource.setup s where s.setup = p_setup for update;
   delete from taskqueue.job j where j.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;

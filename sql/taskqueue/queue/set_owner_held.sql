@@ -5,6 +5,7 @@ declare
   v_ids bigint[] := '{}'::bigint[];
 begin
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);  -- it may have been removed while this call waited
   if p_held then
     insert into taskqueue.held_owner (setup, owner_dn, held_at)
     values (p_setup, p_owner_dn, resource.clock(p_setup))
