@@ -149,10 +149,13 @@ def _let_the_deadlock_end(under_way: dict[int, tuple[Step, Attempt]]) -> None:
 
 
 def _end(scene: Scene, sessions: int, under_way: dict[int, tuple[Step, Attempt]]) -> None:
-    """Roll back what an impossible order left open: those that wait for nobody first."""
-    for session in range(sessions):
-        if session not in under_way:
+    """Roll back what an impossible order left open: each as soon as it waits for nobody."""
+    left = set(range(sessions))
+    while left:
+        for session in list(left):
+            attempt = under_way[session][1] if session in under_way else None
+            if attempt and attempt.is_alive():
+                attempt.join(0.005)
+                continue
+            left.remove(session)
             scene.sides[session].connection.execute("rollback")
-    for session, (_, attempt) in under_way.items():
-        _answer(attempt)
-        scene.sides[session].connection.execute("rollback")
