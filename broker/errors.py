@@ -102,8 +102,19 @@ def from_database(error: psycopg.Error) -> BrokerError:
     if error.sqlstate in _MIXED_UP and hint is None:
         hint = "a pooler mixes up prepared statements, as PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off"
     if error.sqlstate == "42501" and hint is None:
-        hint = (
-            "have a role granted to this login: broker_agent matches, broker_submitter submits, broker_viewer looks,"
-            " broker_operator operates (an installation with another role prefix has it instead of broker_)"
-        )
+        hint = _lacking(message)
     return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate, detail)
+
+
+def _lacking(message: str) -> str:
+    """What a login lacks, of which PostgreSQL denied something."""
+    from broker.rights import roles_with
+
+    roles = roles_with(message)
+    if not roles:
+        return "no role of pgbroker may do that but its owner: a member of broker_owner, or a superuser, can"
+    others = f" ({' and '.join(roles[1:])} may, too)" if roles[1:] else ""
+    return (
+        f"have {roles[0]} granted to this login{others};"
+        " an installation with another role prefix has it instead of broker_"
+    )

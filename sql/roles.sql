@@ -53,7 +53,8 @@ grant execute on function
 -- brokerage: explanations
 grant execute on function
   brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.obstacles,
-  brokerage.not_loaded, brokerage.run_difference, brokerage.named_queues, brokerage.unknown_queues
+  brokerage.named_queues, brokerage.not_loaded, brokerage.profile_faults, brokerage.run_difference,
+  brokerage.unknown_queues
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,
@@ -121,14 +122,16 @@ grant select on table
 -- monitor: views for people
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.first_job, monitor.health,
-  monitor.health_clock, monitor.health_loop, monitor.health_session, monitor.health_setting, monitor.health_snapshot,
-  monitor.health_table, monitor.health_work, monitor.job, monitor.job_event, monitor.job_history,
-  monitor.job_in_two_states, monitor.job_out_of_step, monitor.job_without_queue, monitor.lease, monitor.listed_job,
-  monitor.loop, monitor.matches_per_minute, monitor.matching_difference, monitor.oldest_job, monitor.queue,
-  monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
+  monitor.health_clock, monitor.health_loop, monitor.health_profile, monitor.health_session, monitor.health_setting,
+  monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job, monitor.job_event,
+  monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step, monitor.job_without_queue, monitor.lease,
+  monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference, monitor.oldest_job,
+  monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.resource_seen, monitor.run,
+  monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
   monitor.site_limit, monitor.task, monitor.task_decision, monitor.task_queue, monitor.transition,
   monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site
   to broker_operator, broker_viewer;
+grant select on table monitor.identity to broker_operator;
 grant execute on function brokerage.split_reason, taskqueue.requires_value to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines

@@ -28,8 +28,11 @@ def upgrade(
     """Bring the database to this release: tables, code, grants. Safe under load, and to repeat."""
     from broker import upgrade as machinery
 
-    report = machinery.upgrade(common.target().dsn, role_prefix=role_prefix, patience=patience)
+    dsn = common.target().dsn
+    report = machinery.upgrade(dsn, role_prefix=role_prefix, patience=patience)
     _show(report, as_json)
+    if not as_json:
+        _show_next(dsn, new=report.revision_before is None)
 
 
 @app.command()
@@ -121,6 +124,29 @@ def schema(
         tables.write(common.target().dsn)
     else:
         print("\n".join(tables.render(common.target().dsn).values()), end="")
+
+
+def _show_next(dsn: str, *, new: bool) -> None:
+    """Print what is to be done after an installation, and what a login lacks that is to operate."""
+    import psycopg
+
+    query = """select format('grant %I to %I;', r.role_name, session_user), session_user, r.role_name,
+                      pg_has_role(session_user, r.role_name, 'member')
+                 from resource.installation_role r where r.kind = 'operator'"""
+    with psycopg.connect(dsn, prepare_threshold=None) as connection:
+        try:
+            row = connection.execute(query).fetchone()
+        except psycopg.errors.InsufficientPrivilege:
+            return
+        if row is None:
+            return
+        grant, login, operator, operates = row
+    if not operates:  # a superuser does
+        say(f"next: {grant}   (in psql; then {login} may also operate: run, load, demo)")
+    if new:
+        prefix = operator.removesuffix("operator")
+        say("next: `broker run` keeps the installation going, `broker doctor` looks whether it is well,")
+        say(f"      logins of agents and submitters get {prefix}agent, {prefix}submitter and `broker identity grant`")
 
 
 def _told(difference: "Difference") -> str:

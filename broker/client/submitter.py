@@ -124,6 +124,8 @@ def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> 
 
 def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
     """The error with what of the stream is stored, and how to go on."""
+    if not stored and error.sqlstate == "42501":
+        return error  # nobody expects that anything is
     note = "of this stream nothing is stored"
     if stored:
         note = (

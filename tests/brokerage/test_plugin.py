@@ -316,3 +316,26 @@ def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connectio
     ranks = db.execute("select rank from brokerage.decision where verdict = 'c' order by rank").fetchall()
     assert ranks == [(rank,) for rank in range(1, 13)]
     assert db.execute("select sum(jobs) from brokerage.assignment").fetchone() == (1,)
+
+
+def test_doctor_finds_a_profile_whose_function_was_dropped(db: Connection) -> None:
+    """Before the next run does: a problem where a setup decides by it, advice else."""
+    health = "select object, value, verdict, cost, remedy from monitor.health_profile"
+    world.load(db, [WORLD])
+    db.execute(ACME.encode())
+    assert db.execute(health).fetchone() == ("profiles of your own", "0, and all compose", "ok", None, None)
+    db.execute("select brokerage.set_profile('acme')")
+    _say(db, "acme-cloud", **OWN["acme-cloud"])
+    assert db.execute(health).fetchone() == ("profiles of your own", "1, and all compose", "ok", None, None)
+    db.execute("drop function acme.rule_cloud")
+    [found] = db.execute(health).fetchall()
+    assert found[:3] == (
+        "profile acme, production_job",
+        "rule acme-cloud of profile acme: there is no function acme.rule_cloud that takes task_facts, queue_facts and"
+        " pair_facts",
+        "advice",
+    )
+    db.execute("""select brokerage.set_settings('default', '{"profile": "acme"}')""")
+    [found] = db.execute(health).fetchall()
+    assert found[2:4] == ("problem", "each run of the broker ends with this error in default")
+    assert "broker profile unset-rule" in found[4]

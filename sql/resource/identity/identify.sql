@@ -14,7 +14,7 @@ begin
     if pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'operator'),
                    'member') is not true then
       raise exception 'role % may not use setup %', resource.caller(), p_setup
-        using errcode = 'PB002', hint = 'An operator grants it with resource.set_identity.';
+        using errcode = 'PB002', hint = resource.way_in(p_setup);
     end if;
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();

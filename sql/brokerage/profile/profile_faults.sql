@@ -1,0 +1,28 @@
+-- What was right when it was set and no longer is: a function that was dropped, replaced by another type or owner, or
+-- may not be called any more. Shipped profiles alone are the matter of `broker db check`.
+create or replace function brokerage.profile_faults()
+returns table (profile text, algorithm text, setups text[], fault text, hint text)
+language plpgsql security definer set search_path = brokerage, pg_temp as $$
+#variable_conflict use_column
+begin
+  for profile, algorithm in
+    select distinct l.profile, r.algorithm
+      from brokerage.profile_line l
+      join brokerage.profile_rule r on r.profile = l.of_profile
+     order by 1, 2
+  loop
+    begin
+      perform brokerage.require_composable(profile, algorithm);
+    exception when others then
+      fault := sqlerrm;
+      get stacked diagnostics hint = pg_exception_hint;
+      setups := array(select s.setup from brokerage.setting_in_force s where s.profile = profile_faults.profile
+                       order by s.setup);
+      return next;
+    end;
+  end loop;
+end $$;
+
+comment on function brokerage.profile_faults() is
+  'Profiles of your own that no longer compose, each with the setups that decide by it and the reason; none when all '
+  'is well. It composes and plans them, some tens of milliseconds each.';

@@ -1,0 +1,18 @@
+create or replace view monitor.profile as
+select h.profile, null::text as based_on, 'comes with pgbroker' as description, true as shipped, 0::bigint as rules,
+       array(select s.setup from brokerage.setting_in_force s where s.profile = h.profile order by 1) as setups
+  from (select distinct s.profile from brokerage.shipped_profile s) h
+ union all
+select p.profile, p.based_on, p.description, false,
+       (select count(*) from brokerage.profile_rule r where r.profile = p.profile),
+       array(select s.setup from brokerage.setting_in_force s where s.profile = p.profile order by 1)
+  from brokerage.profile p;
+
+comment on view monitor.profile is
+  'The profiles that brokers can decide by: those that come with pgbroker, and those of your own '
+  '(brokerage.set_profile).';
+comment on column monitor.profile.based_on is 'Profile whose rules it has, unless its own change them; null = none.';
+comment on column monitor.profile.description is 'What it is for.';
+comment on column monitor.profile.shipped is 'Whether it comes with pgbroker, so that nobody changes it.';
+comment on column monitor.profile.rules is 'Rules that it adds or changes.';
+comment on column monitor.profile.setups is 'Setups that decide by it.';
