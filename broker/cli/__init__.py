@@ -13,17 +13,22 @@ from broker.cli import (
     brokerage,
     classes,
     common,
+    config,
     db,
     demo,
     doctor,
     explain,
+    identity,
     instances,
+    limit,
     lists,
     maintain,
     operate,
+    profile,
     run,
     server,
     settings,
+    setup,
     shares,
     simulate,
     submit,
@@ -48,6 +53,12 @@ app.add_typer(lists.app)
 app.add_typer(top.app)
 app.add_typer(worlds.app)
 app.add_typer(settings.app)
+app.add_typer(setup.app, name="setup", rich_help_panel="Setups")
+app.add_typer(identity.app, name="identity", rich_help_panel="Setups")
+app.add_typer(limit.limit_app, name="limit", rich_help_panel="Setups")
+app.add_typer(limit.group_app, name="group", rich_help_panel="Setups")
+app.add_typer(config.app, name="config", rich_help_panel="Brokerage")
+app.add_typer(profile.app, name="profile", rich_help_panel="Brokerage")
 app.add_typer(run.app)
 app.add_typer(run.loops_app, name="loops", rich_help_panel="Setups")
 app.add_typer(maintain.app)

@@ -9,15 +9,16 @@ import typer
 from broker.cli import app
 
 TREE = """
-    agent, agent finish, agent match, agent release, agent report,
-    assign, assign analysis, assign jobs, assign tasks,
-    cancel, classify,
-    db, db check, db current, db downgrade, db schema, db upgrade,
-    decisions, demo, demo brokerage, demo instances, doctor, down, dsn, dump, evaluate, explain, hold,
-    instances, instances catalogue, instances explain, instances schedule,
-    job, jobs, leases, limits, load, loops, loops forget, maintain, match, psql, queues, resources, resume, retry,
-    rules, run, settings, setups, shares, simulate, sites, status, submit, task-queues, tasks, top, up, watchdog,
-    what-if
+    agent, agent finish, agent match, agent release, agent report, assign, assign analysis, assign jobs,
+    assign tasks, cancel, classify, config, config get, config set, config unset, db, db check, db current,
+    db downgrade, db schema, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,
+    dump, evaluate, explain, group, group list, group set, hold, identity, identity grant, identity list,
+    identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, leases,
+    limit, limit clear, limit set, limits, load, loops, loops forget, maintain, match, profile, profile list,
+    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, queues, resources,
+    resume, retry, rules, run, settings, setup, setup cpu-buckets, setup forget-ended, setup mend,
+    setup platform, setup remove, setups, shares, simulate, sites, status, submit, task-queues, tasks, top, up,
+    watchdog, what-if
 """
 
 

@@ -1,0 +1,124 @@
+"""`broker config`: the keys of PanDA's gdpconfig that rules read."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.done import report
+from broker.cli.session import Setup, require_setup, session
+
+if TYPE_CHECKING:
+    from broker.database import Connection
+
+app = typer.Typer(no_args_is_help=True, help="Show and set configuration: the keys of PanDA's gdpconfig.")
+
+_Key = Annotated[str, typer.Argument(help="KEY, of every component, or component:KEY.")]
+_Everywhere = Annotated[bool, typer.Option("--everywhere", help="For all setups that have no value of their own.")]
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@app.command()
+def get(
+    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Only KEY, or component:KEY.")] = None,
+    *,
+    known: Annotated[bool, typer.Option("--known", help="Show also known keys that are not set.")] = False,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Show the configuration that holds in a setup, with units and defaults."""
+    from broker.errors import NoSuchThing
+    from broker.operate.reading import rows_of
+
+    component, _, name = (key or "").rpartition(":")
+    query = """
+        select app, c.component, c.key, c.value #>> '{}' as value, k.default_value #>> '{}' as default_value,
+               k.unit, k.meaning
+          from resource.config_of(%s) c
+          left join lateral (select k.* from resource.config_key k
+                              where c.key ~ k.pattern and (c.component in ('', k.component)) limit 1) k using (app)
+        union all
+        select k.app, k.component, k.key, null, k.default_value #>> '{}', k.unit, k.meaning
+          from resource.config_key k
+         where %s and not exists (select from resource.config_of(%s) c
+                                   where c.key = k.key and c.component in ('', k.component))
+         order by 3, 2"""
+    with session() as connection:
+        require_setup(connection, setup)
+        rows = rows_of(connection, query, setup, known or key is not None, setup)
+    if key is not None:
+        rows = [row for row in rows if row["key"] == name and component in ("", row["component"])]
+        if not rows:
+            raise NoSuchThing(f"configuration key {key} is neither set nor known", "broker config get --known")
+    if as_json:
+        output.json_out(rows)
+        return
+    cells = [
+        (
+            f"{row['component']}:{row['key']}" if row["component"] else row["key"],
+            row["value"],
+            row["default_value"],
+            row["unit"],
+            row["meaning"],
+        )
+        for row in rows
+    ]
+    columns = ["key", "value", "default", "unit", "meaning"]
+    output.table(f"Configuration of setup {setup}", columns, cells, drop=["meaning"])
+
+
+@app.command("set")
+def set_key(
+    key: _Key,
+    value: Annotated[str, typer.Argument(help="A number, true or false, or a text: as it is.")],
+    *,
+    everywhere: _Everywhere = False,
+    force: Annotated[bool, typer.Option("--force", help="Accept a key that only your own rules read.")] = False,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Set a key: `broker config set jobbroker:NQUEUED_SAT_CAP 300`. It counts from the next run on.
+
+    `broker what-if --set` shows what it would change. Needs the role broker_operator.
+    """
+    _change(key, value, setup, everywhere=everywhere, force=force)
+    report(f"{key} is {value}", as_json=as_json, setup=setup, key=key, value=value)
+
+
+@app.command()
+def unset(key: _Key, *, everywhere: _Everywhere = False, setup: Setup = "default", as_json: Json = False) -> None:
+    """Remove a key, so that its default holds. Needs the role broker_operator."""
+    _change(key, None, setup, everywhere=everywhere, force=False)
+    report(f"{key} is not set", as_json=as_json, setup=setup, key=key, value=None)
+
+
+def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force: bool) -> None:
+    import psycopg
+
+    from broker.errors import from_database
+    from broker.json_text import json_text
+
+    with session() as connection:
+        typed = None if value is None else _typed(connection, key, value)
+        query = "select resource.set_config(%s, %s, %s::jsonb, null, null, %s, %s)"
+        try:
+            connection.execute(query, [setup, key, json_text(typed), everywhere, force])
+        except psycopg.Error as error:
+            found = from_database(error)
+            found.hint = found.hint and found.hint.replace("p_force => true", "--force")
+            raise found from error
+
+
+def _typed(connection: "Connection", key: str, value: str) -> object:
+    """The value as the key has it: JSON, any other text as it is, and yes or no where the key is a truth."""
+    from broker.json_text import parse
+
+    component, _, name = key.rpartition(":")
+    query = "select distinct type from resource.config_key where %s ~ pattern and %s in ('', component)"
+    if value.lower() in _WORDS and connection.execute(query, [name, component]).fetchall() == [("boolean",)]:
+        return _WORDS[value.lower()]
+    try:
+        return parse(value)
+    except ValueError:
+        return value

@@ -1,0 +1,83 @@
+"""`broker identity`: which login may act in a setup, and for whom."""
+
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.done import report
+from broker.cli.session import Setup, require_setup, session
+
+app = typer.Typer(no_args_is_help=True, help="Grant logins of JobAgents and submitters the use of a setup.")
+
+_Role = Annotated[str, typer.Argument(help="Login of the database, or the role that it sets.")]
+
+
+@app.command("list")
+def list_identities(
+    *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
+) -> None:
+    """List who may act in which setup, and for whom. Needs the role broker_operator, which itself may everywhere."""
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        rows = rows_of(
+            connection,
+            """select setup, role_name, owner_group, owner_dn from monitor.identity
+                where %s::text is null or setup = %s order by setup collate "C", role_name collate "C" """,
+            setup,
+            setup,
+        )
+    if as_json:
+        output.json_out(rows)
+        return
+    cells = [(row["setup"], row["role_name"], row["owner_group"] or "any", row["owner_dn"] or "any") for row in rows]
+    output.table("Identities", ["setup", "login", "group", "owner"], cells)
+
+
+@app.command()
+def grant(
+    role: _Role,
+    *,
+    group: Annotated[str | None, typer.Option(help="Bind it to this owner group: a private login.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Bind it to this owner (DN): a private login.")] = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Let a login act in a setup: for any owner, or bound to a group, an owner, or both. Replaces what it had.
+
+    The login also needs a role: `grant broker_agent to LOGIN` for a JobAgent, broker_submitter for a submitter. Needs
+    the role broker_operator.
+    """
+    with session() as connection:
+        private = group is not None or owner is not None
+        connection.execute("select resource.set_identity(%s, %s, %s, %s, %s)", [setup, role, private, group, owner])
+        there = connection.execute("select to_regrole(quote_ident(%s)) is not null", [role]).fetchone() == (True,)
+    if not there:
+        output.note(f"note: the server has no role {role} yet")
+    bound = " and ".join(f"{what} {name}" for what, name in (("group", group), ("owner", owner)) if name is not None)
+    report(
+        f"{role} may act in setup {setup} for {bound or 'any owner'}",
+        as_json=as_json,
+        setup=setup,
+        role_name=role,
+        private=private,
+        owner_group=group,
+        owner_dn=owner,
+    )
+
+
+@app.command()
+def revoke(role: _Role, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Take the use of a setup away from a login. Needs the role broker_operator."""
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        require_setup(connection, setup)
+        found = connection.execute("select resource.clear_identity(%s, %s)", [setup, role]).fetchone() == (True,)
+    if not found:
+        raise NoSuchThing(f"{role} has no identity in setup {setup}", "broker identity list shows who has")
+    report(f"{role} may no longer act in setup {setup}", as_json=as_json, setup=setup, role_name=role, revoked=True)

@@ -1,0 +1,173 @@
+"""`broker profile`: profiles of your own, and what they change of the profile that they are based on."""
+
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.brokerage import Algorithm
+from broker.cli.common import Json
+from broker.cli.done import report
+from broker.cli.session import session
+from broker.operate.reading import rows_of
+
+app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or off.")
+
+_Name = Annotated[str, typer.Argument(help="Profile.")]
+_Rule = Annotated[str, typer.Argument(help="Rule.")]
+_COLUMNS = ("kind", "position", "function", "criteria", "temporary", "enabled", "parameters", "source")
+
+
+@app.command("list")
+def list_profiles(*, as_json: Json = False) -> None:
+    """List the profiles, with the setups that decide by each."""
+    with session() as connection:
+        rows = rows_of(connection, "select * from monitor.profile order by not shipped, profile")
+    if as_json:
+        output.json_out(rows)
+        return
+    cells = [(row["profile"], row["based_on"], row["rules"], row["setups"], row["description"]) for row in rows]
+    output.table("Profiles", ["profile", "based on", "own rules", "setups", "description"], cells)
+
+
+@app.command()
+def show(profile: _Name, *, as_json: Json = False) -> None:
+    """Show what a profile changes of the one that it is based on; `broker rules --profile` shows the result."""
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        found = rows_of(connection, "select * from monitor.profile where profile = brokerage.profile_name(%s)", profile)
+        changes = rows_of(
+            connection,
+            "select * from monitor.profile_rule where profile = %s order by algorithm, position, rule",
+            profile,
+        )
+    if not found:
+        raise NoSuchThing(f"there is no profile {profile}", "broker profile list")
+    if as_json:
+        output.json_out({**found[0], "changes": changes})
+        return
+    output.fields(f"Profile {profile}", {name: value for name, value in found[0].items() if name != "profile"})
+    cells = [
+        (row["algorithm"], row["rule"], ", ".join(f"{name} {row[name]}" for name in _COLUMNS if row[name] is not None))
+        for row in changes
+    ]
+    output.table("What it changes", ["algorithm", "rule", "changes"], cells)
+
+
+@app.command("set")
+def set_profile(
+    profile: _Name,
+    *,
+    based_on: Annotated[
+        str, typer.Option(help="Profile whose rules it has, unless its own change them.")
+    ] = "documented",
+    description: Annotated[str, typer.Option(help="What it is for.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Make a profile of your own, or base it on another. Needs the role broker_operator.
+
+    `broker settings --set brokerage.profile=NAME` has a setup decide by it.
+    """
+    with session() as connection:
+        connection.execute("select brokerage.set_profile(%s, %s, %s)", [profile, based_on, description])
+    report(f"profile {profile} is based on {based_on}", as_json=as_json, profile=profile, based_on=based_on)
+
+
+@app.command()
+def remove(profile: _Name, *, as_json: Json = False) -> None:
+    """Remove a profile of your own that no setup uses. Needs the role broker_operator."""
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        found = connection.execute("select brokerage.remove_profile(%s)", [profile]).fetchone() == (True,)
+    if not found:
+        raise NoSuchThing(f"there is no profile {profile}", "broker profile list")
+    report(f"profile {profile} is removed", as_json=as_json, profile=profile, removed=True)
+
+
+@app.command("set-rule")
+def set_rule(
+    profile: _Name,
+    rule: _Rule,
+    *,
+    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Apply the rule, or do not.")] = None,
+    position: Annotated[float | None, typer.Option(help="Place in the order of the algorithm.")] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Change a parameter; repeat it for several."),
+    ] = None,
+    function: Annotated[str | None, typer.Option(help="Function that decides: schema.name.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Kind of a new rule: row rule, weight, task rule ...")] = None,
+    criteria: Annotated[str | None, typer.Option(help="Tag of rejections.")] = None,
+    temporary: Annotated[
+        bool | None, typer.Option("--temporary/--lasting", help="Whether a rejection may pass by itself.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="Where the rule comes from, in words.")] = None,
+    algorithm: Algorithm = "production_job",
+    as_json: Json = False,
+) -> None:
+    """Change a rule in a profile of your own, or add one: `broker profile set-rule ours top-10 --parameter best=5`.
+
+    The profile is composed first, and a rule that does not fit is refused. Needs the role broker_operator.
+    """
+    from broker.errors import BadRequest
+    from broker.json_text import json_text
+
+    changes: dict[str, object] = {
+        name: value
+        for name, value in (
+            ("enabled", enabled),
+            ("position", position),
+            ("function", function),
+            ("kind", kind),
+            ("criteria", criteria),
+            ("temporary", temporary),
+            ("source", source),
+        )
+        if value is not None
+    }
+    if not changes and not parameters:
+        raise BadRequest("nothing is changed", "give --on, --off, --position, --parameter, --function ...")
+    with session() as connection, connection.transaction():
+        if parameters:
+            query = """select parameters from brokerage.rule_in_force
+                        where profile = %s and algorithm = %s and rule = %s"""
+            now = rows_of(connection, query, profile, algorithm, rule)
+            changes["parameters"] = (now[0]["parameters"] if now else {}) | dict(map(_parameter, parameters))
+        query = "select brokerage.set_rule(%s, %s, %s::jsonb, %s)"
+        connection.execute(query, [profile, rule, json_text(changes), algorithm])
+    said = ", ".join(f"{name} {value}" for name, value in changes.items())
+    report(f"rule {rule} of profile {profile}: {said}", as_json=as_json, profile=profile, rule=rule, changes=changes)
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    """A parameter and its value: JSON, or any other text as it is."""
+    from broker.errors import BadRequest
+    from broker.json_text import parse
+
+    name, found, value = text.partition("=")
+    if not found:
+        raise BadRequest(f"--parameter {text} has no value", "for example --parameter best=5")
+    try:
+        return name, parse(value)
+    except ValueError:
+        return name, value
+
+
+@app.command("unset-rule")
+def unset_rule(profile: _Name, rule: _Rule, *, algorithm: Algorithm = "production_job", as_json: Json = False) -> None:
+    """Undo what a profile changes of a rule: one of your own goes, a shipped one is as it came.
+
+    Needs the role broker_operator.
+    """
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        query = "select brokerage.remove_rule(%s, %s, %s)"
+        found = connection.execute(query, [profile, rule, algorithm]).fetchone() == (True,)
+    if not found:
+        raise NoSuchThing(
+            f"profile {profile} changes nothing of rule {rule} of {algorithm}", f"broker profile show {profile}"
+        )
+    report(f"rule {rule} of profile {profile} is as it was", as_json=as_json, profile=profile, rule=rule, undone=True)

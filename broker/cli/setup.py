@@ -1,0 +1,115 @@
+"""`broker setup`: what is done to a setup as a whole."""
+
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.done import report
+from broker.cli.output import counted
+from broker.cli.session import Setup, require_setup, session
+
+app = typer.Typer(no_args_is_help=True, help="Configure, mend and remove setups; `broker setups` lists them.")
+
+_HOLDS = """
+    select (select count(*) from monitor.task t where t.setup = s.setup) as tasks,
+           (select coalesce(sum(w.jobs), 0)::bigint from monitor.waiting_by_group w where w.setup = s.setup) as waiting,
+           (select count(*) from monitor.lease l where l.setup = s.setup) as leased,
+           (select coalesce(sum(b.jobs), 0)::bigint
+              from monitor.brokered_job_count b where b.setup = s.setup) as brokered,
+           s.identities
+      from monitor.setup s where s.setup = %s
+"""
+
+
+@app.command()
+def remove(
+    name: Annotated[str, typer.Argument(metavar="SETUP", help="The setup.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a setup with everything in it, after a question that counts it. There is no way back.
+
+    Needs the role broker_operator.
+    """
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        require_setup(connection, name)
+        found = rows_of(connection, _HOLDS, name)
+        holds = found[0] if found else {}
+        if not yes:
+            counts = [
+                counted(holds.get("tasks", 0), "task"),
+                counted(holds.get("waiting", 0), "waiting job"),
+                counted(holds.get("leased", 0), "leased job"),
+                f"{holds.get('brokered', 0):,} jobs in the counts of brokerage",
+            ]
+            output.note(f"Setup {name} on {connection.info.host}, database {connection.info.dbname}:")
+            output.note(f"{', '.join(counts)}; and its configuration, history and identities.")
+            typer.confirm("Remove all of it?", abort=True, err=True)
+        connection.execute("select taskqueue.remove_setup(%s)", [name])
+    report(f"setup {name} is removed", as_json=as_json, setup=name, removed=True, held=holds)
+
+
+@app.command("cpu-buckets")
+def cpu_buckets(
+    seconds: Annotated[list[int], typer.Argument(help="All buckets, in seconds of CPU time.")],
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Set the CPU buckets, and move the TaskQueues that exist to them. Needs the role broker_operator."""
+    with session() as connection:
+        query = "select taskqueue.set_cpu_buckets(%s, %s)"
+        row = connection.execute(query, [setup, seconds]).fetchone() or (0,)
+    moved = counted(row[0], "TaskQueue")
+    report(f"{counted(len(set(seconds)), 'bucket')}, {moved} moved", as_json=as_json, setup=setup, moved=row[0])
+
+
+@app.command()
+def platform(
+    offered: Annotated[str, typer.Argument(help="Platform that a worker node offers.")],
+    accepted: Annotated[list[str] | None, typer.Argument(help="Platforms whose jobs it runs, too; none: none.")] = None,
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Set which platforms a worker node of a platform runs, too. Needs the role broker_operator."""
+    runs = accepted or []
+    with session() as connection:
+        connection.execute("select taskqueue.set_platform_compatibility(%s, %s, %s)", [setup, offered, runs])
+    text = f"{offered} runs {', '.join(runs) or 'nothing else'}"
+    report(text, as_json=as_json, setup=setup, offered=offered, accepted=runs)
+
+
+@app.command("forget-ended")
+def forget_ended(
+    *,
+    older_than: Annotated[str, typer.Option(help="Keep younger ones, for example '7 days'.")] = "30 days",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Forget ended jobs of TaskQueues; an id that comes again begins anew. Needs the role broker_operator."""
+    with session() as connection:
+        require_setup(connection, setup)
+        query = "select taskqueue.forget_ended(%s, %s::interval)"
+        row = connection.execute(query, [setup, older_than]).fetchone() or (0,)
+    report(f"{counted(row[0], 'ended job')} forgotten", as_json=as_json, setup=setup, forgotten=row[0])
+
+
+@app.command()
+def mend(*, setup: Setup = "default", as_json: Json = False) -> None:
+    """Make what is derived from jobs and TaskQueues anew: posting lists, priorities, counts.
+
+    For what the consistency views of monitor show. Agents are kept out of the setup meanwhile. Needs the role
+    broker_operator.
+    """
+    with session() as connection, connection.transaction():
+        require_setup(connection, setup)
+        connection.execute("select taskqueue.rebuild_matching(%s)", [setup])
+        connection.execute("select taskqueue.recompute_shares(%s)", [setup])
+        connection.execute("select workload.correct_counts(%s)", [setup])
+    report(f"setup {setup} is made anew", as_json=as_json, setup=setup, mended=True)

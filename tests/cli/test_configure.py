@@ -1,0 +1,173 @@
+"""What operators who are no DBAs configure: limits, groups, identities, configuration, profiles, setups."""
+
+from typing import Any
+
+import pytest
+
+from broker import world
+from tests.calls import Calls, Connection
+from tests.commands import Cli
+from tests.lifecycle import grids
+
+
+@pytest.fixture
+def q(db: Connection) -> Calls:
+    """The setup default, in which a job waits."""
+    calls = Calls(db)
+    calls.insert(1)
+    return calls
+
+
+def lines(text: str) -> str:
+    """A printed table as one line."""
+    return " ".join(text.split())
+
+
+def test_limits(cli: Cli, q: Calls) -> None:
+    assert (
+        cli("limit", "set", "running", "CERN", "OwnerGroup", "users", 100).out
+        == "OwnerGroup users at CERN: 100 running\n"
+    )
+    assert cli("limit", "set", "delay", "CERN", "JobType", "Merge", "2.5", "--ce", "ce1", "--burst", 10).code == 0
+    found = [(row["kind"], row["ceiling"], row["grid_ce"]) for row in cli("limits", "--json").json]
+    assert found == [("running", 100, None), ("delay", None, "ce1")]
+    assert cli("limit", "clear", "running", "CERN", "OwnerGroup", "users", "--json").json["removed"] is True
+    again = cli("limit", "clear", "running", "CERN", "OwnerGroup", "users")
+    assert (again.code, again.err.splitlines()[0]) == (
+        1,
+        "error: there is no limit running of OwnerGroup users at CERN",
+    )
+    assert "broker limits" in again.err
+    assert cli("limit", "set", "running", "CERN", "OwnerGroup", "users", "many").code == 2
+    refused = cli("limit", "set", "runing", "CERN", "OwnerGroup", "users", 1)
+    assert (refused.code, "kind is 'runing'" in refused.err, "[PB001]" in refused.err) == (1, True, True)
+
+
+def test_groups(cli: Cli, q: Calls) -> None:
+    assert cli("group", "set", "production", "--share", 5000).out == "group production: share 5000\n"
+    assert cli("group", "set", "production", "--job-sharing").out == "group production: share 5000, JobSharing\n"
+    assert cli("group", "set", "production", "--share", 7, "--background", "--json").json["job_sharing"] is True
+    [row] = cli("group", "list", "--json").json
+    assert row == {"owner_group": "production", "share": 7, "job_sharing": True, "allow_background": True}
+    assert "production" in cli("group", "list").out
+    assert cli("group", "set", "production").code == 1
+    assert "invalid share 0" in cli("group", "set", "x", "--share", 0).err
+    assert cli("group", "list", "--json").json == [row]
+
+
+def test_identities(cli: Cli, q: Calls) -> None:
+    granted = cli("identity", "grant", "pilots_of_nobody")
+    assert granted.out == "pilots_of_nobody may act in setup default for any owner\n"
+    assert granted.err == "note: the server has no role pilots_of_nobody yet\n"
+    private = cli("identity", "grant", "alice", "--group", "users", "--owner", "/CN=alice")
+    assert private.out == "alice may act in setup default for group users and owner /CN=alice\n"
+    rows = [(row["role_name"], row["owner_group"], row["owner_dn"]) for row in cli("identity", "list", "--json").json]
+    assert rows == [("alice", "users", "/CN=alice"), ("pilots_of_nobody", None, None)]
+    assert "any" in cli("identity", "list", "--setup", "default").out
+    assert cli("identity", "revoke", "alice").out == "alice may no longer act in setup default\n"
+    again = cli("identity", "revoke", "alice")
+    assert (again.code, "alice has no identity in setup default" in again.err) == (1, True)
+
+
+def test_configuration(cli: Cli, q: Calls) -> None:
+    assert cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", 300).out == "jobbroker:NQUEUED_SAT_CAP is 300\n"
+    [row] = cli("config", "get", "NQUEUED_SAT_CAP", "--json").json
+    assert (row["component"], row["value"]) == ("jobbroker", "300")
+    assert row["unit"] and row["meaning"]
+    [row] = cli("config", "get", "--json").json
+    assert row["key"] == "NQUEUED_SAT_CAP"
+    assert "jobbroker:NQUEUED_SAT_CAP" in cli("config", "get").out
+    assert len(cli("config", "get", "--known", "--json").json) > 50
+    assert cli("config", "unset", "jobbroker:NQUEUED_SAT_CAP").code == 0
+    assert cli("config", "get", "--json").json == []
+    wrong = cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", "many")
+    assert (wrong.code, 'NQUEUED_SAT_CAP is "many", not a number' in wrong.err) == (1, True)
+    unknown = cli("config", "set", "jobbroker:NQUEUED_SAT_CAPP", 3)
+    assert (unknown.code, "is not known" in unknown.err, "p_force" in unknown.err) == (1, True, False)
+    assert cli("config", "set", "acme:MINE", "plain", "--force").code == 0
+    assert cli("config", "get", "acme:MINE", "--json").json[0]["value"] == "plain"
+    assert cli("config", "get", "nothing").code == 1
+
+
+def test_values_need_no_quotes(cli: Cli, q: Calls, db: Connection) -> None:
+    stored = "select value from resource.config_of('default') where key = 'MINE'"
+    for given, wanted in (("plain text", "plain text"), ("300", 300), ("true", True), ('"300"', "300")):
+        assert cli("config", "set", "acme:MINE", given, "--force").code == 0
+        assert db.execute(stored).fetchone() == (wanted,)
+    query = "select component || ':' || key from resource.config_key where type = 'boolean' and component <> ''"
+    for (key,) in db.execute(query).fetchall():
+        assert cli("config", "set", key, "yes").code == 0
+        assert cli("config", "get", key, "--json").json[0]["value"] == "true"
+
+
+def test_profiles(cli: Cli, db: Connection) -> None:
+    grids.load(db, "grid")
+    made = cli("profile", "set", "ours", "--based-on", "doc", "--description", "five best")
+    assert made.out == "profile ours is based on doc\n"
+    assert cli("profile", "set-rule", "ours", "top-10", "--parameter", "best=5").code == 0
+    assert cli("profile", "set-rule", "ours", "no-pilot", "--off").code == 0
+    rules = {row["rule"]: row for row in cli("rules", "--profile", "ours", "--json").json}
+    assert (rules["top-10"]["parameters"]["best"], rules["no-pilot"]["enabled"]) == (5, False)
+    shown = cli("profile", "show", "ours", "--json").json
+    assert (shown["based_on"], shown["rules"]) == ("documented", 2)
+    assert {row["rule"] for row in shown["changes"]} == {"top-10", "no-pilot"}
+    assert "no-pilot" in cli("profile", "show", "ours").out
+    assert cli("settings", "--set", "brokerage.profile=ours", "--setup", "grid").code == 0
+    listed = {row["profile"]: row for row in cli("profile", "list", "--json").json}
+    assert (listed["ours"]["setups"], listed["documented"]["shipped"]) == (["grid"], True)
+    assert "ours" in cli("profile", "list").out
+    assert "is in use: setup grid uses it" in cli("profile", "remove", "ours").err
+    assert cli("profile", "unset-rule", "ours", "no-pilot").code == 0
+    assert cli("profile", "unset-rule", "ours", "no-pilot").code == 1
+    cli("settings", "--set", "brokerage.profile=documented", "--setup", "grid")
+    assert cli("profile", "remove", "ours").out == "profile ours is removed\n"
+    assert [cli("profile", *words).code for words in (("remove", "ours"), ("show", "ours"))] == [1, 1]
+    assert cli("profile", "set-rule", "ours", "top-10").code == 1
+    assert "comes with the program" in cli("profile", "set-rule", "documented", "top-10", "--off").err
+
+
+def test_a_setup_is_removed_after_a_question_that_counts(cli: Cli, q: Calls, db: Connection) -> None:
+    left = "select count(*) from resource.setup"
+    asked = cli("setup", "remove", "default", stdin="n\n")
+    assert (asked.code, "0 tasks, 1 waiting job, 0 leased jobs" in asked.err) == (1, True)
+    assert db.execute(left).fetchone() == (1,)
+    assert "setup defautl does not exist" in cli("setup", "remove", "defautl", "--yes").err
+    done = cli("setup", "remove", "default", "--yes", "--json").json
+    assert (done["removed"], done["held"]["waiting"]) == (True, 1)
+    assert db.execute(left).fetchone() == (0,)
+
+
+def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
+    assert cli("setup", "cpu-buckets", 360, 1800, 3600).out == "3 buckets, 1 TaskQueue moved\n"
+    assert "invalid buckets" in cli("setup", "cpu-buckets", 0).err
+    assert cli("setup", "platform", "el9", "el8", "el7").out == "el9 runs el8, el7\n"
+    assert cli("setup", "platform", "el9").out == "el9 runs nothing else\n"
+    match = q.take()
+    q.call("finish_job", match.job_id, match.attempt)
+    assert cli("setup", "forget-ended").out == "0 ended jobs forgotten\n"
+    assert cli("setup", "forget-ended", "--older-than", "0 s").out == "1 ended job forgotten\n"
+    assert cli("setup", "mend").out == "setup default is made anew\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("limit", "set", "running", "S", "OwnerGroup", "users", 1),
+        ("group", "set", "users", "--share", 1),
+        ("identity", "list"),
+        ("identity", "grant", "x"),
+        ("config", "set", "jobbroker:NQUEUED_SAT_CAP", 1),
+        ("profile", "set", "x"),
+        ("setup", "mend"),
+    ],
+)
+def test_who_may_not_learns_which_role_may(cli: Cli, q: Calls, db: Connection, words: tuple[Any, ...]) -> None:
+    world.load(db, [{"queues": {"Q": {}}}])
+    name = f"viewer_{db.info.dbname}"
+    db.execute(f"create role {name} in role broker_viewer".encode())
+    db.execute(f"alter database {db.info.dbname} set role = {name}".encode())
+    printed = cli(*words)
+    db.execute(f"alter database {db.info.dbname} reset role".encode())
+    db.execute(f"drop role {name}".encode())
+    assert (printed.code, "[42501]" in printed.err) == (1, True)
+    assert "hint:  have broker_operator granted to this login;" in printed.err
