@@ -225,6 +225,22 @@ def test_clearing(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
+def test_clearing_one_limit_leaves_the_others(t: Calls) -> None:
+    """Those of another site, CE, kind, attribute or value."""
+    others = [
+        ("running", "S2", None, "JobTypes", "T"), ("running", "S", "C", "JobTypes", "T"),
+        ("delay", "S", None, "JobTypes", "T"), ("running", "S", None, "Tags", "T"),
+        ("running", "S", None, "JobTypes", "U"),
+    ]  # fmt: skip
+    for limit in [("running", "S", None, "JobTypes", "T"), *others]:
+        t.call("set_limit", *limit, 1)
+    assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is True
+    left = t.rows("select kind, site, grid_ce, attribute, value from taskqueue.site_limit where setup = %s", t.setup)
+    assert set(left) == set(others)
+    assert t.call("clear_limit", "running", "S", "C", "JobTypes", "T") is True
+    assert t.value("select count(*) from taskqueue.site_limit where setup = %s", t.setup) == 4
+
+
 def test_slots_that_went_wrong_are_shown(t: Calls) -> None:
     limit = t.running_limit("JobTypes", "T", 3)
     match = t.take(Site="S")
@@ -319,6 +335,17 @@ def test_a_burst_is_a_token_bucket(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1  # the half that was left over counts
     t.set_clock(NOON + timedelta(days=1))
     assert len(take_all(t, Site="S")) == 3
+
+
+def test_delays_of_two_sites_are_apart(t: Calls) -> None:
+    t.set_clock(NOON)
+    for site in ("S", "S2"):
+        t.call("set_limit", "delay", site, None, "JobTypes", "T", 10)
+    assert len(take_all(t, Site="S")) == 1
+    assert len(take_all(t, Site="S2")) == 1
+    t.set_clock(NOON + timedelta(seconds=10))
+    assert len(take_all(t, Site="S2")) == 1
+    assert len(take_all(t, Site="S")) == 1
 
 
 def test_a_batch_keeps_the_delay(t: Calls) -> None:

@@ -1,0 +1,106 @@
+"""Small functions of matching, called on literal values, and what a job is said to be at each step of its life."""
+
+import math
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls
+
+
+def value(q: Calls, function: str, *arguments: Any) -> Any:
+    """What taskqueue.<function> answers; the setup is not put first."""
+    return q.value(f"select taskqueue.{function}({', '.join(['%s'] * len(arguments))})", *arguments)
+
+
+@pytest.mark.parametrize(("draw", "count", "priority", "last"), [(0.3, 1, 2, 0), (0.3, 5, 2, 0.1), (0.9, 7, 0.5, 1.5)])
+def test_the_key_of_the_first_of_many(q: Calls, draw: float, count: float, priority: float, last: float) -> None:
+    """The smallest of count draws over the priority, given that all lie above the last key."""
+    uniform = last + (1 / priority - last) * (1 - (1 - draw) ** (1 / count))
+    assert value(q, "draw_key", draw, count, priority, "dirac", last) == pytest.approx(uniform, rel=1e-12)
+    exponential = last - math.log(draw) / (count * priority)
+    assert value(q, "draw_key", draw, count, priority, "proportional", last) == pytest.approx(exponential, rel=1e-12)
+    assert value(q, "draw_key", 1.0, 1.0, 4.0, "dirac") == 0.25  # one alone is below its inverse priority
+
+
+def test_weights(q: Calls) -> None:
+    weights = {(0, False): 1e-5, (0, True): 1e-5, (1, True): 1, (9, True): 9, (10, False): 10, (10, True): 1e6}
+    assert {each: value(q, "weight", *each) for each in weights} == weights
+    priorities = {
+        (1000.0, 3.0, 4.0, False): 750, (1000.0, 0.1, 1000.0, False): 0.1, (1000.0, 1e-5, 1e5, False): 0.001,
+        (1000.0, 0.1, 0.1, True): 0.001, (1000.0, 0.2, 0.4, True): 500, (1000.0, 0.1, 0.1, False): 1000,
+    }  # fmt: skip
+    assert {each: value(q, "own_priority", *each) for each in priorities} == priorities
+
+
+def test_classes_of_weights(q: Calls) -> None:
+    """Four to a factor of two; no priority is above the bound of its class, and none at 84 % of it or below."""
+    assert [value(q, "weight_class_of", each) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)] == [
+        -4,
+        0,
+        1,
+        4,
+        5,
+        40,
+    ]
+    for step in range(-40, 200):
+        for priority in (2 ** (step / 4), 2 ** (step / 4) * (1 + 1e-9), 1.1**step):
+            bound = value(q, "upper_bound_of", value(q, "weight_class_of", priority))
+            assert 0.84 * bound < priority < bound
+
+
+def test_the_first_site_that_is_accepted(q: Calls) -> None:
+    sites: dict[tuple[str, str, str], str | None] = {
+        ("{B,A}", "{}", "{}"): "A", ("{B,A}", "{}", "{A}"): "B", ("{B,A}", "{B}", "{}"): "B",
+        ("{A}", "{B}", "{}"): None, ("{A,B}", "{C}", "{}"): None, ("{A,B}", "{A,B}", "{A}"): "B",
+        ("{A}", "{}", "{A}"): None, ("{}", "{}", "{}"): None,
+    }  # fmt: skip
+    query = "select taskqueue.first_site(%s::text[], %s::text[], %s::text[])"
+    assert {each: q.value(query, *each) for each in sites} == sites
+    texts: list[tuple[Any, str | None]] = [(None, None), ([], "offers none"), (["a"], "a"), (["a", "b"], "a, b")]
+    assert [(each, q.value("select taskqueue.offered_text(%s::text[])", each)) for each, _ in texts] == texts
+
+
+def test_what_a_job_is_at_each_step_of_its_life(q: Calls) -> None:
+    def told(job_id: int) -> tuple[Any, ...]:
+        [(waits, number, leased, outcome)] = q.call_rows("fate_of", job_id)
+        holder = q.call("holder_of", job_id)
+        return waits, number, leased, outcome, holder.partition(", since")[0].replace(caller, "X")
+
+    caller = q.value("select resource.caller()")
+    queue, other = q.insert(1, Sites=["S"]), q.insert(2, JobTypes=["T"])
+    assert told(1) == (True, queue, False, None, "It waits for attempt 1.")
+    assert told(3) == (False, None, False, None, "It is not known here.")
+    q.call("hold", "job", "1")
+    assert told(1) == (True, None, False, None, "It waits for attempt 1.")
+    assert told(2) == (True, other, False, None, "It waits for attempt 1.")
+    assert q.call("state_of_job", 1) == "held"
+    q.call("resume", "job", "1")
+    attempt = q.take(Site="S", JobType="none").attempt
+    assert told(1) == (False, None, True, None, "Attempt 1 has it: role X at S")
+    assert q.call("state_of_job", 1) == "leased (matched)"
+    queue = q.call("release_job", 1, attempt)
+    assert told(1) == (True, queue, False, None, "It waits for attempt 2.")
+    assert q.call("state_of_job", 1) == "waiting"
+    match = q.take(JobType="none")
+    assert told(1) == (False, None, True, None, "Attempt 2 has it: role X")
+    q.call_rows("report_job", 1, match.attempt)
+    assert q.call("state_of_job", 1) == "leased (running)"
+    q.call("finish_job", 1, match.attempt, "failed")
+    assert told(1) == (False, None, False, "failed", "It has ended: failed, attempt 2.")
+    assert told(2) == (True, other, False, None, "It waits for attempt 1.")
+    assert q.call("state_of_job", 1) == "ended (failed)"
+    assert q.refusal(lambda: q.call("state_of_job", 3))[0] == "PB004"
+
+
+def test_refusals_name_what_is_null(q: Calls) -> None:
+    limit = q.refusal(lambda: q.call("set_limit", "running", "S", None, "JobTypes", None, 1))
+    assert limit[0] == "PB001"
+    assert "null" in limit[1]
+    reports = q.refusal(lambda: q.call_rows("report_jobs", None))
+    assert reports == ("PB001", "jobs are null, not a JSON array")
+    for job_id, shown in ((None, "null"), (1.5, "1.5"), ("x", "x"), (0, "0")):
+        element = Jsonb([{"job_id": job_id, "attempt": "x"}])
+        state, message = q.refusal(lambda element=element: q.call_rows("report_jobs", element))  # type: ignore[misc]
+        assert (state, f"job_id of element 1 is {shown}" in message) == ("PB001", True)
