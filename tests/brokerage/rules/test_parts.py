@@ -164,3 +164,21 @@ def test_caps_and_chunks(rolled_back: Db) -> None:
         case(5032, **waiting, **typed, q_child_type="SCORE"),
         case(5432, **waiting, **typed, **moving, q_child_type="SCORE"), case(4020, **waiting, q_child_type="SCORE"),
     ])  # fmt: skip
+
+
+def test_needs_of_facts_that_are_unknown(rolled_back: Db) -> None:
+    dynamic = {"t_dynamic_num_events": 5, "t_events": 9}
+    check_numbers(rolled_back, "most_events_panda2026", [
+        case(0, t_job_events=None), case(7, t_job_events=7), case(9, t_job_events=7, **dynamic),
+        case(6, **dynamic, t_max_events_per_job=6), case(5, **dynamic, t_max_events_per_job=4),
+        case(9, **dynamic, t_max_events_per_job=10), case(5, t_dynamic_num_events=5, t_events=None),
+    ])  # fmt: skip
+    half = 536870912
+    for function in ("scratch_need", "scratch_need_exactly"):
+        check_numbers(rolled_back, function, [
+            case(half, t_job_input_bytes=None), case(half + 1, t_job_input_bytes=1),
+            case(half + 8, t_job_input_bytes=1, t_work_disk_bytes=7),
+            case(half, t_job_input_bytes=1, q_reads_always_directly=True),
+            case(half + 1, t_out_disk_bytes=half + 1, t_out_disk_per_event=True, t_job_events=1),
+            case(half * 2, t_out_disk_bytes=half, t_job_input_mb=2, t_job_events=9),
+        ])  # fmt: skip
