@@ -1,5 +1,6 @@
 """`broker agent match`, `report`, `finish`, `release`: the calls of a JobAgent. `broker match` is the first of them."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.resource import Resource, takes_resource
-from broker.cli.session import Job, Setup, ready, require_setup, session
+from broker.cli.session import SETUP, Job, Setup, ready, require_setup, session
 
 app = typer.Typer(no_args_is_help=True, help="Take jobs and report on them, as a JobAgent does.")
 
@@ -39,7 +40,7 @@ def match(
     elif len(matches) == 1:
         [taken] = matches
         output.fields("Match", {**vars(taken), "requirements": None, **_shown(taken.requirements)})
-        of_setup = "" if setup == "default" else f" --setup {setup}"
+        of_setup = "" if setup == (os.environ.get(SETUP) or "default") else f" --setup {setup}"
         output.say(f"next: broker agent finish {taken.job_id} {taken.attempt}{of_setup}")
     elif matches:
         rows = [(m.job_id, m.task_queue_id, m.user_priority, m.attempt) for m in matches]

@@ -37,7 +37,7 @@ class Prospect:
     rows: dict[str, int]
 
     def __str__(self) -> str:
-        counted = [f"{number} {word if number != 1 else word[:-1]}" for word, number in self.rows.items()] or [
+        counted = [f"{number:,} {word if number != 1 else word[:-1]}" for word, number in self.rows.items()] or [
             "no jobs"
         ]
         rows = ", ".join(counted)

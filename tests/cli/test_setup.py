@@ -12,8 +12,10 @@ def test_the_environment_names_the_setup(cli: Cli, db: Connection, monkeypatch: 
     monkeypatch.setenv("BROKER_SETUP", "grid")
     assert [row["job_id"] for row in cli("jobs", "--json").json] == [5]
     assert cli("job", 5, "--json").json["setup"] == "grid"
+    assert "--setup" not in cli("match", "--cpu-time", 1e6).out  # the next command is for the same setup
     Calls(db).insert(6)
     assert [row["job_id"] for row in cli("jobs", "--setup", "default", "--json").json] == [6]
+    assert cli("match", "--setup", "default", "--cpu-time", 1e6).out.rstrip().endswith("--setup default")
 
 
 def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -> None:
