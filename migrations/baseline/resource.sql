@@ -290,7 +290,8 @@ create table resource.software (
   cmtconfigs    text[] default '{}',  --: Platforms.
   containers    text[] default '{}',  --: Prefixes of container paths; any, /cvmfs.
   cvmfs         text[] default '{}',  --: Repositories: atlas, nightlies, any.
-  architectures jsonb default '[]',  --: Hardware: objects of type cpu or gpu with lists of strings.
+  --: Hardware: [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}]; type is cpu or gpu.
+  architectures jsonb default '[]',
   primary key (setup, queue)
 );
 
