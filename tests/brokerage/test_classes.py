@@ -232,6 +232,24 @@ def test_slots_are_running_cores_at_hi_and_mid_sites(lab: Db) -> None:
     assert said == {"ann": (28, 5, 972, 9967)}
 
 
+def test_jobs_of_merge_tasks_take_no_slots(lab: Db) -> None:
+    """Also where the job itself is not marked as one of merging."""
+    of_ann = {"label": "user", "gshare": "User Analysis", "user": "ann"}
+    tasks = [{"id": 1, "is_merging": True}, {"id": 2, "processing_type": "pmerge"}, {"id": 3}]
+    jobs = [
+        running(1, "HI", "ann", task=1, processing_type="panda"), running(2, "HI", "ann", task=2, processing_type=None),
+        running(3, "HI", "ann", task=3, processing_type=None), running(4, "HI", "ann", task=2, processing_type="panda"),
+        running(5, "MID", "ann", task=1, processing_type=None, status="activated"),
+        running(6, "MID", "ann", task=1, processing_type=None, gshare="Group Analysis"),
+        running(7, "MID", "ann", task=1, processing_type=None, label="managed"),
+        running(8, "MID", "ann", task=1, processing_type=None, status="finished"),
+        running(9, "MID", "ann", None, task=2, processing_type=None), running(10, "MID", "ann", 3, task=3),
+        running(11, "HI", "bob", task=1, processing_type=None), running(12, "HI", "cid", task=3, status="activated"),
+    ]  # fmt: skip
+    found = slots(lab, {"tasks": [of_ann | task for task in tasks], "jobs": jobs})
+    assert found == {"ann": (16, 3, 984, 9981), "cid": (0, 0, 1000, 10000)}
+
+
 def test_no_slots_are_left_at_the_threshold(lab: Db) -> None:
     config = {"config": {"analy_eval:USER_USAGE_THRESHOLD_A": 8, "analy_eval:USER_USAGE_THRESHOLD_B": 12}}
     jobs = [running(1, "HI", "ann"), running(2, "MID", "ann", 7), running(3, "HI", "bob", 7)]
@@ -358,6 +376,26 @@ def test_classify_stores_what_it_knows_and_leaves_the_rest(lab: Db) -> None:
     assert sorted(rows) == [(1, 1, NOW), (2, 2, NOW), (3, 0, None)]
     rows = lab.execute("select kind, name, class from brokerage.classes('w')").fetchall()
     assert rows == [("queue", "Q", "hi"), ("task", "1", "A"), ("task", "2", "S"), ("user", "ann", "A")]
+
+
+def test_classify_leaves_other_setups_and_other_users(lab: Db) -> None:
+    """Queues, users and tasks of the same names; those without a figure keep theirs."""
+    stored = """select 1, name, rem_slots_a::text, evaluated from resource.account where setup = 'other'
+                union all
+                select 2, queue, site_class::text, site_classified from resource.queue_activity where setup = 'other'
+                union all
+                select 3, task_id::text, task_class::text, task_classified from workload.task where setup = 'other'"""
+    busy = {**BUSY, "jobs": [*BUSY["jobs"], running(4, "Q", "zoe", 3, created=ago(1.1))]}
+    world.load(lab, [{**BUSY, "users": {name: {"rem_slots_a": 7} for name in ("ann", "bob", "zoe")}}], "other")
+    world.load(lab, [{**busy, "users": {"zoe": {"rem_slots_a": 5}, "bob": {"rem_slots_a": 6}, "ann": {}}}], "w")
+    before = sorted(lab.execute(stored).fetchall())
+    for _ in range(2):
+        lab.execute("call brokerage.classify('w')")
+        rows = lab.execute("select name, rem_slots_a from resource.account where setup = 'w'").fetchall()
+        assert sorted(rows) == [("ann", 992), ("bob", 6), ("zoe", 997)]
+    assert sorted(lab.execute(stored).fetchall()) == before
+    rows = lab.execute("select kind, name from brokerage.classes('w')").fetchall()
+    assert rows == sorted(rows)
 
 
 @pytest.mark.parametrize("profile", FLAVOURS)
