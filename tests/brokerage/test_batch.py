@@ -289,6 +289,35 @@ def test_what_a_batch_assigned_counts_for_its_other_tasks(
     assert _numbers(db, query, run) == jobs
 
 
+def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
+    """The same tasks, queues and datasets; what one assigns, counts and is decided anew, leaves the other alone."""
+    stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'
+                union all
+                select 2, task_id, queue, jobs from brokerage.assignment where setup = 'other'
+                union all
+                select 3, jobs, queue, 0 from brokerage.live_counter where setup = 'other'
+                union all
+                select 4, task_id, status, 0 from brokerage.task_decision where setup = 'other'"""
+    tasks: list[Row] = [{"id": number} for number in (1, 2, 3)]
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [_world(tasks, files=9)], "other")
+    world.load(rolled_back, [_world(tasks)], "own")
+    for setup in ("other", "own"):
+        rolled_back.execute(ELSEWHERE, [setup])
+    _call(rolled_back, "other", p_tasks_a_commit=None)
+    before = sorted(rolled_back.execute(stored).fetchall())
+    for files, left in ((3, 0), (5, 0)):
+        world.load(rolled_back, [_world(tasks, files=files)], "own", merge=True)
+        _call(rolled_back, "own", p_tasks_a_commit=None)
+        query = "select assigned_jobs::int from brokerage.task_state where setup = 'own' order by task_id"
+        assert _numbers(rolled_back, query) == [files] * 3
+        query = "select sum(jobs)::int from brokerage.{} where setup = 'own'"
+        assert _numbers(rolled_back, query.format("assignment")) == [3 * files]
+        assert _numbers(rolled_back, query.format("live_counter")) == [3 * files]
+        assert len(_numbers(rolled_back, DUE, "own")) == left
+    assert sorted(rolled_back.execute(stored).fetchall()) == before
+
+
 def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
     """Without commits of its own, and nothing of it stays when the transaction is rolled back."""
     db = db_with_grid

@@ -77,6 +77,7 @@ CASES: list[tuple[Row, str, Row, Row]] = [
     ({"input": ["taped"]}, "A", _located(2, 3, 0, 0), {}),
     ({"input": ["part"]}, "A", _located(1, 1, 1, 1), {}),
     ({"input": ["named"]}, "A", _located(1, 2, 1, 2), {}),
+    ({"input": ["two of three"]}, "A", _located(2, 5, 2, 5), {}),
     ({"input": ["sized"]}, "A", {"located_files": 1, "located_bytes": 77}, {}),
     ({"input": ["part and tape"]}, "A", _located(2, 3, 1, 1), {}),
     ({"input": ["parts"]}, "A", _located(1, 2, 1, 2), {}),
@@ -126,6 +127,8 @@ def _world() -> Row:
         "datasets": {
             **{name: {"files": files, "replicas": there} for name, there in replicas.items()},
             "pseudo": {"type": "pseudo_input", "files": files, "replicas": {"A_DISK": {}}},
+            "two of three": {"files": [*files, {"lfn": "c", "size": 4 * GB, "nevents": 1}],
+                             "replicas": {"A_DISK": {"lfns": ["a", "c"]}}},
         },
         "tasks": [{"id": n, "gshare": "share"} | task for n, (task, *_) in enumerate(CASES)],
     }  # fmt: skip

@@ -166,3 +166,19 @@ def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool
         q.insert_many(range(1, jobs + 1), 1, Sites=["A"])
     assert len(q.match_many(5, Site="A")) == jobs
     assert q.rows("select matched from taskqueue.resource_seen") == [(matched,)]
+
+
+def test_ten_thousand_kinds_of_resources_are_kept(q: Calls) -> None:
+    """Those that were seen last; the same number in each setup."""
+    for setup, number in (("default", 10_003), ("beside", 10_002)):
+        Calls(q.connection, setup).settings(queue_size=5)
+        q.rows(
+            """insert into taskqueue.resource_class (setup, class, resource, first_seen, last_seen, samples, matched)
+               select %s, md5(i::text)::uuid, '{}', now(), now() - i * interval '1 second', 1, 0
+                 from generate_series(1, %s) i returning 1""",
+            setup, number,
+        )  # fmt: skip
+    q.maintain()
+    kept = q.rows("select setup, count(*), min(last_seen) > now() - interval '10001 seconds' from"
+                  " taskqueue.resource_class group by setup order by setup")  # fmt: skip
+    assert kept == [("beside", 10_002, False), ("default", 10_000, True)]

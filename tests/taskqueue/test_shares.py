@@ -251,6 +251,36 @@ def test_correction_moves_shares_towards_owners_that_used_less(q: Calls) -> None
     assert by_group() == pytest.approx({"used": 100, "idle": 100})
 
 
+@pytest.mark.parametrize(
+    ("shares_of", "matches", "corrected"),
+    [
+        ({"a": 100, "b": 100}, {}, {"a": 100, "b": 100}),  # nothing was used
+        ({"a": 100, "b": 100, "c": 100}, {"a": 3, "b": 1}, {"a": 400 / 9, "b": 400 / 3, "c": 500}),
+        ({"a": 10, "b": 990}, {"a": 2}, {"a": 2, "b": 4950}),  # at least a fifth, at most five times
+        ({"a": 100, "b": 300}, {"a": 1, "b": 3}, {"a": 100, "b": 300}),
+    ],
+)
+def test_correction_is_expected_over_used(
+    q: Calls, shares_of: dict[str, float], matches: dict[str, int], corrected: dict[str, float]
+) -> None:
+    """Jobs of owners of one group count together where it shares jobs; those of another setup do not count."""
+    beside = Calls(q.connection, "beside")
+    for n, (name, share) in enumerate(shares_of.items()):
+        q.set_group(name, share, sharing=n == 0)
+        for owner in ("one", "two") if n == 0 else ("one",):
+            q.insert_many([100 * n + (50 if owner == "two" else 0) + each for each in range(1, 9)],
+                          OwnerGroup=name, OwnerDN=owner)  # fmt: skip
+        beside.insert_many(range(100 * n + 1, 100 * n + 9), OwnerGroup=name, OwnerDN="one")
+        beside.take(OwnerGroup=name)
+    for name, number in matches.items():
+        for place in range(number):
+            q.take(OwnerGroup=name, OwnerDN="two" if name == "a" and place == 1 else "one")
+    q.settings(share_correction=True)
+    q.call("recompute_shares")
+    rows = q.rows("select owner_group, sum(priority) from taskqueue.task_queue where setup = 'default' group by 1")
+    assert dict(rows) == pytest.approx(corrected)
+
+
 def test_a_new_queue_gets_its_priority_from_the_jobs_that_the_others_have_now(q: Calls) -> None:
     q.insert(1, 1)
     q.insert_many(range(2, 11), 9)
