@@ -1,5 +1,6 @@
 -- Names of worlds have at most 300 bytes, after the files of the schemas: an entry of an index has at most 2,704, and
--- the counts of jobs are kept by six names. Columns of indexes, and what the counts copy from jobs and tasks.
+-- the counts of jobs are kept by six names. Columns of indexes, and what jobs copy from tasks. workload.refuse_jobs
+-- checks jobs that are loaded: constraints cost each change of a job, and the counts hold what jobs and tasks have.
 
 do $$
 declare
@@ -11,9 +12,9 @@ begin
       from pg_class c
       join pg_attribute a on a.attrelid = c.oid and a.atttypid = 'text'::regtype and a.attname <> 'setup'
      where c.relnamespace::regnamespace::text in ('resource', 'workload', 'brokerage') and c.relkind in ('r', 'p')
-       and c.relname not like 'install%' and not c.relispartition
+       and c.relname not like all (array['install%', 'job%', '%_count']) and not c.relispartition
        and (exists (select from pg_index i where i.indrelid = c.oid and a.attnum = any (i.indkey))
-            or c.relname in ('job', 'task')
+            or c.relname = 'task'
                and a.attname in ('queue', 'gshare', 'resource_type', 'nucleus', 'label', 'user_name', 'working_group',
                                  'processing_type'))
   loop

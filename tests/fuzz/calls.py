@@ -67,7 +67,7 @@ def callables(db: Connection) -> list[Callable]:
 
 
 _NOTHING_GIVEN = re.compile(
-    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[]|{}|e[-+]|more than once| times|[0-9]{20}"""
+    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|more than once| times|[0-9]{20}"""
 )
 
 
@@ -80,6 +80,7 @@ def names_a_value(message: str, arguments: Sequence[str | None]) -> bool:
     for argument in arguments:
         for text, word in re.findall(r'"((?:[^"\\]|\\.)*)"|([^\s",:\[\]{}]+)', argument or ""):
             words.append(word or (json.loads(f'"{text}"') if "\\u" in text else text))
+    words += [json.dumps(word)[1:-1] for word in words]
     return any(word.lstrip("-")[:12] in message for word in words if word)
 
 

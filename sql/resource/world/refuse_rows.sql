@@ -7,11 +7,13 @@ declare
   v_constraint text;
   v_column text;
   v_refusal record;
+  v_name text;
 begin
   for v_row in select e.row, e.place, count(*) over (partition by resource.row_name(p_table, e.row, e.place)) as times
                  from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
+    v_name := left(resource.row_name(p_table, v_row.row, v_row.place), 200);
     if v_row.times > 1 then
-      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times
+      raise exception '% stands here % times', v_name, v_row.times
         using errcode = 'PB001', hint = 'Give each row once.';
     end if;
     begin
@@ -20,7 +22,7 @@ begin
     exception when data_exception or integrity_constraint_violation then
       get stacked diagnostics v_constraint = constraint_name, v_column = column_name;
       select * into v_refusal from resource.refusal(p_table, v_constraint, v_column, v_row.row);
-      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(v_refusal.reason, sqlerrm)
+      raise exception '%: %', v_name, coalesce(v_refusal.reason, sqlerrm)
         using errcode = 'PB001',
               hint = coalesce(v_refusal.meaning, 'The comments of the columns give meanings and units.');
     end;

@@ -10,10 +10,12 @@ begin
     into v_wrong
     from jsonb_array_elements(p_rows) with ordinality e (row, place)
     join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number'
-                                                 or c.name = 'status' and jsonb_typeof(e.row -> c.name) = 'string'
+                                                 or c.kind = 'a text' and jsonb_typeof(e.row -> c.name) = 'string'
    cross join lateral (select case
      when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses())
                                       then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
+     when c.kind = 'a text' then case when octet_length(e.row ->> c.name) > 300
+                                      then 'a text of at most 300 bytes' end
      when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999
      then '1 or more, and less than 1e18'
      when c.name in ('job_id', 'task_id') then null
@@ -24,11 +26,12 @@ begin
    where b.words is not null
    order by e.place, c.place limit 1;
   if found then
-    raise exception '%: % is %, not %', v_wrong.name, v_wrong.key, v_wrong.value, v_wrong.words
+    raise exception '%: % is %, not %', left(v_wrong.name, 200), v_wrong.key, resource.shown(v_wrong.value),
+      v_wrong.words
       using errcode = 'PB001', hint = v_wrong.meaning;
   end if;
 end $$;
 
 comment on function workload.refuse_jobs(jsonb) is
-  'Refuses jobs to be loaded of which a number is out of bounds or the status is none. '
+  'Refuses jobs to be loaded of which a number is out of bounds, a text too long or the status is none. '
   'Errors: PB001, naming the job, the key and the value.';
