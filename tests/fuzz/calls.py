@@ -67,7 +67,8 @@ def callables(db: Connection) -> list[Callable]:
 
 
 _NOTHING_GIVEN = re.compile(
-    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|more than once| times|[0-9]{20}"""
+    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|profile is |more than once"""
+    "| times|[0-9]{20}"
 )
 
 

@@ -23,6 +23,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     """resource.store_config('s', '[{"forcd": true}]')""": ('key "forcd" is not known', "forced"),
     """resource.store('s', 'queue', '[]', 'false')""": ("parents of queue are false", "true = all rows"),
     """workload.store('s', 'task', '[]', '["x"]')""": ('parent "x" of task is not an integer', "task_id"),
+    """workload.store('s', 'job', '"x"')""": ("rows of job are not an array", ""),
     """workload.store('s', 'task', '[{"task_id": 1, "frozen": "infinity"}]')""": ('frozen is "infinity"', ""),
     "resource.set_clock('s', 'infinity')": ("clock is infinity, which is not within the years 100 to 9999", "moment"),
     "resource.set_clock('s', '294276-01-01')": ("clock is 294276-01-01", "moment"),

@@ -17,7 +17,7 @@ begin
                           'then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
   end if;
   if jsonb_typeof(p_changes) is distinct from 'object' then
-    raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null')
+    raise exception 'changes of rule % are %', left(p_rule, 100), coalesce(resource.shown(p_changes), 'null')
       using errcode = 'PB001',
             hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
   end if;
@@ -25,7 +25,7 @@ begin
    where k.key not in ('kind', 'position', 'function', 'criteria', 'temporary', 'enabled', 'parameters', 'source')
    limit 1;
   if found then
-    raise exception 'rule %: key % is not known', p_rule, v_unknown
+    raise exception 'rule %: key % is not known', left(p_rule, 100), left(v_unknown, 100)
       using errcode = 'PB001',
             hint = 'Keys are kind, position, function, criteria, temporary, enabled, parameters, source.';
   end if;

@@ -15,7 +15,7 @@ begin
       using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   if jsonb_typeof(p_resource) is distinct from 'object' then
-    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
+    raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001',
             hint = 'The cores and the memory of the instance are known; give what else it offers, '
                    'such as Platform, or {}.';

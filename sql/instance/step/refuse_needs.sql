@@ -39,7 +39,7 @@ begin
   if found then
     raise exception '%',
       case when v_wrong.wanted = 'there' then format('steps[%s]: %s is missing', v_wrong.place - 1, v_wrong.key)
-           else format('steps[%s]%s: %s is not %s', v_wrong.place - 1, '.' || v_wrong.key,
+           else format('steps[%s]%s: %s is not %s', v_wrong.place - 1, '.' || left(v_wrong.key, 100),
                        left(v_wrong.value::text, 100), v_wrong.wanted) end
       using errcode = 'PB001', hint = v_hint;
   end if;

@@ -26,7 +26,7 @@ begin
      where x.value between 0 and x.bound - 1 is false
      limit 1;
     if found then
-      raise exception 'step %: % comes to %', v_step.step_id, v_wrong.need, trim_scale(v_wrong.value)
+      raise exception 'step %: % comes to %', v_step.step_id, v_wrong.need, resource.shown(to_jsonb(v_wrong.value))
         using errcode = 'PB001', hint = 'An expression gives 0 or more: less than 1e9 cores, less than 1e15 MB.';
     end if;
     update instance.step s

@@ -18,7 +18,8 @@ begin
   if not found then
     return;
   elsif v_bad.kind is null then
-    raise exception '%: % is not known here', left(resource.row_name(p_table, v_bad.row, v_bad.place), 200), v_bad.key
+    raise exception '%: % is not known here', left(resource.row_name(p_table, v_bad.row, v_bad.place), 200),
+      left(v_bad.key, 100)
       using errcode = 'PB001', hint = format('The keys are columns: %s.',
         (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
   end if;

@@ -17,7 +17,7 @@ begin
                                   where l.setup = p_setup and l.site = any (v_named) and l.grid_ce is not null)
                 then 'GridCE' end;
   if v_key is not null then
-    raise exception '% is %, and limits are set at %', v_key, coalesce((p_resource -> v_key)::text, 'missing'),
+    raise exception '% is %, and limits are set at %', v_key, coalesce(resource.shown(p_resource -> v_key), 'missing'),
       array_to_string(v_named, ', ')
       using errcode = 'PB001', hint = 'Name exactly one site, and one CE where limits are set for CEs.';
   end if;

@@ -15,9 +15,9 @@ begin
   select case
            when jsonb_typeof(e.element) <> 'object'
            then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
-           when k.key is not null then format('element %s has the key %L', e.number, k.key)
+           when k.key is not null then format('element %s has the key %L', e.number, left(k.key, 100))
            when (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true
-           then format('job_id of element %s is %s', e.number, coalesce((e.element -> 'job_id')::text, 'null'))
+           then format('job_id of element %s is %s', e.number, coalesce(resource.shown(e.element -> 'job_id'), 'null'))
          end into v_wrong
     from jsonb_array_elements(p_reports) with ordinality e (element, number)
     left join lateral (select o.key

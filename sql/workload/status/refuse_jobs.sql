@@ -8,7 +8,8 @@ begin
   select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row -> c.name as value, b.words,
          col_description('workload.job'::regclass, c.place) as meaning
     into v_wrong
-    from jsonb_array_elements(p_rows) with ordinality e (row, place)
+    from jsonb_array_elements(case jsonb_typeof(p_rows) when 'array' then p_rows else '[]' end)
+           with ordinality e (row, place)
     join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number'
                                                  or c.kind = 'a text' and jsonb_typeof(e.row -> c.name) = 'string'
    cross join lateral (select case
