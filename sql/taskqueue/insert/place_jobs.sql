@@ -21,7 +21,16 @@ begin
       into place_jobs.task_queue_id, v_space
       from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
-      perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
+      -- One transaction at a time opens a TaskQueue of a definition, so that jobs which come together get one. It is a
+      -- lock of a row, of which a transaction may hold any number. An agent gives a job back: where another transaction
+      -- opens a TaskQueue, the agent opens a second one and waits for nobody.
+      if p_identity.setup is not null then
+        perform from taskqueue.definition d
+          where d.setup = p_setup and d.definition_id = v_definition_id for no key update;
+      else
+        perform from taskqueue.definition d
+          where d.setup = p_setup and d.definition_id = v_definition_id for no key update skip locked;
+      end if;
       select r.task_queue_id, r.space
         into place_jobs.task_queue_id, v_space
         from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;

@@ -17,10 +17,13 @@ begin
   )
   select array_agg(distinct g.task_queue_id) into v_ids from gone g;
   insert into taskqueue.unposted (setup, task_queue_id)  -- a TaskQueue that another transaction closes or drops
-  select p_setup, i from unnest(v_ids) i
-   where i <> all (array(select q.task_queue_id from taskqueue.task_queue q
-                          where q.setup = p_setup and q.task_queue_id = any (v_ids) for no key update skip locked))
-     and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
+  select p_setup, i
+    from (select unnest(v_ids)
+          except
+          select unnest(array(select q.task_queue_id from taskqueue.task_queue q
+                               where q.setup = p_setup and q.task_queue_id = any (v_ids)
+                                 for no key update skip locked))) n (i)
+   where exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
   v_ids := array(select i from unnest(v_ids) i
                   where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
   return v_ids <> '{}' and taskqueue.post_task_queues(p_setup, v_ids, false);

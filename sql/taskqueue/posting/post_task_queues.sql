@@ -3,7 +3,12 @@
 -- transaction that appends to a list holds the row of the list until the commit, so that a position is given once. All
 -- lists are locked at once, in the order of their keys, so that two callers never deadlock. JobAgents and submitters do
 -- not wait (p_wait false): where another transaction works on one of the lists, the TaskQueues are left to
--- taskqueue.post_pending. Long because the postings, their lists and the locks of both change in one order.
+-- taskqueue.post_pending. A new list has no row to lock yet, and an insert would wait for another insert of the same
+-- list: its maker holds the lock of one of 32 parts into which the lists of a setup are hashed. So a transaction takes
+-- at most 32 locks, however many lists and calls it makes: less than a connection's share of PostgreSQL's lock table
+-- (max_locks_per_transaction, 64 by default). With a lock per list, one job with 50,000 sites filled that table, and
+-- the calls of every setup failed. Two lists of one part at the same time cost a posting that comes a little later.
+-- Long because the postings, their lists and the locks of both change in one order.
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
 ) returns boolean
@@ -17,7 +22,8 @@ declare
   v_left_lists bigint[];
   v_left_classes int[];
   v_wanted int;
-  v_new record;
+  v_parts int[];
+  v_part int;
 begin
   if p_task_queue_ids = '{}' then
     return true;
@@ -45,21 +51,28 @@ begin
                                 and (p.site, p.cpu_time, p.weight_class) = (i.site, i.cpu_time, i.weight_class))
            order by i.task_queue_id, i.site) w;
   while v_wanted > 0 loop  -- maintenance may remove an empty list before it is locked here
-    for v_new in  -- a lock per new list, since an insert would wait for another insert of the same list
-      select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
+    v_parts := '{}'::int[];
+    for v_part in
+      select distinct hashtextextended(w.site, w.cpu_time) & 31 from unnest(v_sites, v_cpu_times) w (site, cpu_time)
        where not exists (select from taskqueue.posting_list l
                           where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
-       order by 1, 2
+       order by 1
     loop
       if p_wait then
-        perform pg_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time));
+        perform pg_advisory_xact_lock(hashtextextended(p_setup, 32 + v_part));
       end if;
-      if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time)) then
-        insert into taskqueue.posting_list (setup, site, cpu_time)
-        values (p_setup, v_new.site, v_new.cpu_time)
-        on conflict do nothing;
+      if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup, 32 + v_part)) then
+        v_parts := v_parts || v_part;
       end if;
     end loop;
+    if v_parts <> '{}' then
+      insert into taskqueue.posting_list (setup, site, cpu_time)
+      select distinct p_setup, w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
+       where hashtextextended(w.site, w.cpu_time) & 31 = any (v_parts)
+         and not exists (select from taskqueue.posting_list l
+                          where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
+      on conflict do nothing;
+    end if;
     if p_wait then
       v_list_ids := array(select l.list_id from taskqueue.posting_list l
                            where l.setup = p_setup
@@ -82,7 +95,7 @@ begin
   end loop;
   update taskqueue.task_queue q set posted = not q.posted
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
-     and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
+     and q.posted <> (q.task_queue_id in (select unnest(v_ids))
                       or exists (select from taskqueue.posting p
                                   where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
   -- the weight classes that were left may have become shorter; taskqueue.close_gaps closes gaps
