@@ -2,12 +2,17 @@
 -- TaskQueues of its entity follow (taskqueue.share_mark). Counting the jobs of a TaskQueue takes 20 us: up to ten
 -- TaskQueues of an entity are counted as they are now; with more, the weights by which they have their priorities are
 -- used (taskqueue.owner_weight), which maintenance keeps within a tenth. Two transactions that open TaskQueues of an
--- entity at the same time do not see each other's; both leave a mark.
+-- entity at the same time do not see each other's; both leave a mark. What belongs to the group, the number of its
+-- owners, is read once a call, and what belongs to a family once for all its TaskQueues: reading them for each
+-- TaskQueue took four minutes for 20,000 new owners of a group.
 create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql as $$
 declare
   v_entity record;
+  v_group text;
+  v_group_owners bigint;
   v_owners bigint;
+  v_owner_dns text[];  -- those of the entity
   v_task_queues bigint;
   v_weight float8;
 begin
@@ -28,45 +33,50 @@ begin
             and c.owner_dn = case when s.shares = 'global' or coalesce(g.job_sharing, false) then '' else q.owner_dn end
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      group by 1, 2, 3, 4, 5, 6
+     order by 1
   loop
-    select count(*), sum(o.task_queues) filter (where o.mine), sum(o.weight) filter (where o.mine)
-      into v_owners, v_task_queues, v_weight
-      from (select sum(w.task_queues) as task_queues,
-                   sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
-                   v_entity.job_sharing or w.owner_dn = v_entity.owner_dn as mine
-              from taskqueue.owner_weight w where w.setup = p_setup and w.owner_group = v_entity.owner_group
-             group by w.owner_dn having sum(w.task_queues) > 0) o;
+    if v_entity.owner_group is distinct from v_group then
+      v_group := v_entity.owner_group;
+      insert into taskqueue.share_mark (setup, owner_group, marked_at)
+      values (p_setup, v_group, resource.clock(p_setup));
+      if random() < 1.0 / 16 then
+        perform taskqueue.fold_weights(p_setup, v_group);
+      end if;
+      select count(*), array_agg(o.owner_dn) filter (where v_entity.job_sharing)
+        into v_group_owners, v_owner_dns
+        from (select w.owner_dn from taskqueue.owner_weight w
+               where w.setup = p_setup and w.owner_group = v_group
+               group by w.owner_dn having sum(w.task_queues) > 0) o;
+    end if;
+    v_owners := case when v_entity.job_sharing then 1 else v_group_owners end;
+    v_owner_dns := case when v_entity.job_sharing then v_owner_dns else array[v_entity.owner_dn] end;
+    select sum(w.task_queues), sum(w.weight) filter (where not (w.light and v_entity.allow_background))
+      into v_task_queues, v_weight
+      from taskqueue.owner_weight w
+     where w.setup = p_setup and w.owner_group = v_group and w.owner_dn = any (v_owner_dns);
     if v_task_queues <= 10 then
       select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
         from taskqueue.task_queue q
        cross join lateral taskqueue.weight_of_task_queue(q, v_entity.ten_first) w
-       where q.setup = p_setup and q.owner_group = v_entity.owner_group
-         and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
-    end if;
-    if v_entity.job_sharing then
-      v_owners := 1;
+       where q.setup = p_setup and q.owner_group = v_group and q.owner_dn = any (v_owner_dns);
     end if;
     update taskqueue.task_queue q set priority = p.priority
-      from (select n.task_queue_id,
+      from (select f.family,
                    sum(taskqueue.own_priority(v_entity.share / v_owners, w.weight, v_weight,
                                               v_entity.allow_background)) as priority
-              from taskqueue.task_queue n
-              join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
-              join taskqueue.definition f on f.setup = d.setup and f.family = d.family
+              from (select distinct d.family from taskqueue.task_queue n
+                      join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
+                     where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)) o
+              join taskqueue.definition f on f.setup = p_setup and f.family = o.family
               join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
              cross join lateral (select m.mean_weight as weight where v_task_queues > 10
                                  union all
                                  select c.weight
                                    from taskqueue.weight_of_task_queue(m, v_entity.ten_first) c
                                   where v_task_queues <= 10) w
-             where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
-             group by n.task_queue_id) p
-     where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
-    insert into taskqueue.share_mark (setup, owner_group, marked_at)
-    values (p_setup, v_entity.owner_group, resource.clock(p_setup));
-    if random() < 1.0 / 16 then
-      perform taskqueue.fold_weights(p_setup, v_entity.owner_group);
-    end if;
+             group by f.family) p
+      join taskqueue.definition d on d.setup = p_setup and d.family = p.family
+     where q.setup = p_setup and q.definition_id = d.definition_id and q.task_queue_id = any (v_entity.ids);
   end loop;
   perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
 end $$;

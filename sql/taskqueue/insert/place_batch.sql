@@ -1,6 +1,7 @@
 -- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which a
 -- TaskQueue has space for all that come are filled in at once (a TaskQueue alone takes 0.1 ms); the others go in the
--- order of their digests, so that two batches that open the same TaskQueues never deadlock.
+-- order of their digests, so that two batches that open the same TaskQueues never deadlock. In a database without
+-- statistics each of these TaskQueues would cost a pass over all the others: the first large batch counts the tables.
 create or replace function taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) returns bigint[]
 language plpgsql as $$
 declare
@@ -13,6 +14,7 @@ declare
   v_task_queue_ids bigint[];
   v_batch record;
   v_made bigint[] := '{}'::bigint[];
+  v_opened int := 0;
 begin
   with raw as materialized (
     select r.requirements, taskqueue.canonical_requirements(v_setup, r.requirements) as canonical
@@ -72,6 +74,11 @@ begin
     v_made := v_made || (select p.made
                            from taskqueue.place_jobs(
                              v_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
+    v_opened := v_opened + 1;
+    if v_opened = 50
+       and not exists (select from pg_stats s where s.schemaname = 'taskqueue' and s.tablename = 'definition') then
+      perform taskqueue.refresh_statistics();
+    end if;
   end loop;
   return v_made;
 end $$;

@@ -1,0 +1,36 @@
+"""What a batch of new requirements costs grows with their number, counted in rows read, not in seconds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements
+
+_READ = """
+select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_user_tables
+ where schemaname = 'taskqueue'
+"""
+
+
+@pytest.mark.parametrize("differ", [
+    lambda number: {"OwnerDN": f"owner {number}"},  # owners of a group
+    lambda number: {"Sites": [f"S{number}"]},  # TaskQueues of a family
+    lambda number: {"Platforms": [f"P{number}"]},  # families of an owner
+], ids=["owners", "sites", "platforms"])  # fmt: skip
+def test_rows_read_by_a_batch_of_new_requirements(
+    db: psycopg.Connection[Any], differ: Callable[[int], dict[str, Any]]
+) -> None:
+    """In a database without statistics, which the first large batch makes."""
+
+    def read(setup: str, number: int) -> int:
+        jobs = [{"job_id": each, "requirements": requirements(**differ(each))} for each in range(1, number + 1)]
+        with db.transaction():
+            Calls(db, setup).call("insert_jobs", Jsonb(jobs))
+            return int(Calls(db).value(_READ))
+
+    first = read("first", 120)
+    assert read("large", 360) < 5 * first  # nine times for a quadratic step
+    assert Calls(db, "large").inconsistencies() == []
