@@ -40,6 +40,11 @@ _SETTINGS: _Fields = {
     "share_correction": bool,
     "correction_window": NUMBER,
     "history_kept": NUMBER,
+    "most_names": int,
+    "description_size": int,
+    "requirements_size": int,
+    "batch_size": int,
+    "reason_size": int,
 }
 _GROUP: _Fields = {"share": NUMBER, "job_sharing": bool, "allow_background": bool}
 _TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}

@@ -44,13 +44,28 @@ create table taskqueue.setting (
   attempts          int not null default 3 check (attempts > 0),
   --: The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global =
   --: by how far the leaf is behind in the tree.
-  shares            text not null default 'groups' check (shares in ('groups', 'global'))
+  shares            text not null default 'groups' check (shares in ('groups', 'global')),
+  --: Names that a key of requirements or of a resource description may list, such as Sites. Every name of Sites makes
+  --: posting lists. What waits already stays when it is lowered.
+  most_names        int not null default 1000 check (most_names between 100 and 100000),
+  --: Bytes of a resource description.
+  description_size  int not null default 65536 check (description_size between 4096 and 1048576),
+  --: Bytes of the requirements of a job, and of the needs of a step.
+  requirements_size int not null default 262144 check (requirements_size between 4096 and 16777216),
+  --: Bytes of the jobs, reports or steps of one call.
+  batch_size        int not null default 67108864 check (batch_size between 1048576 and 268435456),
+  reason_size       int not null default 1000 check (reason_size between 100 and 100000)  --: Bytes of a cancel reason.
 );
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
 comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
 comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
 comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
 comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_most_names_check on taskqueue.setting is 'within 100 and 100000';
+comment on constraint setting_description_size_check on taskqueue.setting is 'within 4096 and 1048576';
+comment on constraint setting_requirements_size_check on taskqueue.setting is 'within 4096 and 16777216';
+comment on constraint setting_batch_size_check on taskqueue.setting is 'within 1048576 and 268435456';
+comment on constraint setting_reason_size_check on taskqueue.setting is 'within 100 and 100000';
 
 --: CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.
 create table taskqueue.cpu_bucket (

@@ -6,9 +6,12 @@ create or replace function instance.match_jobs(
 language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
-  v_asked uuid := md5(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare)::text)::uuid;
+  v_asked uuid;
   v_answer jsonb;
 begin
+  perform taskqueue.require_within(p_setup, 'description_size', 'resource description',
+                                   taskqueue.json_size(p_resource));
+  v_asked := md5(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare)::text)::uuid;
   perform resource.require_known_setup(p_setup);
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception 'limit is %, not within 1..1000', coalesce(p_limit::text, 'null')

@@ -5,7 +5,9 @@ declare
   v_stored bigint[];
 begin
   perform instance.identify_submitter(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'steps', taskqueue.json_size(p_jobs));
   perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
+  perform instance.refuse_large_steps(p_setup, p_jobs);
   perform resource.require_setup(p_setup);
   perform instance.skip_lost_ids();
   v_ids := array(select coalesce((e.step ->> 'id')::bigint, nextval('instance.step_id'))

@@ -8,6 +8,9 @@ begin
   if jsonb_typeof(p_steps) is distinct from 'array' then
     raise exception 'steps are %, not an array', coalesce(left(p_steps::text, 100), 'null')
       using errcode = 'PB001', hint = v_hint;
+  elsif jsonb_array_length(p_steps) > 100000 then
+    raise exception '% steps in one call', jsonb_array_length(p_steps)
+      using errcode = 'PB001', hint = 'A call takes up to 100,000 steps; use several calls.';
   end if;
   select e.place, x.key, x.value, x.wanted into v_wrong
     from jsonb_array_elements(p_steps) with ordinality e (step, place)

@@ -9,7 +9,9 @@ declare
 begin
   perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'steps', taskqueue.json_size(p_steps));
   perform instance.refuse_needs(p_steps, '{id,cpu,ram,instance_type,inputs}');
+  perform instance.refuse_large_steps(p_setup, p_steps);
   v_ids := array(select (e.step ->> 'id')::bigint from jsonb_array_elements(p_steps) e (step));
   v_steps := array(select l from instance.locked_steps(p_setup, v_ids) l);
   select x.step_id, x.is_it into v_wrong
@@ -49,6 +51,9 @@ begin
            inputs = s.inputs || coalesce(v_change -> 'inputs', '{}'), state = 'waiting', reason = null
      where s.setup = p_setup and s.step_id = (v_change ->> 'id')::bigint;
   end loop;
+  perform taskqueue.require_within(p_setup, 'requirements_size', format('inputs of step %s', s.step_id),
+                                   taskqueue.json_size(s.inputs))
+     from instance.step s where s.setup = p_setup and s.step_id = any (v_ids);
   perform instance.resolve_needs(p_setup, v_ids);
   return cardinality(v_ids);
 end $$;

@@ -8,9 +8,10 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
   v_status text;
 begin
-  if p_reason is null or p_reason = '' then
-    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
-      using errcode = 'PB001', hint = 'Give a reason; the agent reads it.';
+  perform taskqueue.require_reason(p_setup, p_reason);
+  if cardinality(p_job_ids) > 100000 then
+    raise exception '% jobs in one call', cardinality(p_job_ids)
+      using errcode = 'PB001', hint = 'A call takes up to 100,000 jobs; use several calls.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
     loop  -- until nobody moved it between one look and the other
@@ -39,5 +40,5 @@ end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is
   'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent learns that at '
-  'its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
-  'PB004 (no such job; of a private submitter, that none of its waits or is leased).';
+  'its next report), or that it has ended, and how. Errors: PB001 (reason, too many jobs), PB002 (setup or owner not '
+  'granted), PB004 (no such job; of a private submitter, that none of its waits or is leased).';

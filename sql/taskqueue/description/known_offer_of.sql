@@ -10,7 +10,8 @@ declare
   v_digest bigint;
   v_cpu_time numeric;
 begin
-  v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - '{CPUTime,JobID}'::text[] end;
+  v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
+                     then p_resource - '{CPUTime,JobID}'::text[] end;
   if p_identity.private then
     v_resource := v_resource
                   || jsonb_build_object('OwnerDN', p_identity.owner_dn, 'OwnerGroup', p_identity.owner_group);

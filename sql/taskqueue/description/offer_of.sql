@@ -9,6 +9,10 @@ declare
   v_key text;
   v_value jsonb;
 begin
+  if pg_column_size(p_resource) > 4096 then
+    perform taskqueue.require_within(p_setup, 'description_size', 'resource description',
+                                     taskqueue.json_size(p_resource));
+  end if;
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
@@ -32,6 +36,9 @@ begin
     v_offer.job_types := taskqueue.offered('JobType', null, v_setting.strict_keys);
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_resource) e loop
+    if (case when jsonb_typeof(v_value) = 'array' then jsonb_array_length(v_value) > 100 end) then
+      perform taskqueue.require_within(p_setup, 'most_names', v_key, jsonb_array_length(v_value));
+    end if;
     case v_key
       when 'CPUTime' then v_offer.cpu_time := floor(least(taskqueue.one_number(v_key, v_value), 9223372036854775807));
       when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);

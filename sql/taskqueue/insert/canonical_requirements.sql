@@ -11,6 +11,10 @@ declare
   v_new jsonb;
   v_same boolean;
 begin
+  if pg_column_size(p_requirements) > 4096 then
+    perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
+                                     taskqueue.json_size(p_requirements));
+  end if;
   -- Requirements of a definition have that form already: a lookup takes 4 us, making the form 45 us.
   if exists (select from taskqueue.definition d
               where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid
@@ -41,6 +45,9 @@ begin
                                   from taskqueue.requirement_key k) k
                           left join lateral resource.nearest_name(v_key, k.names) n(name) on n.name is not null);
     end case;
+    if v_type = 'texts' and jsonb_array_length(v_new) > 100 then
+      perform taskqueue.require_within(p_setup, 'most_names', v_key, jsonb_array_length(v_new));
+    end if;
     if v_key = 'Setup' then
       if v_new <> to_jsonb(p_setup) then
         raise exception 'Setup is %, but the job goes to setup %', resource.shown(v_value), p_setup

@@ -8,10 +8,17 @@ as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_requirements jsonb;
-  v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+  v_asked uuid;
   v_answer jsonb;
   v_made bigint[];
 begin
+  if pg_column_size(p_requirements) > 4096 then
+    perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
+                                     taskqueue.json_size(p_requirements));
+  end if;
+  if p_request_id is not null then
+    v_asked := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+  end if;
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);

@@ -6,11 +6,15 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
-  v_asked uuid := case when p_request_id is not null then md5(p_jobs::text)::uuid end;
+  v_asked uuid;
   v_answer jsonb;
   v_count bigint;
   v_made bigint[];
 begin
+  perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
+  if p_request_id is not null then
+    v_asked := md5(p_jobs::text)::uuid;
+  end if;
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_jobs', v_asked);

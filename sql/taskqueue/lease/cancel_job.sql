@@ -6,10 +6,7 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
   v_lease taskqueue.lease;
 begin
-  if p_reason is null or p_reason = '' then
-    raise exception 'invalid reason %', coalesce(quote_literal(p_reason), 'null')
-      using errcode = 'PB001', hint = 'Give the reason; the agent gets it.';
-  end if;
+  perform taskqueue.require_reason(p_setup, p_reason);
   perform taskqueue.enter_setup(p_setup);
   loop
     if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity, p_reason) is not null then
@@ -35,5 +32,5 @@ end $$;
 
 comment on function taskqueue.cancel_job(text, bigint, text) is
   'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked), so that its agent gets '
-  'kill as the answer to its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no '
+  'kill as the answer to its next report. Errors: PB001 (reason), PB002 (setup or owner not granted), PB004 (no '
   'such job).';

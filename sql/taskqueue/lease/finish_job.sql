@@ -9,7 +9,7 @@ as $$
 begin
   perform resource.identify(p_setup);
   if p_outcome is null or p_outcome not in ('finished', 'failed', 'cancelled', 'closed') then
-    raise exception 'invalid outcome %', coalesce(quote_literal(p_outcome), 'null')
+    raise exception 'invalid outcome %', coalesce(quote_literal(left(p_outcome, 100)), 'null')
       using errcode = 'PB001', hint = 'Outcomes are finished, failed, cancelled and closed.';
   end if;
   perform taskqueue.enter_setup(p_setup);

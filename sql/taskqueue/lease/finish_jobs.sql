@@ -7,6 +7,7 @@ declare
   v_job record;
 begin
   perform resource.identify(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
   perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome}');
   for v_job in
     select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome

@@ -12,7 +12,7 @@ begin
   if taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
     return v_lease;
   end if;
-  if (p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
+  if (octet_length(p_attempt) <= 50 and p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
     -- the text may contain a token, so the error shows only its beginning
     raise exception 'invalid attempt %',
       coalesce(quote_literal(left(p_attempt, 20) || case when length(p_attempt) > 20 then '...' else '' end), 'null')

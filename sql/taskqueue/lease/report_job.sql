@@ -12,7 +12,7 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_status not in ('starting', 'running', 'holding', 'transferring') then
-    raise exception 'invalid status %', quote_literal(p_status)
+    raise exception 'invalid status %', quote_literal(left(p_status, 100))
       using errcode = 'PB001',
             hint = 'An agent reports starting, running, holding or transferring; null is a heartbeat. '
                    'A job ends with taskqueue.finish_job.';

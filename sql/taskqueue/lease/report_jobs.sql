@@ -7,6 +7,7 @@ declare
   v_report record;
 begin
   perform resource.identify(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'reports', taskqueue.json_size(p_reports));
   perform taskqueue.check_reports(p_reports, '{job_id,attempt,status}');
   for v_report in
     select r.job_id, r.attempt, r.status, e.element ? 'status' as has_status

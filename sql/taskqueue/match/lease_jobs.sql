@@ -36,7 +36,9 @@ declare
   v_listed boolean := false;  -- there are TaskQueues that the sites may see
   v_slots jsonb;
 begin
-  v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end;
+  -- a larger one is refused where it is parsed (taskqueue.offer_of)
+  v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
+                     then p_resource - 'CPUTime' end;
   select k.* into v_known
     from resource.identity i
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)

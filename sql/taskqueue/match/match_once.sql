@@ -7,6 +7,10 @@ declare
   v_asked uuid;
   v_answer jsonb;
 begin
+  if pg_column_size(p_resource) > 4096 then
+    perform taskqueue.require_within(p_setup, 'description_size', 'resource description',
+                                     taskqueue.json_size(p_resource));
+  end if;
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then

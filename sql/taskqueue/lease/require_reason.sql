@@ -1,0 +1,12 @@
+create or replace function taskqueue.require_reason(p_setup text, p_reason text) returns void
+language plpgsql stable as $$
+begin
+  if p_reason is null or p_reason = '' then
+    raise exception 'invalid reason %', coalesce(quote_literal(p_reason), 'null')
+      using errcode = 'PB001', hint = 'Give the reason; the agent gets it.';
+  end if;
+  perform taskqueue.require_within(p_setup, 'reason_size', 'reason', octet_length(p_reason));
+end $$;
+
+comment on function taskqueue.require_reason(text, text) is
+  'Refuses a missing or long reason of a cancellation. Errors: PB001.';
