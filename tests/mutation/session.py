@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,25 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 ADMIN = "BROKER_TEST_ADMIN_DSN"
 CLONES = {"dsn", "db", "connect", "new_database"}  # fixtures that copy the template
+
+
+# Functions in the context of errors since they were last asked for: PostgreSQL counts no call that raises.
+_RAISED: set[str] = set()
+_IN_CONTEXT = re.compile(r"function (?:\w+\.)?\"?(\w+)")
+_from_result = psycopg.errors.error_from_result
+
+
+def _noted(result: Any, encoding: str = "utf-8") -> psycopg.Error:
+    error = _from_result(result, encoding)
+    _RAISED.update(_IN_CONTEXT.findall(error.diag.context or ""))
+    return error
+
+
+def raised() -> set[str]:
+    """The names of the functions that raised, or that called them, since the last call; without their schemas."""
+    names = set(_RAISED)
+    _RAISED.clear()
+    return names
 
 
 @dataclass(frozen=True)
@@ -161,6 +181,7 @@ def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
     # Whoever asks whether a mutant is killed does not need its smallest example.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), derandomize=True, database=None)
     settings.load_profile("mutation")
+    psycopg.errors.error_from_result = _noted
     arguments = [
         "-q",
         "-p",

@@ -1,7 +1,8 @@
 """Which tests touch which functions: measured once, kept in build/mutation/touched.json.
 
 PostgreSQL counts the calls of functions (track_functions = all), but not those of SQL functions that it plans into
-their callers. So each SQL function gets a setting for the measurement, which keeps it from that.
+their callers. So each SQL function gets a setting for the measurement, which keeps it from that. A call that raises is
+not counted either; the context of the error names it.
 """
 
 import json
@@ -92,8 +93,12 @@ def update(bench: Bench) -> None:
 def _measure(bench: Bench, names: list[str], found: dict[str, Touch]) -> None:
     kept = bench.databases()
     before = _calls(bench.shared)
+    objects: dict[str, set[str]] = {}
+    for path in (ROOT / "sql").rglob("*.sql"):
+        objects.setdefault(path.stem, set()).add(f"{path.relative_to(ROOT / 'sql').parts[0]}.{path.stem}")
     written = time.monotonic()
     for number, name in enumerate(names, 1):
+        session.raised()
         outcome = bench.run(name, limit=400)
         bench.flush()
         after = _calls(bench.shared)
@@ -101,6 +106,7 @@ def _measure(bench: Bench, names: list[str], found: dict[str, Touch]) -> None:
         before = after
         for database in bench.databases() - kept:
             touched.update(_calls(database, attempts=20))
+        touched.update(*(objects.get(raising, set()) for raising in session.raised()))
         bench.forget(kept)
         if bench.clean():
             bench.execute(bench.shared, [_EACH.format("set enable_tidscan = on")])
