@@ -289,6 +289,20 @@ def test_what_a_batch_assigned_counts_for_its_other_tasks(
     assert _numbers(db, query, run) == jobs
 
 
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_a_task_without_any_queue_waits(rolled_back: Connection, profile: str) -> None:
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [{**_world([{"id": 1}, {"id": 2}]), "queues": {}}])
+    run = _call(rolled_back, "default", p_tasks_a_commit=None, p_profile=profile)
+    query = (
+        "select task_id, status, candidates, rejected, not_candidates from brokerage.task_decision where run_id = %s"
+    )
+    decisions = rolled_back.execute(query, [run]).fetchall()
+    assert sorted(decisions) == [(1, "pending", 0, 0, 0), (2, "pending", 0, 0, 0)]
+    assert rolled_back.execute("select * from brokerage.decision").fetchall() == []
+    assert rolled_back.execute("select * from brokerage.assignment").fetchall() == []
+
+
 def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
     """The same tasks, queues and datasets; what one assigns, counts and is decided anew, leaves the other alone."""
     stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'

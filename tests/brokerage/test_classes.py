@@ -234,8 +234,8 @@ def test_slots_are_running_cores_at_hi_and_mid_sites(lab: Db) -> None:
 
 def test_jobs_of_merge_tasks_take_no_slots(lab: Db) -> None:
     """Also where the job itself is not marked as one of merging."""
-    of_ann = {"label": "user", "gshare": "User Analysis", "user": "ann"}
-    tasks: list[dict[str, Any]] = [{"id": 1, "is_merging": True}, {"id": 2, "processing_type": "pmerge"}, {"id": 3}]
+    of_ann: Row = {"label": "user", "gshare": "User Analysis", "user": "ann"}
+    tasks: list[Row] = [{"id": 1, "is_merging": True}, {"id": 2, "processing_type": "pmerge"}, {"id": 3}]
     jobs = [
         running(1, "HI", "ann", task=1, processing_type="panda"), running(2, "HI", "ann", task=2, processing_type=None),
         running(3, "HI", "ann", task=3, processing_type=None), running(4, "HI", "ann", task=2, processing_type="panda"),

@@ -182,3 +182,12 @@ def test_ten_thousand_kinds_of_resources_are_kept(q: Calls) -> None:
     kept = q.rows("select setup, count(*), min(last_seen) > now() - interval '10001 seconds' from"
                   " taskqueue.resource_class group by setup order by setup")  # fmt: skip
     assert kept == [("beside", 10_002, False), ("default", 10_000, True)]
+
+
+def test_each_description_is_noted_with_its_buckets(q: Calls) -> None:
+    q.insert_many([1, 2, 3], Sites=["A"])
+    for site, seconds in (("A", 500), ("A", 5000), ("A", 500), ("B", 300000)):
+        q.match(Site=site, CPUTime=seconds)
+        q.set_clock(NOON + timedelta(minutes=q.value("select count(*) from taskqueue.resource_seen")))
+    rows = q.rows("select resource ->> 'Site', seen_at is not null, seen[1] from taskqueue.known_offer order by 1")
+    assert rows == [("A", True, 500), ("B", True, 300000)]

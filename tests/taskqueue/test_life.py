@@ -311,6 +311,18 @@ def test_cancelling_a_held_job_ends_it(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+def test_a_held_job_that_ends_is_counted_out_once(q: Calls) -> None:
+    q.insert_many([1, 2, 3])
+    queue = q.queue_of(1)
+    q.call("hold", "job", "1")
+    assert q.queues() == {queue: 2}
+    assert q.call("cancel_job", 1) == "ended"
+    assert q.queues() == {queue: 2}
+    assert q.call("cancel_job", 2) == "ended"
+    assert q.queues() == {queue: 1}
+    assert q.inconsistencies() == []
+
+
 # Ids again
 
 

@@ -1,8 +1,10 @@
 """LEASES.md, Limits: limits per site and CE, on running jobs and on the time between matches."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.calls import Calls, Match
@@ -390,3 +392,17 @@ def test_fractions_of_a_second(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1
     t.set_clock(NOON + timedelta(seconds=0.25))
     assert len(take_all(t, Site="S")) == 1
+
+
+def test_a_slot_that_another_transaction_has_locked_is_not_free(
+    connect: Callable[..., psycopg.Connection[Any]],
+) -> None:
+    first, second = Calls(connect()), Calls(connect())
+    first.running_limit("JobTypes", "T", 1)
+    first.insert_many(range(1, 5), JobTypes=["T"])
+    with pytest.raises(ZeroDivisionError), first.connection.transaction():
+        first.take(Site="S")
+        assert second.match(Site="S") is None
+        raise ZeroDivisionError  # the agent's call fails, and gives the slot back
+    assert second.match(Site="S") is not None
+    assert first.match(Site="S") is None
