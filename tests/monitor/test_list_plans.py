@@ -124,6 +124,12 @@ def test_jobs_of_a_task_are_found_by_the_task(full: Calls) -> None:
     assert rows_read(plan, "ended") == rows_read(plan, "lease") == 0
 
 
+def test_what_waits_longest_is_found_by_the_task_queue(full: Calls) -> None:
+    [(found,)] = full.rows("explain (analyze, format json) select * from monitor.first_job where setup = 'default'")
+    assert rows_read(found[0]["Plan"], "job") <= 30
+    assert [row[5] for row in full.rows("select * from monitor.first_job")] == [2 * INSERTED + 1]
+
+
 def test_pages_with_a_filter_go_on_behind_the_window(full: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "WINDOW", 10_000)
     found: list[int] = []

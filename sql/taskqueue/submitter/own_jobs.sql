@@ -1,6 +1,6 @@
 -- Of a private submitter: the TaskQueues of its owner or group, and of each the newest ids by the key of the jobs, a
--- probe for each user priority. Leases are walked by their key, as far as it takes. A function, and no view: conditions
--- of the caller never see a row of somebody else.
+-- probe for each user priority, which is a range: so no index but job_order has the order. Leases are walked by their
+-- key, as far as it takes. A function, and no view: conditions of the caller never see a row of somebody else.
 create or replace function taskqueue.own_jobs(
   p_setup text, p_after bigint default null, p_limit int default null, p_state text default null
 ) returns table (
@@ -33,8 +33,9 @@ begin
        cross join lateral (
          select j.job_id from taskqueue.job j
           where j.setup = p_setup and j.task_queue_id = o.task_queue_id and j.held = h.held
-            and j.user_priority = u.user_priority and j.job_id < coalesce(p_after, 9223372036854775807)
-          order by j.job_id desc limit p_limit) n
+            and (j.user_priority, j.job_id) < (u.user_priority, coalesce(p_after, 9223372036854775807))
+            and j.user_priority >= u.user_priority
+          order by j.user_priority desc, j.job_id desc limit p_limit) n
        where v_identity.private and coalesce(p_state, 'waiting') in ('waiting', 'held')
       union all
       (select j.job_id
