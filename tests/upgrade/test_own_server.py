@@ -1,12 +1,16 @@
 """One's own PostgreSQL, as the how-to page has it: an ordinary owner of the database installs, and then operates."""
 
 import re
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from broker.cli.session import make_partitions
+from broker.upgrade import upgrade
 from tests.commands import Cli, commands
+from tests.monitor.conftest import drop_partitions
 from tests.upgrade.test_grants import creator
 
 __all__ = ["creator"]
@@ -72,3 +76,20 @@ def test_a_login_that_is_nobody_is_sent_to_an_operator(
         except psycopg.Error as error:
             assert error.sqlstate == "PB002"
             assert f"broker identity grant {name} --setup default" in (error.diag.message_hint or "")
+
+
+def test_an_upgrade_makes_the_partitions_of_today_after_a_restore(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """Also where nothing else is to be done: else the first events stay in the default partition for a month."""
+    drop_partitions(db)
+    ahead = "select value from monitor.health where object = 'partitions made ahead'"
+    assert db.execute(ahead).fetchone() == ("none for today",)
+    assert not upgrade(dsn).changed
+    assert db.execute(ahead).fetchone() == ("3 days",)
+
+
+def test_a_command_on_the_embedded_server_makes_the_partitions_of_today(db: psycopg.Connection[Any]) -> None:
+    """Of a server that is used now and then, without `broker run`."""
+    drop_partitions(db)
+    make_partitions(db)
+    ahead = "select value from monitor.health where object = 'partitions made ahead'"
+    assert db.execute(ahead).fetchone() == ("3 days",)
