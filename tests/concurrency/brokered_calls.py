@@ -43,9 +43,10 @@ def _with(which: str, function: str, *more: Any) -> Call:
     return Call(lambda q, s: q.call(function, s.facts[which].job_id, s.facts[which].attempt, *more))
 
 
-def _broker(q: Calls, _: Scene) -> Any:
-    run = "brokerage.open_run(%s, 'production_job', null, 1, false)"
-    return q.rows(f"select brokerage.broker_next(%s, {run})", q.setup, q.setup)
+def _broker(algorithm: str) -> Call:
+    """A run and its first part in one transaction, as of the procedures that commit in between."""
+    run = f"brokerage.open_run(%s, '{algorithm}', null, 1, false)"
+    return Call(lambda q, _: q.rows(f"select brokerage.broker_next(%s, {run})", q.setup, q.setup), passes=True)
 
 
 CALLS = {
@@ -73,7 +74,17 @@ CALLS = {
     "forget": Call(_rows("select lifecycle.forget_ended(%s, 0)"), passes=True),
     "fold": Call(lambda q, _: q.rows("select workload.fold_counts()"), passes=True),
     "maintain": Call(lambda q, _: q.maintain(), passes=True),
-    "broker": Call(_broker, passes=True),
+    "correct counts": Call(_rows("select workload.correct_counts(%s)"), passes=True),
+    "broker": _broker("production_job"),
+    "broker tasks": _broker("production_task"),
+    "classify": Call(lambda q, _: q.connection.execute("call brokerage.classify(%s)", [q.setup]), passes=True),
+    "evaluate": Call(_rows("select brokerage.evaluate_task(%s, 1)"), passes=True),
+    "configure": Call(
+        lambda q, _: q.rows("select resource.set_config(%s, 'NQUEUELIMITSITE_A', '9', 'jobbroker')", q.setup)
+    ),
+    "remove a timeout": Call(_rows("select lifecycle.remove_timeout(%s, 'sent')")),
+    "replica": Call(_rows("select workload.set_replica(%s, 'data', 'DISKA')")),
+    "digest": Call(_rows("select workload.digest_input(%s, '{1}')")),
     "store a task": Call(
         lambda q, _: q.rows("select workload.store(%s, 'task', %s)", q.setup, Jsonb([{"task_id": 2}]))
     ),

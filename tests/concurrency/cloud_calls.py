@@ -64,6 +64,8 @@ CALLS = {
     "start": _call("select instance.start_instances(%s, array[%s]::bigint[])", "other"),
     "lose": _call("select * from instance.lose_instances(%s, array[%s]::bigint[])", "cloud"),
     "lose the other": _call("select * from instance.lose_instances(%s, array[%s]::bigint[])", "other"),
+    "release of empty ones": _call("select instance.release_empty(%s, 1)", passes=True),
+    "limit of the task": _call("select instance.set_task_limit(%s, 1, 1)"),
     "forget": _call("select instance.forget_ended(%s)", passes=True),
     "follow": _call("select * from instance.follow_taskqueues(%s)", passes=True),
     "expire": _call("select * from lifecycle.expire_leases(%s)", passes=True),

@@ -123,6 +123,7 @@ RECONFIGURING = {
         "hold of the owner": lambda q, _: q.call("hold", "owner", "alice"),
         "set a group": lambda q, _: q.call("set_group", "users", 5.0),
         "set ten_first": lambda q, _: q.settings(ten_first=True),
+        "platforms": lambda q, _: q.call("set_platform_compatibility", "x86_64-el9", ["x86_64-el8"]),
         "load of leases": _load_leases,
         "remove the setup": lambda q, _: q.call("remove_setup"),
     }.items()

@@ -6,19 +6,23 @@ kept. BROKER_TEST_ALL_RACES=1 also tries each moment at which a transaction may 
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from tests import calls
 from tests.calls import Calls
 from tests.concurrency import brokered_calls, cloud_calls, matching_calls
 from tests.concurrency.permutations import ROLLBACK, Scene
 from tests.concurrency.serial import Family, compare, play, session, short_orders
+from tests.lifecycle import grids
 
 ALL = bool(os.environ.get("BROKER_TEST_ALL_RACES"))
-MATCHING = matching_calls.FAMILY
+MATCHING, BROKERED = matching_calls.FAMILY, brokered_calls.FAMILY
 _numbers = itertools.count(1)
 
 
@@ -38,8 +42,36 @@ def new_scene(new_database_of_module: str) -> Iterator[Callable[[], Scene]]:
         yield make
 
 
-FAMILIES = {"matching": matching_calls.FAMILY, "brokered": brokered_calls.FAMILY, "cloud": cloud_calls.FAMILY}
+FAMILIES = {"matching": MATCHING, "brokered": BROKERED, "cloud": cloud_calls.FAMILY}
 NAMES = [(family, name) for family, found in FAMILIES.items() for name in found.calls]
+
+
+# Public calls that write and are in no family.
+NOT_TRIED = {
+    "commits in between; its parts are tried": "broker_jobs broker_tasks broker_analysis watch watch_step close_run",
+    "of the installation, not of a setup": """
+        set_profile remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics""",
+    "of loops, by tests/lifecycle and tests/cli": "lead stand_down forget_loop",
+    "as another that is tried": """
+        match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
+        make_isolated_setup""",
+}
+
+
+def test_every_public_call_that_writes_is_tried(rolled_back: psycopg.Connection[Any]) -> None:
+    """Or stands above, with the reason."""
+    public = rolled_back.execute("""
+        select p.proname from pg_proc p
+         where p.pronamespace in (select to_regnamespace(n) from unnest(%s::text[]) n) and p.provolatile = 'v'
+           and exists (select from resource.installation_role r
+                        where r.kind in ('agent', 'submitter', 'operator')
+                          and has_function_privilege(r.role_name, p.oid, 'execute'))""",
+        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance"]],
+    ).fetchall()  # fmt: skip
+    files = [*Path(__file__).parent.glob("*_calls.py"), Path(calls.__file__), Path(grids.__file__)]
+    words = set(re.findall(r"[a-z_]+", "".join(file.read_text() for file in files)))
+    left = {name for (name,) in public} - words
+    assert left == set(" ".join(NOT_TRIED.values()).split())
 
 
 def pairs(family: Family, name: str) -> list[tuple[int, str]]:
@@ -76,12 +108,19 @@ def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
         ("matching", "hold of the owner"),
         ("brokered", "broker"),
         ("brokered", "store a task"),
+        ("brokered", "replica"),
         ("cloud", "add"),
     ],
 )
 def test_a_setup_removed_meanwhile(new_scene: Callable[[], Scene], family: str, name: str) -> None:
     """Nothing of it is left behind, and who waited for the removal finds no setup, or makes it anew."""
     assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
+
+
+@pytest.mark.parametrize("name", ["configure", "digest", "broker"])
+def test_the_same_call_twice(new_scene: Callable[[], Scene], name: str) -> None:
+    """Two programs that import or configure the same: one waits for the other, and neither fails."""
+    assert compare(BROKERED, new_scene, [name, name]) > 2
 
 
 @pytest.mark.drawn

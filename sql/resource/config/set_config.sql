@@ -45,11 +45,14 @@ begin
       using errcode = 'PB001', hint = 'A number is 0, or within 1e-15 and 1e15; a time is at most a million hours.';
   end if;
   v_app := coalesce(p_app, v_known.app, 'jedi');
-  delete from resource.config c
-   where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = v_key;
-  if v_value is not null then
+  if v_value is null then
+    delete from resource.config c
+     where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = v_key;
+  else
     insert into resource.config (setup, app, component, key, value)
-    values (v_setup, v_app, v_component, v_key, v_value);
+    values (v_setup, v_app, v_component, v_key, v_value)
+    on conflict on constraint config_once do update
+       set value = excluded.value;
   end if;
 end $$;
 

@@ -7,6 +7,7 @@ declare
   v_digested bigint;
 begin
   perform resource.identify(p_setup);
+  perform pg_advisory_xact_lock(hashtext('digest_input'), hashtext(p_setup));  -- two at once make the same rows
   delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
   insert into workload.input_digest (setup, task_id, files, size, shared_files, primary_files, jobs, job_events,
                                      job_input_mb, job_input_bytes, events)

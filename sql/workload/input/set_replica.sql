@@ -6,6 +6,7 @@ create or replace function workload.set_replica(
 language plpgsql security definer set search_path = workload, pg_temp as $$
 begin
   perform resource.identify(p_setup);
+  perform from resource.setup s where s.setup = p_setup for key share;  -- somebody may be removing it
   if not exists (select from workload.dataset d where d.setup = p_setup and d.dataset = p_dataset) then
     raise exception 'dataset % does not exist in setup %', coalesce(p_dataset, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it first: broker load.';
