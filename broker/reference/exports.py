@@ -20,6 +20,7 @@ def pages() -> Iterator[Page]:
     ]
     lead = (
         "Exports of other systems that load as these systems write them, in the order in which they are loaded. "
+        "A file is JSON, lines of JSON, or (rows) a table, .csv or .tsv, with the columns in the first line. "
         "[Import](../how-to/import.md) shows them at work."
     )
     yield page("exports.md", "Exports", lead, entries)

@@ -132,7 +132,7 @@ def test_what_is_not_whole_is_refused(db: Connection, tables: Any, named: str) -
         ("other.csv", "a\n", "has no tables tq_"),
         ("tq_Jobs.csv", "TQId,JobId\n1\n", "row 1 has 1 columns of 2"),
         ("tq_Jobs.json", "{}", "is {}, not an array"),
-        ("tq_Jobs.json", "[", "tq_Jobs.json: "),
+        ("tq_Jobs.json", "[", "tq_Jobs.json is not JSON"),
     ],
 )
 def test_files_that_are_no_tables(tmp_path: Path, name: str, text: str, named: str) -> None:

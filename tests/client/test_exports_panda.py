@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -229,6 +230,17 @@ def test_pilots_of_queues_that_are_there(db: Connection, value: Any) -> None:
     found = held(db)["queues"]
     assert found["NORTH_PQ"] == {"panda_site": "NORTH", "pilots": {"getjob": 5, "updatejob": 7}}
     assert "GONE" not in found
+
+
+def test_counts_come_as_tables_too(db: Connection, tmp_path: Path) -> None:
+    world.load(db, [HELD])
+    (tmp_path / "pilots.csv").write_text('"SITE","GETJOB","UPDATEJOB","FLAG"\r\n"NORTH_PQ","5","7","production"\r\n')
+    (tmp_path / "jobs.tsv").write_text("computingSite\tjobStatus\tgshare\tnjobs\nNORTH_PQ\trunning\tMC\t4\n")
+    for export, name in (("pilots", "pilots.csv"), ("job-counts", "jobs.tsv")):
+        assert exports.load(db, export, exports.read(tmp_path / name, lambda path: path.read_text())).lacking == []
+    found = held(db)
+    assert found["queues"]["NORTH_PQ"]["pilots"] == {"getjob": 5, "updatejob": 7}
+    assert found["statistics"] == [{"queue": "NORTH_PQ", "gshare": "MC", "status": "running", "njobs": 4}]
 
 
 def test_workers_are_summed_by_queue(db: Connection) -> None:

@@ -54,8 +54,9 @@ def test_lines_of_json_are_read_as_they_come(tmp_path: Path) -> None:
     lines.write_text(json.dumps({"mc:set": FILES}, indent=2))
     assert exports.read(lines, lambda path: path.read_text()) == {"mc:set": FILES}
     lines.write_text('{"a": 1}\n{"a": }\n')
-    with pytest.raises(errors.BadRequest, match=r"lines\.json is not JSON"):
+    with pytest.raises(errors.BadRequest, match=r"lines\.json is not JSON") as caught:
         exports.read(lines, lambda path: path.read_text())
+    assert "lines of JSON, or a table" in str(caught.value.hint)
 
 
 def test_replicas_of_datasets_keep_the_files(db: Connection) -> None:

@@ -7,18 +7,19 @@ what is measured at them, links their closeness, storages their space, and tasks
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
-from pathlib import Path
 from typing import Any
 
 from broker.database import Connection
 from broker.errors import BadRequest
-from broker.json_text import parse as parse_text
 from broker.known_exports import EXPORTS, is_like, recognise
-from broker.world import SECTIONS, parse_json, tables
+from broker.world import SECTIONS, tables
 from broker.world import load as load_worlds
 from broker.world.exports import counts, cric, dirac, jedi, rucio
+from broker.world.exports.files import read
 from broker.world.exports.made import Made
 from broker.world.shape import Part, Reading
+
+__all__ = ["EXPORTS", "Imported", "load", "read"]
 
 _MADE: Mapping[str, Callable[[str, Any], Made]] = {
     "rucio-usage": rucio.usage,
@@ -50,20 +51,6 @@ class Imported:
     ignored: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
     jobs: int = 0
-
-
-def read(file: Path, text: Callable[[Path], str]) -> Any:
-    """The value of a file: JSON, lines of JSON, or the tables of a folder. text: reads the text of a file."""
-    if file.is_dir():
-        return dirac.read_folder(file)
-    found = text(file)
-    first, _, more = found.lstrip().partition("\n")
-    if more.strip() and first.rstrip().endswith("}"):
-        try:
-            return [parse_text(line) for line in found.splitlines() if line.strip()]
-        except ValueError:
-            pass  # one object on several lines, or no JSON at all: the error names where
-    return parse_json(found, str(file))
 
 
 def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:

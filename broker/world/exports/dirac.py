@@ -5,14 +5,10 @@ array of rows with DIRAC's columns. Files of a folder are one table each: TABLE.
 columns in the first line, or TABLE.txt beside TABLE.sql, as mysqldump --tab writes them.
 """
 
-import csv
-import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.json_text import parse
 from broker.world.exports.made import Made, integer, rows_of
 from broker.world.shape import Row, require
 
@@ -23,8 +19,6 @@ _OLDER = ("PilotTypes", "SubmitPools", "GridMiddlewares", "LHCbPlatforms")
 """Conditions of older releases, and of extensions."""
 
 _RAM = "tq_RAM_requirements"
-_NULL = ("NULL", "\\N")
-_COLUMN = re.compile(r"^\s*`(\w+)`", re.MULTILINE)
 
 
 def task_queues(name: str, value: Any) -> Made:
@@ -93,44 +87,3 @@ def _queue(found: Mapping[int, Row], where: str, row: Row) -> Row:
             "dump all tables in one transaction: mysqldump --single-transaction",
         )
     return found[number]
-
-
-def read_folder(folder: Path) -> dict[str, list[Row]]:
-    """The tables of a folder by name. Raises BadRequest for a folder without tables, and for files that are none."""
-    tables: dict[str, list[Row]] = {}
-    for file in sorted(folder.iterdir()):
-        if file.stem.lower().startswith("tq_") and file.suffix in (".json", ".csv", ".tsv", ".txt"):
-            if file.stem in tables:
-                raise BadRequest(f"{file}: the table is there twice", "leave one file a table in the folder")
-            try:
-                tables[file.stem] = _table(file)
-            except (ValueError, IndexError, csv.Error) as error:
-                raise BadRequest(
-                    f"{file}: {error}", "a table is JSON, or lines with the columns in the first"
-                ) from None
-    if not tables:
-        raise BadRequest(f"{folder} has no tables tq_*", "its files are tq_TaskQueues.tsv, tq_Jobs.tsv, ...")
-    return tables
-
-
-def _table(file: Path) -> list[Row]:
-    """The rows of a file; those of mysqldump --tab have their columns in the file of the same name with .sql."""
-    text = file.read_text(encoding="utf-8")
-    if file.suffix == ".json":
-        value = parse(text)
-        require(list, str(file), value)
-        return list(value)
-    definition = file.with_suffix(".sql")
-    is_csv = file.suffix == ".csv"
-    lines = list(
-        csv.reader(text.splitlines(), strict=True)
-        if is_csv
-        else csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    )
-    columns = _COLUMN.findall(definition.read_text(encoding="utf-8")) if definition.exists() else lines.pop(0)
-    for number, line in enumerate(lines, 1):
-        if len(line) != len(columns):
-            raise ValueError(f"row {number} has {len(line)} columns of {len(columns)}")
-    return [
-        {key: None if entry in _NULL else entry for key, entry in zip(columns, line, strict=True)} for line in lines
-    ]

@@ -1,0 +1,77 @@
+"""Files of exports: JSON, lines of JSON, tables, and folders of tables."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from broker.errors import BadRequest
+from broker.json_text import parse
+from broker.world.shape import Row, require
+
+_TABLES = (".csv", ".tsv", ".txt")
+_NULL = ("NULL", "\\N")
+_COLUMN = re.compile(r"^\s*`(\w+)`", re.MULTILINE)
+_FORMS = "an export is JSON, lines of JSON, or a table (.csv or .tsv) with the columns in the first line"
+
+
+def read(file: Path, text: Callable[[Path], str]) -> Any:
+    """The value of a file, or the tables of a folder by name. text: reads the text of a file. Raises BadRequest."""
+    if file.is_dir():
+        return _folder(file, text)
+    return _table(file, text) if file.suffix in _TABLES else _json(file, text(file))
+
+
+def _json(file: Path, text: str) -> Any:
+    """The JSON of a text, or a list of the JSON of its lines."""
+    first, _, more = text.lstrip().partition("\n")
+    if more.strip() and first.rstrip().endswith("}"):
+        try:
+            return [parse(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            pass  # one object on several lines, or no JSON at all: the error names where
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise BadRequest(f"{file} is not JSON: {error}", _FORMS) from None
+
+
+def _folder(folder: Path, text: Callable[[Path], str]) -> dict[str, list[Row]]:
+    """The tables of a folder, whose files are named after them."""
+    tables: dict[str, list[Row]] = {}
+    for file in sorted(folder.iterdir()):
+        if file.stem.lower().startswith("tq_") and file.suffix in (".json", *_TABLES):
+            if file.stem in tables:
+                raise BadRequest(f"{file}: the table is there twice", "leave one file a table in the folder")
+            tables[file.stem] = _rows(file, _json(file, text(file))) if file.suffix == ".json" else _table(file, text)
+    if not tables:
+        raise BadRequest(f"{folder} has no tables tq_*", "its files are tq_TaskQueues.tsv, tq_Jobs.tsv, ...")
+    return tables
+
+
+def _rows(file: Path, value: Any) -> list[Row]:
+    require(list, str(file), value)
+    return list(value)
+
+
+def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
+    """The rows of a table; one of mysqldump --tab has its columns in the file of the same name with .sql."""
+    definition = file.with_suffix(".sql")
+    stream = io.StringIO(text(file), newline="")
+    try:
+        lines = list(
+            csv.reader(stream, strict=True)
+            if file.suffix == ".csv"
+            else csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        )
+        columns = _COLUMN.findall(text(definition)) if definition.exists() else lines.pop(0)
+    except (csv.Error, IndexError) as error:
+        raise BadRequest(f"{file}: {error or 'it has no lines'}", _FORMS) from None
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(columns):
+            raise BadRequest(f"{file}: row {number} has {len(line)} columns of {len(columns)}", _FORMS)
+    return [
+        {key: None if entry in _NULL else entry for key, entry in zip(columns, line, strict=True)} for line in lines
+    ]
