@@ -193,3 +193,15 @@ def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psyco
     assert q.match(Site="S") is None
     q.insert(1)
     assert q.match(Site="S") is not None
+
+
+def test_a_request_for_one_job_is_not_the_known_description(rolled_back: psycopg.Connection[Any]) -> None:
+    q = Calls(rolled_back)
+    q.insert_many(range(1, 40))
+    for _ in range(3):
+        q.take(Site="A")
+    waiting = [n for n in range(1, 40) if q.state(n) == "waiting"]
+    for wanted in (waiting[-1], waiting[0]):
+        assert q.take(Site="A", JobID=wanted).job_id == wanted
+    assert q.match(Site="A", JobID=99) is None
+    assert q.value("select count(*) from taskqueue.known_offer where resource ? 'JobID'") == 0

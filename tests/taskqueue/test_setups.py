@@ -74,7 +74,16 @@ class Story:
         return sorted((self.name(row[0]) or "", row[1], round(row[2], 6), row[3]) for row in rows)
 
     def settings(self) -> Iterator[Any]:
-        """Groups, limits, settings."""
+        """Groups, limits, settings. Numbers begin at 1, as those of a setup that comes from another server may."""
+        for table, column in (
+            ("task_queue", "task_queue_id"),
+            ("definition", "definition_id"),
+            ("posting_list", "list_id"),
+            ("site_limit", "limit_id"),
+        ):
+            sequence = f"pg_get_serial_sequence('taskqueue.{table}', '{column}')"
+            self.q.rows(f"select setval({sequence}, coalesce(max({column}), 0) + 1, false) from taskqueue.{table}"
+                        " where setup = %s", self.q.setup)  # fmt: skip
         self.q.set_clock(NOON)
         self.q.settings(queue_size=3)
         self.q.set_group("users", 2000, sharing=True)
