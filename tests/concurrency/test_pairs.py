@@ -269,14 +269,16 @@ def test_a_release_while_the_buckets_change(stage: Stage) -> None:
 
 
 def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
-    """The queue vanished; an insert opens it anew, and the returned job goes there too."""
+    """The queue vanished, and an insert opens it anew. The agent waits for nobody: its job opens a second one."""
     stage.observer.insert(1)
     match = stage.observer.take()
     stage.observer.call("delete_empty_queues")
     queue = stage.first.insert(2)
-    _, back = meanwhile(stage, lambda q: q.call("release_job", 1, match.attempt))
-    assert back == queue
-    assert stage.observer.queues() == {queue: 2}
+    waited, back = meanwhile(stage, lambda q: q.call("release_job", 1, match.attempt))
+    assert not waited and back != queue
+    assert stage.observer.queues() == {queue: 1, back: 1}
+    assert {match.job_id for match in stage.observer.match_many(3)} == {1, 2}
+    assert stage.observer.inconsistencies() == []
 
 
 def test_an_insert_of_an_id_that_is_being_released(stage: Stage) -> None:
