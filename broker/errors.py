@@ -73,6 +73,7 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
 }
 
 
+_UNREADABLE = ("22007", "22008", "22P02", "22P05")  # no time, a time that there is not, no such value, NUL
 _MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
 
@@ -99,6 +100,8 @@ def from_database(error: psycopg.Error) -> BrokerError:
             "a procedure that commits as it goes (brokerage.broker_jobs) needs a connection in autocommit, outside any"
             " transaction block or function; within one give p_tasks_a_commit => null"
         )
+    if error.sqlstate in _UNREADABLE and hint is None:
+        hint = 'a value is not of its type: an interval is "1 day", a time is 2026-04-01T12:00:00Z'
     if error.sqlstate in _MIXED_UP and hint is None:
         hint = "a pooler mixes up prepared statements, as PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off"
     if error.sqlstate == "42501" and hint is None:

@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
@@ -80,7 +81,10 @@ def names_a_value(message: str, arguments: Sequence[str | None]) -> bool:
     words = [argument[:12] for argument in arguments if argument is not None]
     for argument in arguments:
         for text, word in re.findall(r'"((?:[^"\\]|\\.)*)"|([^\s",:\[\]{}]+)', argument or ""):
-            words.append(word or (json.loads(f'"{text}"') if "\\u" in text else text))
+            words += [word, text]
+            if "\\" in text:
+                with suppress(ValueError):  # no JSON
+                    words.append(json.loads(f'"{text}"'))
     words += [json.dumps(word)[1:-1] for word in words]
     return any(word.lstrip("-")[:12] in message for word in words if word)
 

@@ -124,6 +124,7 @@ def test_values_are_shortened_in_errors(calls: Calls) -> None:
         (["tasks", "--limit", "1", "--user", "\udcff"], "is not UTF-8"),
         (["jobs", "--task", str(2**63)], "Invalid value for '--task'"),
         (["assign", "jobs", "--task", str(-(2**64))], "Invalid value for '--task'"),
+        (["setup", "forget-ended", "--older-than", "x"], "hint:  a value is not of its type"),
         (["load", "/proc/self/mem"], "cannot read /proc/self/mem"),
     ],
 )
