@@ -70,7 +70,8 @@ class Runner:
         """The tests that touch the object, the likeliest killer first, as many as fit into the time.
 
         Likely are a test that killed a mutant of the object, one of its test function, one that touches few functions.
-        Of the cases of one test function one comes before the second of any, so that those that run are not all alike.
+        The second case of a test function, and the next test of a module, come later than they would alone, so that the
+        tests that run are not all alike.
         """
         wanted = self._users.get(mutant.name, {mutant.name})
         schema = mutant.name.split(".")[0]
@@ -95,8 +96,9 @@ class Runner:
         }
         cases: Counter[str] = Counter()
         for name in sorted(touching, key=touching.__getitem__):
-            cases[_function(name)] += 1
-            touching[name] *= cases[_function(name)]
+            module = name.partition("::")[0]
+            cases.update([module, _function(name)])
+            touching[name] *= cases[_function(name)] * (1 + cases[module] / 4)
         names: list[str] = []
         left = self._seconds
         for name in sorted(touching, key=touching.__getitem__):

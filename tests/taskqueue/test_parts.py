@@ -104,3 +104,13 @@ def test_refusals_name_what_is_null(q: Calls) -> None:
         element = Jsonb([{"job_id": job_id, "attempt": "x"}])
         state, message = q.refusal(lambda element=element: q.call_rows("report_jobs", element))  # type: ignore[misc]
         assert (state, f"job_id of element 1 is {shown}" in message) == ("PB001", True)
+
+
+def test_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
+    strict = q.rows("select key from taskqueue.description_key where may_be_strict order by key")
+    assert strict == [("GridCE",), ("JobType",), ("Platform",), ("Site",)]
+    for name, *_ in q.rows("select key from taskqueue.description_key"):
+        if (name,) not in strict:
+            assert q.refusal(lambda name=name: q.settings(strict_keys=[name]))[0] == "PB001"  # type: ignore[misc]
+    required = q.rows("select distinct canonical_key from taskqueue.requirement_key where is_required order by 1")
+    assert required == [("CPUTime",), ("OwnerDN",), ("OwnerGroup",)]
