@@ -34,7 +34,8 @@ CASES: list[tuple[Row, str, Row, Row]] = [
      {"users": 1}),
     ({"gshare": "B", "user": "ann"}, "TAPED", {"user_queued": 1, "users": 1, "users_running": 90}, {"users": 2}),
     ({}, "TAPED", {"user_queued": None, "user_running": None, "users": 1, "users_running": 0,
-                   "to_running_rate": 0}, {}),
+                   "to_running_rate": 0}, {"users": 2}),
+    ({"user": "dan"}, "TAPED", {"user_queued": 2, "user_running": 0, "users": 1}, {"users": 2}),
     ({"gshare": "C"}, "TAPED", {"users_running": 20, "to_running_rate": 24}, {}),
     ({"failures": {"Q": {"failed": 1, "closed": 20, "finished": 300}}}, "Q",
      {"failed": 1, "closed": 20, "finished": 300}, {}),
@@ -101,7 +102,10 @@ def _world() -> Row:
         },
         "user_queue_statistics": {
             "Q": {"A": {"ann": {"queued": 3, "running": 40}, "bob": {"queued": 5, "running": 6}}},
-            "TAPED": {"B": {"ann": {"queued": 1, "running": 2}, "_total": {"queued": 70, "running": 90}}},
+            "TAPED": {
+                "A": {"dan": {"queued": 2}},
+                "B": {"ann": {"queued": 1, "running": 2}, "_total": {"queued": 70, "running": 90}},
+            },
         },
         "to_running_rate": {"Q": {"A": 7}, "TAPED": 30},
         "statistics": [

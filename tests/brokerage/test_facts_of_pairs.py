@@ -83,6 +83,7 @@ CASES: list[tuple[Row, str, Row]] = [
     ({"input": ["both"]}, "Q", {**_there(2, 3), "input_is_local": True}),
     ({"input": ["mixed"]}, "Q", _there(1, 1, 2, 3)),
     ({"input": ["none"]}, "Q", _there(0, 0)),
+    ({"input": ["empty"]}, "Q", {**_there(0, 0), "input_is_local": True}),
     ({"input": ["whole and part"]}, "Q", _there(2, 3)),
     ({"input": ["taped and part"]}, "Q", _there(0, 0, 2, 3)),
     ({"input": ["own", "first"]}, "Q", {**_there(1, 4), "input_is_local": False}),
@@ -156,6 +157,7 @@ def _world(cases: list[tuple[Row, str, Row]]) -> Row:
             "master": {"files": files, "replicas": {"DISK": {}}, "site": "Q"},
             "own": {"files": [own], "replicas": {"DISK": {}}},
             "two of three": {"files": [*files, own], "replicas": {"DISK": {"lfns": ["a", "c"]}}},
+            "empty": {"files": [], "replicas": {"DISK": {}}},
             "shares": {"files": [own, files[0]], "replicas": {"DISK": {}}},
             "tapes one": {"files": [own, files[0]], "replicas": {"TAPE": {}}},
             "part of shared": {"files": [own, *files], "replicas": {"DISK": {"lfns": ["a"]}}},
@@ -176,6 +178,7 @@ def test_facts_of_pairs(rolled_back: Db, profile: str) -> None:
     for link in other["links"]:
         link |= {"queued": 77, "closeness": -1, "mbps_1h": 77}
     other["statistics"] *= 2
+    other["queues"] = {name: {**queue, "astorages": {}} for name, queue in QUEUES.items()}
     rolled_back.execute("select 1")
     world.load(rolled_back, [other], "other")
     world.load(rolled_back, [one], "facts")

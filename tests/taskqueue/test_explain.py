@@ -191,3 +191,11 @@ def test_each_description_is_noted_with_its_buckets(q: Calls) -> None:
         q.set_clock(NOON + timedelta(minutes=q.value("select count(*) from taskqueue.resource_seen")))
     rows = q.rows("select resource ->> 'Site', seen_at is not null, seen[1] from taskqueue.known_offer order by 1")
     assert rows == [("A", True, 500), ("B", True, 300000)]
+
+
+def test_an_empty_text_is_noted_as_no_key(q: Calls) -> None:
+    """So are an empty list, and a list of one value as that value."""
+    q.insert(1)
+    q.match(Site="", GridCE=["A"], Platform=[], JobType=["b", "a", "b"], CPUTime=499)
+    rows = q.rows("select resource from taskqueue.resource_seen")
+    assert rows == [({"GridCE": "A", "JobType": ["a", "b"], "CPUTime": 0},)]

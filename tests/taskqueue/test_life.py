@@ -114,6 +114,15 @@ def test_a_match_is_a_lease(q: Calls, match: Match) -> None:
     assert (q.state(1), q.queue_of(1)) == ("leased", None)
 
 
+def test_leases_of_a_batch_last_as_long_as_others(q: Calls) -> None:
+    q.settings(lease_time="20 minutes")
+    q.insert_many([1, 2, 3])
+    q.match_many(2)
+    q.match()
+    rows = q.rows("select job_id, (expires_at - matched_at)::text from taskqueue.lease order by 1")
+    assert rows == [(1, "00:20:00"), (2, "00:20:00"), (3, "00:20:00")]
+
+
 def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
     assert report(q, match.attempt)[0] == "continue"
     assert q.value("select state from taskqueue.lease") == "running"

@@ -95,7 +95,7 @@ def test_what_a_job_is_at_each_step_of_its_life(q: Calls) -> None:
 
 
 def test_refusals_name_what_is_null(q: Calls) -> None:
-    limit = q.refusal(lambda: q.call("set_limit", "running", "S", None, "JobTypes", None, 1))
+    limit = q.refusal(lambda: q.call("set_limit", "running", "S", "C", "JobTypes", None, 1))
     assert limit[0] == "PB001"
     assert "null" in limit[1]
     reports = q.refusal(lambda: q.call_rows("report_jobs", None))
@@ -114,3 +114,11 @@ def test_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
             assert q.refusal(lambda name=name: q.settings(strict_keys=[name]))[0] == "PB001"  # type: ignore[misc]
     required = q.rows("select distinct canonical_key from taskqueue.requirement_key where is_required order by 1")
     assert required == [("CPUTime",), ("OwnerDN",), ("OwnerGroup",)]
+
+
+def test_keys_that_a_setup_requires_of_a_description(q: Calls) -> None:
+    q.insert(1)
+    q.settings(required_keys=["CPUTime", "Site", "Tag"])
+    for missing in ({}, {"Site": "A"}, {"Site": "", "Tag": "t"}, {"Site": [], "Tag": "t"}, {"Site": [""], "Tag": "t"}):
+        assert q.refusal(lambda missing=missing: q.match(**missing))[0] == "PB001"  # type: ignore[misc]
+    assert q.take(Site="A", Tag="t").job_id == 1

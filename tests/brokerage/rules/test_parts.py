@@ -127,6 +127,13 @@ def test_expressions_that_are_too_complex(rolled_back: Db) -> None:
     assert {each: value(rolled_back, "pattern_problem", each) for each in problems} == problems
 
 
+def test_architectures_that_can_be_read(rolled_back: Db) -> None:
+    for readable in ("x86_64-centos7-gcc8-opt#*-intel", "#*", "#x86.*", "#x86_64-*-avx2&nvidia", "", None):
+        assert value(rolled_back, "architecture_problem", readable) is None, readable
+    for unreadable in ("#(", "#a+" + "a+" * 101):
+        assert value(rolled_back, "architecture_problem", unreadable) is not None, unreadable
+
+
 def test_published_hardware(rolled_back: Db) -> None:
     rows = [{"type": "cpu", "arch": ["x"], "vendor": "v", "n": 1}, {"type": "gpu", "model": []}, {"arch": ["y"]}, 7]
     found = value(rolled_back, "published_hardware", Jsonb(rows))
