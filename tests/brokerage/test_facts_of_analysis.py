@@ -83,6 +83,7 @@ TASKS: list[tuple[Row, Row, Row]] = [
     ({"input": ["inside"]}, {}, {"input_problem": None, "wan_problem": AWAY.format("inside")}),
     ({"input": ["outside"]}, {}, {"input_problem": None, "wan_problem": None}),
     ({"input": ["most"]}, {}, {"input_problem": None}),
+    ({"input": ["one missing"]}, {}, {"input_problem": None}),
     ({"input": ["less"]}, {}, {"input_problem": PROBLEM.format("less")}),
     ({"input": ["pseudo"]}, {"is_distributed": False}, {"input_problem": None, "wan_problem": None}),
 ]  # fmt: skip
@@ -128,6 +129,7 @@ def _world() -> Row:
             "inside": {"files": _files(2), "replicas": {"NO_WAN": {}}},
             "outside": {"files": _files(2), "replicas": {"NO_LAN": {}}},
             "most": {"files": _files(5), "replicas": {"D1": {"found": 3, "total": 5}}},
+            "one missing": {"files": _files(2), "replicas": {"D1": {"found": 1, "total": 2}}},
             "less": {"files": _files(5), "replicas": {"D1": {"found": 2, "total": 5}}},
             "pseudo": {"type": "pseudo_input", "files": _files(1)},
         },

@@ -189,3 +189,30 @@ def test_needs_of_facts_that_are_unknown(rolled_back: Db) -> None:
             case(half + 1, t_out_disk_bytes=half + 1, t_out_disk_per_event=True, t_job_events=1),
             case(half * 2, t_out_disk_bytes=half, t_job_input_mb=2, t_job_events=9),
         ])  # fmt: skip
+
+
+def test_attributes_that_a_site_accepts(rolled_back: Db) -> None:
+    cases: dict[tuple[Any, str, bool], tuple[bool, bool]] = {
+        ("a", "*", False): (True, True), ("excl", "*", False): (False, False), (None, "*", False): (True, True),
+        (None, "a", True): (False, False), ("any", "a", False): (True, True), ("", "a", False): (True, False),
+        ("a", "a", False): (True, True), ("b", "a", False): (False, False), ("excl", "excl", False): (False, True),
+        ("abc", "a.c", True): (True, True), ("abc", "a.c", False): (False, False), ("xabc", "a.c", True): (False, False),
+        ("excl", "ex.*", True): (False, True), ("a(", "a(", True): (True, True), ("b", "a(", True): (False, False),
+    }  # fmt: skip
+    found = {
+        (listed, wanted, pattern): tuple(
+            value(
+                rolled_back, "accepts_attribute", None if listed is None else Jsonb([listed]), wanted, pattern, profile
+            )
+            for profile in ("documented", "panda2026")
+        )
+        for listed, wanted, pattern in cases
+    }
+    assert found == cases
+
+
+def test_which_choice_takes_the_first_of_zeros(rolled_back: Db) -> None:
+    asked = [(profile, algorithm) for profile in ("documented", "panda2026")
+             for algorithm in ("production_task", "production_job", "analysis_job")]  # fmt: skip
+    found = [each for each in asked if value(rolled_back, "takes_first_of_zeros", *each)]
+    assert found == [("panda2026", "production_task")]
