@@ -196,7 +196,8 @@ def test_attributes_that_a_site_accepts(rolled_back: Db) -> None:
         ("a", "*", False): (True, True), ("excl", "*", False): (False, False), (None, "*", False): (True, True),
         (None, "a", True): (False, False), ("any", "a", False): (True, True), ("", "a", False): (True, False),
         ("a", "a", False): (True, True), ("b", "a", False): (False, False), ("excl", "excl", False): (False, True),
-        ("abc", "a.c", True): (True, True), ("abc", "a.c", False): (False, False), ("xabc", "a.c", True): (False, False),
+        ("abc", "a.c", True): (True, True), ("abc", "a.c", False): (False, False),
+        ("xabc", "a.c", True): (False, False),
         ("excl", "ex.*", True): (False, True), ("a(", "a(", True): (True, True), ("b", "a(", True): (False, False),
     }  # fmt: skip
     found = {
