@@ -31,7 +31,9 @@ class Screen:
     def __init__(self, dsn: str, *arguments: str) -> None:
         self.end, inner = pty.openpty()
         ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        program = [sys.executable, "-c", "from broker.cli import main; main()", *arguments]
+        # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
+        attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        program = [sys.executable, "-c", f"{attentive}; from broker.cli import main; main()", *arguments]
         environment = {**os.environ, "BROKER_DSN": dsn, "TERM": "xterm", "NO_COLOR": "1"}
         for name in ("COLUMNS", "LINES", "FORCE_COLOR"):
             environment.pop(name, None)

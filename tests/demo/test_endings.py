@@ -75,7 +75,7 @@ def interrupt():
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, lambda *_: None)
     threading.Thread(target=interrupt, daemon=True).start()
-    with Agents(Plan("default", Target(sys.argv[1], "given"), lhcb.resources, 0.5), agents=2, processes=2) as agents:
+    with Agents(Plan("default", Target(sys.argv[1], "given"), lhcb.resources, 4), agents=2, processes=2) as agents:
         print(sum(len(batch.seconds) for batch in agents.batches(60)) > 0)
 """
 
