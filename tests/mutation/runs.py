@@ -92,7 +92,7 @@ class Runner:
         touching = {
             name: cost(name, touch)
             for name, touch in self._touched.items()
-            if touch.passed and wanted & set(touch.functions)
+            if touch.passed and (wanted & set(touch.functions) or self._names(name, mutant.name))
         }
         cases: Counter[str] = Counter()
         for name in sorted(touching, key=touching.__getitem__):
@@ -106,6 +106,10 @@ class Runner:
                 names.append(name)
                 left -= self._touched[name].seconds
         return names
+
+    def _names(self, test: str, name: str) -> bool:
+        """Whether a test names a view, whose reading is not counted."""
+        return name in self._users and self._bench.mentions(test, name)
 
     def _decide(self, mutant: Mutant, names: list[str]) -> Result:
         bench = self._bench

@@ -92,8 +92,15 @@ class Bench:
 
     def text(self, name: str) -> str:
         """A digest of the source of a test."""
+        return sha256(self._source(name).encode()).hexdigest()[:12]
+
+    def mentions(self, name: str, text: str) -> bool:
+        """Whether a text stands in the source of a test."""
+        return text in self._source(name)
+
+    def _source(self, name: str) -> str:
         function = getattr(self.items[name], "function", None)
-        return sha256(inspect.getsource(function).encode()).hexdigest()[:12] if function else ""
+        return inspect.getsource(function) if function else ""
 
     def clean(self) -> bool:
         """Make the shared database anew, if a test has left something committed in it; whether that was so."""
