@@ -257,8 +257,6 @@ def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) ->
         things = counted(changed, "job" if kind == "job" else "TaskQueue")
         future = ", and all future ones" if kind == "owner" and held else ""
         thing = "TaskQueue" if kind == "task_queue" else kind
-        if kind == "owner" and held and not changed:
-            output.note(f"no TaskQueue of setup {setup} belongs to owner {name} now: is the name right?")
         output.say(f"{thing} {name} {'held' if held else 'resumed'}: {things} changed{future}")
     if not known:
         output.note(f"no TaskQueue of setup {setup} has the owner {name}")

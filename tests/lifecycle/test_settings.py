@@ -27,8 +27,11 @@ TAKEN: dict[str, list[tuple[Any, Any]]] = {
         ("2 days 01:00", timedelta(days=2, hours=1)),
     ],
     "integer": [(7, 7), (2.0, 2)],
+    **{name: [(2**20, 2**20), (2.0**20, 2**20)] for name in ("batch_size", "description_size", "requirements_size")},
+    **{name: [(1000, 1000), (2000.0, 2000)] for name in ("most_names", "reason_size")},
     "boolean": [(True, True), (False, False)],
     "text[]": [(["Site", "Platform", "Site"], ["Platform", "Site"]), ("Site", ["Site"]), ([], []), (None, [])],
+    "loops": [(["watchdog", "maintain", "watchdog"], ["maintain", "watchdog"]), ("classify", ["classify"]), ([], [])],
 }
 REFUSED: dict[str, list[Any]] = {
     "interval": ["soon", "-1 day", -1, "", "infinity", 1e10, 1e300, "200 years", True, None, ["1 day"], {}],
@@ -76,7 +79,7 @@ def test_every_setting_is_bounded_and_explained(db: Connection) -> None:
 
 def test_one_grammar_for_all(rolled_back: Connection) -> None:
     for schema, name, kind, *_ in settings(rolled_back):
-        for given, value in TAKEN.get(kind, []):
+        for given, value in TAKEN.get(name, TAKEN.get(kind, [])):
             assert change(rolled_back, schema, {name: given}) is None, (schema, name, given)
             assert stored(rolled_back, schema)[name] == value, (schema, name, given)
 
@@ -104,6 +107,7 @@ def test_all_or_none(rolled_back: Connection) -> None:
         "timeouts": None,
         "most": 5,
         "jobs_kept": timedelta(days=1),
+        "loops": None,
     }
 
 

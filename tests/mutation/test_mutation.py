@@ -1,5 +1,6 @@
 """The program of mutants itself: its operators, its draw, and a run that kills a known mutant."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -105,5 +106,8 @@ def work(bench):
 
 session.run(["tests/brokerage/rules/test_analysis.py"], work)
 """
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # not of a worker
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True
+    ).stdout
     assert "outcome: killed tests/brokerage/rules/test_analysis.py::test_quota" in said, said

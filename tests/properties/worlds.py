@@ -99,13 +99,24 @@ ACCOUNT = row(
 FILE = st.builds(
     lambda lfn, rest: {"lfn": lfn, **rest}, TEXT, row((st.integers(0, 10**12), "size nevents"), (LARGE, "start_event"))
 )
+
+
+def _with_files_of_its_own(dataset: dict[str, Any]) -> dict[str, Any]:
+    """A dataset whose replicas name its files by their numbers, with their names."""
+    lfns = [file["lfn"] for file in dataset.get("files") or []]
+    for replica in (dataset.get("replicas") or {}).values():
+        if replica and replica.get("lfns") is not None:
+            replica["lfns"] = [lfns[number] for number in replica["lfns"] if number < len(lfns)]
+    return dataset
+
+
 DATASET = row(
     (TEXT, "type site"),
     (FLAG, "distributed"),
     (TIME, "created modified"),
-    files=st.lists(FILE, max_size=4),
-    replicas=named(row((COUNT, "found total asize tsize"), (FLAG, "vp"), (TEXTS, "lfns"))),
-)
+    files=st.lists(FILE, max_size=4, unique_by=lambda file: file["lfn"]),
+    replicas=named(row((COUNT, "found total asize tsize"), (FLAG, "vp"), (st.lists(st.integers(0, 3)), "lfns"))),
+).map(_with_files_of_its_own)
 SPLIT = row(
     (NUMBER, "t1Weight"),
     (PLENTY, "nGBPerJob"),

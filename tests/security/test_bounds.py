@@ -31,6 +31,8 @@ PLAIN: dict[str, Any] = {
     "p_attempt": "1-" + "0" * 32,
     "p_status": "running",
     "p_outcome": "finished",
+    "p_state": "waiting",
+    "p_after": 1,
     "p_reason": "cancelled",
     "p_job_ids": [1],
     "p_step_ids": [1],
@@ -38,7 +40,7 @@ PLAIN: dict[str, Any] = {
 LARGE = "x" * (20 * MEGABYTE)
 # Too large values, and what the error calls them. A new parameter needs a bound, and its line here.
 TOO_LARGE: dict[str, tuple[Any, str]] = {
-    "p_setup": (LARGE, "setup x"),
+    "p_setup": (LARGE, "setup is a text of"),
     "p_resource": (json.dumps({"CPUTime": 1, "Site": LARGE}), "resource description has"),
     "p_requirements": (json.dumps({"OwnerDN": LARGE, "OwnerGroup": "g", "CPUTime": 1}), "requirements has"),
     "p_jobs": (json.dumps([{"job_id": 1, "requirements": {"OwnerDN": 4 * LARGE}}]), "jobs has"),
@@ -47,6 +49,7 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_attempt": (LARGE, "invalid attempt"),
     "p_status": (LARGE, "invalid status"),
     "p_outcome": (LARGE, "invalid outcome"),
+    "p_state": (LARGE, "state is"),
     "p_reason": (LARGE, "reason has"),
     "p_job_ids": (list(range(1, 100_002)), "100001 jobs"),
     "p_step_ids": (list(range(1, 100_002)), "100001 steps"),

@@ -86,4 +86,6 @@ def test_an_unknown_key_is_answered_with_the_known_ones(q: Calls) -> None:
         ("requirement_key", "select taskqueue.canonical_requirements('default', '{\"Sit\": 1}')"),
     ):
         error = q.error_of(partial(q.rows, query))
-        assert re.findall(r"\w+", error.diag.message_hint or "")[2:] == list(keys(q, view))
+        nearest, _, known = (error.diag.message_hint or "").partition(". Keys are ")
+        assert nearest == "The nearest is " + {"description_key": "Site", "requirement_key": "Sites"}[view]
+        assert re.findall(r"\w+", known) == list(keys(q, view))

@@ -100,7 +100,7 @@ def test_refusals_name_what_is_null(q: Calls) -> None:
     assert "null" in limit[1]
     reports = q.refusal(lambda: q.call_rows("report_jobs", None))
     assert reports == ("PB001", "jobs are null, not a JSON array")
-    for job_id, shown in ((None, "null"), (1.5, "1.5"), ("x", "x"), (0, "0")):
+    for job_id, shown in ((None, "null"), (1.5, "1.5"), ("x", '"x"'), (0, "0")):
         element = Jsonb([{"job_id": job_id, "attempt": "x"}])
         state, message = q.refusal(lambda element=element: q.call_rows("report_jobs", element))  # type: ignore[misc]
         assert (state, f"job_id of element 1 is {shown}" in message) == ("PB001", True)

@@ -7,6 +7,7 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 begin
   perform resource.identify(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
   return query
   with id as materialized (
     select i.id::numeric::bigint as job_id

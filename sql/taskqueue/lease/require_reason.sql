@@ -2,7 +2,7 @@ create or replace function taskqueue.require_reason(p_setup text, p_reason text)
 language plpgsql stable as $$
 begin
   if p_reason is null or p_reason = '' then
-    raise exception 'invalid reason %', coalesce(quote_literal(p_reason), 'null')
+    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
       using errcode = 'PB001', hint = 'Give the reason; the agent gets it.';
   end if;
   perform taskqueue.require_within(p_setup, 'reason_size', 'reason', octet_length(p_reason));

@@ -17,6 +17,10 @@ begin
     raise exception 'limit is %, which is below 0', p_limit
       using errcode = 'PB001', hint = 'Ask for some jobs, or give null for all.';
   end if;
+  if p_state not in ('waiting', 'held', 'leased') then
+    raise exception 'state is %, not waiting, held or leased', quote_literal(left(p_state, 100))
+      using errcode = 'PB001', hint = 'Give null for jobs of all three states; taskqueue.own_job shows an ended one.';
+  end if;
   return query
     with own as materialized (
       select q.task_queue_id
@@ -63,4 +67,4 @@ end $$;
 comment on function taskqueue.own_jobs(text, bigint, int, text) is
   'Jobs that wait or are leased and belong to the calling submitter, the newest ids first: those below p_after, at '
   'most p_limit (null = all), in one state (waiting, held, leased). A generic identity gets those of every owner. '
-  'Errors: PB001 (limit), PB002 (setup not granted).';
+  'Errors: PB001 (limit, state), PB002 (setup not granted).';
