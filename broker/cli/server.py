@@ -62,7 +62,10 @@ def _note_elsewhere() -> None:
 
 @app.command(rich_help_panel=PANEL)
 def down(as_json: Json = False) -> None:
-    """Stop the embedded server. The data stays; calls under way are rolled back."""
+    """Stop the embedded server. The data stays; calls under way are rolled back.
+
+    The next command that needs the server starts it again, except `broker run` and lists with --watch.
+    """
     from broker.server import embedded
 
     stopped = embedded.down()

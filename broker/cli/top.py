@@ -42,8 +42,11 @@ _TREE = """
       from monitor.share_tree where setup = %s and is_leaf order by behind nulls last, gshare collate "C" limit %s
 """
 _LOOPS = """
-    select name, state, held_by, renewed_at, now() as now
-      from monitor.loop where setup is null or setup = %s order by state = 'well', name collate "C"
+    select * from (
+      select distinct on (name) name, state, held_by, renewed_at, now() as now
+        from monitor.loop where setup is null or setup = %s
+       order by name, state = 'well' desc, renewed_at desc nulls last) l
+     order by state = 'well', name collate "C"
 """
 _FIRST = """
     select task_queue_id as "TaskQueue", owner_group as group, cpu_time as "CPU s", job_id as job, inserted_at as since

@@ -75,7 +75,9 @@ def load(
     names = [str(file) for file in files or ()]
     with working("reading"):
         exported = [
-            (name, str(file), exports.read(file, _text_of)) for name, of_one in given.items() for file in of_one
+            (name, str(file), exports.read(file, _text_of, folder=name == "dirac"))
+            for name, of_one in given.items()
+            for file in of_one
         ]
         worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
     with session() as connection, blockers.named(connection), working("loading"), connection.transaction():

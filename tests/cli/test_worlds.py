@@ -112,6 +112,7 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
         "AGLT2",
     )  # merged over the export
     assert cli("load").code == 2
+    assert "Is a directory" in cli("load", "--cric-queues", tmp_path).err
     for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
         printed = cli("load", option, tmp_path / "latest.json")
         wrong = f"error: {tmp_path / 'latest.json'}: this looks like PanDA's network metrics"

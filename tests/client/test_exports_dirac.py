@@ -88,7 +88,7 @@ def as_tab(folder: Path) -> None:
 @pytest.mark.parametrize("write", [as_json, as_csv, as_batch, as_tab])
 def test_a_folder_of_tables(db: Connection, tmp_path: Path, write: Callable[[Path], None]) -> None:
     write(tmp_path)
-    imported = exports.load(db, "dirac", exports.read(tmp_path, lambda path: path.read_text()))
+    imported = exports.load(db, "dirac", exports.read(tmp_path, lambda path: path.read_text(), folder=True))
     assert imported.rows == 3
     assert imported.lacking == [
         "1 of 3 TaskQueues have no jobs, and are left out",
@@ -138,4 +138,4 @@ def test_what_is_not_whole_is_refused(db: Connection, tables: Any, named: str) -
 def test_files_that_are_no_tables(tmp_path: Path, name: str, text: str, named: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(errors.BadRequest, match=named):
-        exports.read(tmp_path, lambda path: path.read_text())
+        exports.read(tmp_path, lambda path: path.read_text(), folder=True)

@@ -143,6 +143,14 @@ def test_connections_of_programs_never_keep_the_operator_out(created: Path, monk
         assert "user=broker" in found["dsn"] and server.password not in shown.output
 
 
+def test_the_login_of_programs_may_act_as_a_role_that_it_made(created: Path) -> None:
+    """The pages on identities try a pilot's role with SET ROLE."""
+    with psycopg.connect(embedded.up(created).dsn, autocommit=True) as connection:
+        connection.execute("create role pilot_of_a_page login")
+        connection.execute("set role pilot_of_a_page")
+        assert connection.execute("select current_user").fetchone() == ("pilot_of_a_page",)
+
+
 def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
     """Its locks must not outlive the client until the statement ends by itself."""
     server = embedded.up(created)

@@ -49,6 +49,17 @@ def test_one_leads_until_it_stops_or_its_lead_expires(q: Calls) -> None:
     assert lead(q, OTHER, "watchdog", setup="default") == {"watchdog": True}  # of one setup, beside that of all
 
 
+def test_a_loop_of_one_setup_is_no_gap_while_one_of_all_is_led(q: Calls) -> None:
+    lead(q, OTHER, "watchdog", setup="default")
+    pass_time(q, seconds=21)
+    states = "select setup, state from monitor.loop where name = 'watchdog' order by setup nulls first"
+    assert q.rows(states) == [("default", "nobody leads")]
+    lead(q, ME, "watchdog", began=0, ended=0)
+    assert q.rows(states) == [(None, "well")]
+    pass_time(q, seconds=21)
+    assert q.rows(states) == [(None, "nobody leads"), ("default", "nobody leads")]
+
+
 def test_a_lead_of_a_clock_that_was_put_back_is_free(q: Calls) -> None:
     lead(q, ME, "watchdog")
     pass_time(q, hours=-1)

@@ -340,3 +340,12 @@ def test_setting_variables_does_not_change_who_one_is(operator: Calls, login: Lo
     agent.rows("select set_config('role', 'none', false)")
     agent.rows("select set_config('role', %s, false)", user)
     assert all_of(agent) == {3}
+
+
+@pytest.mark.parametrize("empty", [{"p_owner_dn": ""}, {"p_owner_group": ""}])
+def test_an_identity_of_nobody_is_refused(rolled_back: psycopg.Connection[Any], empty: dict[str, str]) -> None:
+    """A private identity with an empty owner would match no job, and look like one that matches every."""
+    [(name, value)] = empty.items()
+    with pytest.raises(psycopg.Error, match="an empty text names nobody") as raised:
+        rolled_back.execute(f"select resource.set_identity('s', 'pilot', true, {name} => %s)".encode(), [value])
+    assert raised.value.sqlstate == "PB001"

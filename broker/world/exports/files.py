@@ -17,9 +17,12 @@ _COLUMN = re.compile(r"^\s*`(\w+)`", re.MULTILINE)
 _FORMS = "an export is JSON, lines of JSON, or a table (.csv or .tsv) with the columns in the first line"
 
 
-def read(file: Path, text: Callable[[Path], str]) -> Any:
-    """The value of a file, or the tables of a folder by name. text: reads the text of a file. Raises BadRequest."""
-    if file.is_dir():
+def read(file: Path, text: Callable[[Path], str], *, folder: bool = False) -> Any:
+    """The value of a file, or with folder the tables of a folder by name. text: reads the text of a file.
+
+    Raises BadRequest.
+    """
+    if folder and file.is_dir():
         return _folder(file, text)
     return _table(file, text) if file.suffix in _TABLES else _json(file, text(file))
 

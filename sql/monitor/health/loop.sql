@@ -17,6 +17,8 @@ select k.setup, k.name,
             else 'well' end as state,
        k.needed, k.held_by, k.renewed_at, k.expires_at, k.period, k.began_at, k.ended_at, k.error, k.failing_since
   from known k
+ where k.leads or k.setup is null
+    or not exists (select from known a where a.name = k.name and a.setup is null and a.leads)
  union all
 select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, null, null
   from lifecycle.needed_loop n
@@ -24,7 +26,8 @@ select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, n
 
 comment on view monitor.loop is
   'The loops of `broker run`: who works on each, and how the last rounds went; also those that a setup needs and that '
-  'never ran. `broker loops` prints it.';
+  'never ran. A loop of one setup that nobody leads is left out while one of all setups is led. `broker loops` prints '
+  'it.';
 comment on column monitor.loop.setup is 'Setup that the loop works on; null = all.';
 comment on column monitor.loop.name is
   'maintain, watchdog, classify, schedule, assign-tasks, assign-jobs or assign-analysis.';

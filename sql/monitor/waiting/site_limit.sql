@@ -1,4 +1,4 @@
--- What the limits hold back.
+-- Which waiting jobs the limits concern.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
        case l.kind when 'running' then u.used >= l.ceiling
@@ -17,7 +17,7 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
                         and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
 
 comment on view monitor.site_limit is
-  'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
+  'Limits with how far they are used, and the waiting jobs that they concern: held back while the limit is reached.';
 comment on column monitor.site_limit.used is 'Leases that count at it; kind running.';
 comment on column monitor.site_limit.reached is 'Whether nothing more may be matched there now.';
 comment on column monitor.site_limit.queues is 'Open TaskQueues that the site may see and that count at it.';

@@ -4,6 +4,11 @@ create or replace function resource.set_identity(
 ) returns void
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
+  if p_owner_group = '' or p_owner_dn = '' then
+    raise exception 'owner group is % and owner is %: an empty text names nobody',
+      coalesce(quote_literal(p_owner_group), 'null'), coalesce(quote_literal(p_owner_dn), 'null')
+      using errcode = 'PB001', hint = 'Name an owner group or an owner, or give null for neither.';
+  end if;
   if p_private is distinct from (p_owner_group is not null or p_owner_dn is not null) then
     raise exception 'identity of % is %, but its owner group is % and its owner is %', p_role_name,
           case when p_private then 'private' else 'generic' end, coalesce(p_owner_group, 'not given'),
