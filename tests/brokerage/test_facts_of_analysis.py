@@ -151,7 +151,8 @@ def test_facts_of_analysis(rolled_back: Db, profile: str) -> None:
     cursor = rolled_back.cursor(row_factory=scalar_row)
     found = {row["task_id"]: row for row in cursor.execute(query, [profile]).fetchall()}
     for row in found.values():
-        row["included_sites"] = row["included_sites"] and sorted(row["included_sites"])
+        for names in ("included_sites", "preassigned", "sites"):  # these are sets
+            row[names] = row[names] and sorted(row[names])
     expected = {n: facts | (panda if profile == "panda2026" else {}) for n, (_, facts, panda) in enumerate(TASKS)}
     expected |= {1000 + number: facts for number, (_, facts) in enumerate(QUOTAS)}
     wrong = {
