@@ -246,7 +246,7 @@ def _ensure_database(server: Server) -> None:
         query = sql.SQL("alter role {} connection limit {} password {}")
         connection.execute(query.format(sql.Identifier(LOGIN), sql.Literal(_CONNECTIONS), sql.Literal(server.password)))
         if connection.info.server_version >= 160000:  # before, who may make roles may take any that is no superuser
-            query = sql.SQL("alter role {} set createrole_self_grant = 'set'")
+            query = sql.SQL("alter role {} set createrole_self_grant = 'set, inherit'")
             connection.execute(query.format(sql.Identifier(LOGIN)))
         if connection.execute("select from pg_database where datname = %s", [DATABASE]).fetchone() is None:
             connection.execute(f"create database {DATABASE} owner {LOGIN}")
