@@ -120,7 +120,7 @@ _NUMBERS = (int, float, decimal.Decimal)
 
 
 def _is_right(values: Sequence[object]) -> bool:
-    """Whether a column stands on the right: numbers, also those that were made texts."""
+    """Whether a column stands on the right: numbers, also numbers that were made texts."""
     texts = [value for value in values if isinstance(value, str)]
     return any(isinstance(value, _NUMBERS) for value in values) or (
         bool(texts) and all(re.fullmatch(r"[\d,]+\.\d+", text) for text in texts)
