@@ -8,6 +8,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
+from tests.calls import Calls
+from tests.concurrency.racing import Attempt
 from tests.lifecycle import grids
 
 Connection = psycopg.Connection[Any]
@@ -272,6 +274,56 @@ def test_jobs_that_a_world_brought_may_be_anywhere(db: Connection) -> None:
     ]
     world.load(db, [{**grids.grid(), "jobs": jobs}], setup="s")
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "parents", "words"),
+    [
+        ([{"status": "activated"}], None, None),
+        ([{"status": "running"}], None, "status is activated here, and cannot be loaded as running"),
+        ([{"status": "finished"}], True, "status is activated here, and cannot be loaded as finished"),
+        ([], True, "status is activated here, and cannot be deleted"),
+        ([], "by id", "status is activated here, and cannot be deleted"),
+        ([], "by row", "status is activated here, and cannot be deleted"),
+        ([{"status": "activated"}], True, None),
+    ],
+)
+def test_a_world_does_not_move_the_jobs_of_this_database(
+    db: Connection, rows: list[Row], parents: object, words: str | None
+) -> None:
+    """A job of a TaskQueue keeps its status in every load, so that nothing is lost; one that ended keeps it, too."""
+    first, second = grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    taken = grids.match(db, "s")
+    assert taken is not None
+    db.execute("select taskqueue.finish_job('s', %s, %s)", taken)
+    [waits] = {first, second} - {taken[0]}
+    given = [{"job_id": waits, "task_id": 1, "queue": "QA", **row} for row in rows]
+    if parents is True:
+        given.append({"job_id": taken[0], "task_id": 1, "queue": "QA", "status": "finished"})
+    parents = {"by id": [waits, 5], "by row": [{"job_id": waits, "status": "activated"}]}.get(str(parents), parents)
+    query = "select workload.store('s', 'job', %s, %s)"
+    if words is None:
+        db.execute(query, (Jsonb(given), Jsonb(parents) if parents else None))
+    else:
+        error = _error(db, query, Jsonb(given), Jsonb(parents) if parents else None)
+        assert (error.sqlstate, str(error).splitlines()[0]) == ("PB005", f"job {waits}: {words}")
+    seen = "select status from workload.job where setup = 's' order by job_id = %s"
+    assert db.execute(seen, (waits,)).fetchall() == [("finished",), ("activated",)]
+    assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
+
+
+def test_a_load_waits_for_a_caller_who_moves_its_jobs(connect: Callable[..., Connection]) -> None:
+    """A job that is activated while a load would delete it is there afterwards."""
+    first, second, observer = (Calls(connect()) for _ in range(3))
+    grids.load(first.connection, "s")
+    [job] = grids.make(first.connection, "s")
+    with first.connection.transaction():
+        grids.activate(first.connection, "s")
+        load = Attempt(second, lambda q: q.rows("select workload.store('s', 'job', '[]', 'true')"), observer)
+        assert load.waits()
+    with pytest.raises(psycopg.Error, match=f"job {job}: status is activated here, and cannot be deleted"):
+        load.end()
 
 
 @pytest.mark.parametrize("outcome", ["failed", "cancelled", "closed"])

@@ -7,15 +7,20 @@ declare
   v_stored bigint;
   v_started workload.start_count[];
   v_ended workload.end_count[];
+  v_moved bigint[];
+  v_statuses text[];
 begin
   perform resource.identify(p_setup);
   if p_table = 'job' then
     perform workload.refuse_jobs(p_rows);
+    select array_agg(m.job_id), array_agg(m.status) into v_moved, v_statuses
+      from workload.lock_moved_jobs(p_setup, p_rows, p_parents) m;
     v_started := array(select s from workload.starts_of_jobs(p_setup) s);
     v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then
+    perform workload.refuse_moves(p_setup, v_moved, v_statuses);
     perform workload.reserve_ids(p_setup);
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
     select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign),
@@ -52,4 +57,5 @@ comment on function workload.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema workload, and returns how many rows were stored. Keys are '
   'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
   'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
-  'true = all rows) are deleted first. Errors: PB001 (a row is wrong), PB002 (setup not granted).';
+  'true = all rows) are deleted first. Jobs whose state has changed in this database keep their status. Errors: PB001 '
+  '(a row is wrong), PB002 (setup not granted), PB005 (such a job would be deleted or get another status).';
