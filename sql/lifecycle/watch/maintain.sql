@@ -13,12 +13,7 @@ begin
   changed := workload.clean_counts();
   return next;
   step := 'job history partitions';
-  changed := 0;
-  begin
-    changed := workload.make_history_partitions(taskqueue.history_kept());
-  exception when lock_not_available then
-    null;  -- somebody reads the history for long: next time
-  end;
+  changed := workload.make_history_partitions(taskqueue.history_kept());
   return next;
 end $$;
 

@@ -3,14 +3,7 @@
 create or replace function lifecycle.make_partitions() returns table (step text, changed bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
-  step := 'history partitions';
-  changed := 0;
-  begin
-    changed := taskqueue.make_history_partitions();
-  exception when lock_not_available then
-    null;  -- a long transaction reads the history: the next call tries again
-  end;
-  return next;
+  return query select 'history partitions', taskqueue.make_history_partitions();
   return query select m.step, m.changed from brokerage.maintain() m;
   return query select m.step, m.changed from lifecycle.maintain() m;
 end $$;

@@ -18,14 +18,7 @@ begin
     return query select m.step, m.changed from taskqueue.maintain_setup(v_setting) m;
   end loop;
   if p_setup is null then
-    step := 'history partitions';
-    changed := 0;
-    begin
-      changed := taskqueue.make_history_partitions();
-    exception when lock_not_available then
-      null;  -- a long transaction reads the history: the next call tries again
-    end;
-    return next;
+    return query select 'history partitions', taskqueue.make_history_partitions();
   end if;
 end $$;
 

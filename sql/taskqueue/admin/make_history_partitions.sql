@@ -1,8 +1,11 @@
 create or replace function taskqueue.make_history_partitions(p_days int default 3) returns bigint
-language sql as $$
-  select resource.keep_partitions('taskqueue.history', taskqueue.history_kept(), p_days)
-$$;
+language plpgsql as $$
+begin
+  return resource.keep_partitions('taskqueue.history', taskqueue.history_kept(), p_days);
+exception when lock_not_available then
+  return 0;  -- a long transaction reads the history: the next call tries again
+end $$;
 
 comment on function taskqueue.make_history_partitions(int) is
   'Makes the partitions of the history for today (UTC) and the days ahead, and drops those beyond the retention; '
-  'returns how many partitions changed.';
+  'returns how many partitions changed: none where the lock could not be had.';

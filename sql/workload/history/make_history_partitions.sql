@@ -1,9 +1,12 @@
 -- The setting history_kept is the same for both histories; lifecycle.maintain knows it (taskqueue.history_kept).
 create or replace function workload.make_history_partitions(p_kept interval, p_days int default 3) returns bigint
-language sql as $$
-  select resource.keep_partitions('workload.job_history', p_kept, p_days)
-$$;
+language plpgsql as $$
+begin
+  return resource.keep_partitions('workload.job_history', p_kept, p_days);
+exception when lock_not_available then
+  return 0;  -- a long transaction reads the history: the next call tries again
+end $$;
 
 comment on function workload.make_history_partitions(interval, int) is
-  'Makes the partitions of workload.job_history for today (UTC) and the days ahead, '
-  'and drops those beyond the retention; returns how many changed.';
+  'Makes the partitions of workload.job_history for today (UTC) and the days ahead, and drops those beyond the '
+  'retention; returns how many partitions changed: none where the lock could not be had.';
