@@ -161,8 +161,8 @@ create table taskqueue.task_queue (
   mean_weight   float8 not null check (mean_weight > 0),  --: Mean weight of its jobs when its priority was computed.
   enabled       boolean not null default true,  --: False: an operator took it out of matching.
   held          boolean not null default false,  --: True: held by an operator.
-  --: Whether it has postings: true exactly while it is enabled and neither it nor its owner is held.
-  posted        boolean not null default false,
+  --: Whether it is matched: enabled, and neither it nor its owner held.
+  is_open       boolean not null,
   created_at    timestamptz not null default now(),  --: When it was opened.
   primary key (setup, task_queue_id),
   constraint task_queue_ram check (min_ram <= max_ram),

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.calls import Calls, group
-from tests.concurrency.racing import run_together
+from tests.concurrency.racing import Attempt, run_together
 
 Connect = Callable[..., psycopg.Connection[Any]]
 SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
@@ -98,10 +98,35 @@ def test_a_request_for_one_job_does_not_need_the_lists_of_its_queue(connect: Con
     other.connection.autocommit = False
     other.rows("select 1 from taskqueue.posting_list for update")
     q.insert(2, JobTypes=["T"])
-    assert not q.value("select posted from taskqueue.task_queue where task_queue_id = %s", q.queue_of(2))
+    assert q.value("select task_queue_id from taskqueue.unposted") == q.queue_of(2)
     assert q.take(JobID=2).job_id == 2
     other.connection.rollback()
     settle(q)
+
+
+@pytest.mark.parametrize("call", ["insert_job", "release_job"])
+def test_nobody_waits_for_a_match_that_posts_a_queue_and_empties_it(connect: Connect, call: str) -> None:
+    q, other, observer = Calls(connect()), Calls(connect()), Calls(connect())
+    q.insert(1)
+    q.insert(2, JobTypes=["T"])
+    leased = q.take(JobID=2)
+    with other.connection.transaction():
+        other.rows("select 1 from taskqueue.posting_list for update")
+        q.insert(3, JobTypes=["T"])  # its TaskQueue cannot be posted
+    with q.connection.transaction():
+        while q.match() is not None:  # posts the TaskQueue, and drops it when it has no more jobs
+            pass
+        back = Attempt(
+            other,
+            (lambda own: own.insert(4, JobTypes=["T"]))
+            if call == "insert_job"
+            else (lambda own: own.call("release_job", leased.job_id, leased.attempt)),
+            observer,
+        )
+        assert not back.waits()
+        back.end()
+    settle(q)
+    assert q.take().job_id == (4 if call == "insert_job" else 2)
 
 
 @pytest.mark.parametrize("commit", [True, False])

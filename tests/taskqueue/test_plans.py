@@ -221,7 +221,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the next of the queues drawn": Hot(
         "lease_jobs",
-        r"(select q\.task_queue_id, d\.definition_id.*?and \(q\.posted or .*?\));",
+        r"(select q\.task_queue_id, d\.definition_id.*?and q\.is_open);",
         {"task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=9,
         guessed=frozenset({"definition"}),
@@ -260,7 +260,7 @@ STATEMENTS: dict[str, Hot] = {
         "drawn_task_queues",
         r"return array\((.*?limit 3)\);",
         {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
-        buffers=350,  # three a definition given
+        buffers=500,  # three a definition given; a custom plan may read all TaskQueues instead
         sorted=frozenset({"task_queue"}),
         guessed=frozenset({"definition", "task_queue"}),
         custom=frozenset({"definition", "task_queue"}),
@@ -272,7 +272,7 @@ STATEMENTS: dict[str, Hot] = {
         {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=13,
         guessed=frozenset({"definition", "task_queue"}),
-        called=CONDITIONS | {"is_open"},
+        called=CONDITIONS,
     ),
     "the user priorities in order": Hot(
         "take_job", r"in (select u\..*? u) loop", LEVELS, buffers=9, sorted=frozenset(LEVELS)

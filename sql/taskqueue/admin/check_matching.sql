@@ -37,12 +37,11 @@ begin
      where (w is null or p is null or p.times > 1)
        and not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = w.task_queue_id)
     union all
-    select 'posting', format('TaskQueue %s', q.task_queue_id), 'posted', 'not posted'
+    select 'task_queue', format('TaskQueue %s', q.task_queue_id), 'is_open ' || not q.is_open, 'is_open ' || q.is_open
       from taskqueue.task_queue q
      where q.setup = p_setup
-       and q.posted <> exists (select from taskqueue.wanted_posting w
-                                where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
-       and not exists (select from taskqueue.unposted u where u.setup = q.setup and u.task_queue_id = q.task_queue_id)
+       and q.is_open <> exists (select from taskqueue.wanted_posting w
+                                 where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
     union all
     select 'posting_list', format('list %s, weight class %s', p.list_id, p.weight_class),
            'within ' || coalesce(l.positions[array_position(l.weight_classes, p.weight_class)], 0),

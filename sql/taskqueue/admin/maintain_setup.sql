@@ -8,6 +8,10 @@ declare
   v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
+  -- before anything changes rows of TaskQueues: taskqueue.task_queues_with_space says why
+  step := 'empty TaskQueues';
+  changed := taskqueue.delete_empty_queues(v_setup);
+  return next;
   step := 'shares';
   select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
     from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
@@ -24,9 +28,6 @@ begin
    cross join lateral taskqueue.weight_of_task_queue(q, p_setting.ten_first) w
    where q.setup = v_setup and q.task_queue_id = any (v_task_queue_ids)
      and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
-  return next;
-  step := 'empty TaskQueues';
-  changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'lists';
   changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);

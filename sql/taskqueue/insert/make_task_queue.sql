@@ -13,10 +13,12 @@ begin
     from taskqueue.definition d
    where d.setup = p_setup and d.definition_id = p_definition_id;
   insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority,
-                                    mean_weight, created_at)
+                                    mean_weight, is_open, created_at)
   values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group,
           v_definition.cpu_time, v_definition.min_ram,
-          (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight, resource.clock(p_setup))
+          (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight,
+          not exists (select from taskqueue.held_owner h
+                       where h.setup = p_setup and h.owner_dn = v_definition.owner_dn), resource.clock(p_setup))
   returning task_queue_id into v_id;
   perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
   insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)

@@ -17,7 +17,7 @@ begin
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
                      -- a fence, else each use of the draw would draw again
-                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o
+                     where q.is_open and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o
              order by o.cpu_time desc, key offset 0) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
      where taskqueue.accepts(d, p_offer)

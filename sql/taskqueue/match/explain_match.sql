@@ -25,10 +25,10 @@ begin
                                            then format('TaskQueue %s is disabled', v_task_queue.task_queue_id)
                                            when v_task_queue.held
                                            then format('TaskQueue %s is held', v_task_queue.task_queue_id)
-                                           when not taskqueue.is_open(v_task_queue)
+                                           when not v_task_queue.is_open
                                            then format('owner %s is held', v_task_queue.owner_dn)
                                            else format('TaskQueue %s is open', v_task_queue.task_queue_id) end,
-     taskqueue.is_open(v_task_queue)),
+     v_task_queue.is_open),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'),
      coalesce(v_offer.job_id = p_job_id, true));
 end $$;

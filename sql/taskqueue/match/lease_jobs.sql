@@ -93,8 +93,7 @@ begin
           select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_task_queue
             from taskqueue.task_queue q
             join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-           -- a request for one job does not need the posting lists
-           where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);
+           where q.setup = p_setup and q.task_queue_id = v_next[1] and q.is_open;
           v_next := v_next[2:];
           continue when not found;
         elsif v_bucket_index = 0 then

@@ -10,7 +10,7 @@ begin
       from taskqueue.task_queue q
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
      cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) n (jobs)
-     where q.setup = p_setup and taskqueue.is_open(q) and n.jobs > 0 and taskqueue.accepts(d, v_offer)
+     where q.setup = p_setup and q.is_open and n.jobs > 0 and taskqueue.accepts(d, v_offer)
        and (v_offer.job_id is null
             or q.task_queue_id = (select j.task_queue_id from taskqueue.job j
                                    where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))

@@ -50,7 +50,7 @@ language sql stable rows 1 as $$
                                    order by key limit 1) l offset 0) e offset 0) b) s
     left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id
                                  and p.weight_class = s.weight_class and p.position = s.position
-    left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
+    left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
 $$;
 

@@ -93,11 +93,10 @@ begin
       return false;
     end if;
   end loop;
-  update taskqueue.task_queue q set posted = not q.posted
+  update taskqueue.task_queue q set is_open = not q.is_open
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
-     and q.posted <> (q.task_queue_id in (select unnest(v_ids))
-                      or exists (select from taskqueue.posting p
-                                  where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
+     and q.is_open <> exists (select from taskqueue.wanted_posting w
+                               where w.setup = p_setup and w.task_queue_id = q.task_queue_id);
   -- the weight classes that were left may have become shorter; taskqueue.close_gaps closes gaps
   if v_left_lists is not null then
     select array_agg(g.list_id), array_agg(g.weight_class) into v_left_lists, v_left_classes

@@ -6,7 +6,7 @@ language sql stable as $$
       from taskqueue.job j
       join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-     where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q)
+     where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and q.is_open
        and taskqueue.accepts(d, p_offer))
 $$;
 

@@ -27,7 +27,7 @@ begin
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
     returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
-              q.posted and taskqueue.weight_class_of(q.priority) <> taskqueue.weight_class_of(o.priority) as elsewhere
+              q.is_open and taskqueue.weight_class_of(q.priority) <> taskqueue.weight_class_of(o.priority) as elsewhere
   ), noted as (  -- the TaskQueues are locked: no other transaction changes or drops the weights subtracted here
     insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
     select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.task_queues),
