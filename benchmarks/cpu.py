@@ -1,4 +1,4 @@
-"""CPU time of a server on this machine, from /proc: the postmaster, its living children, and those that have ended."""
+"""CPU time of a server on this machine, from /proc: the postmaster, its living children, and its ended ones."""
 
 import os
 from pathlib import Path

@@ -14,7 +14,7 @@ _LOOKED_AT = 2_000  # requests: enough to have some that match nothing
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Two sorts of the workload's requests in turn: those that find a job, and those that find none."""
+    """Two sorts of the workload's requests in turn: requests that find a job, and requests that find none."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
         something, nothing = sorted_out(bench, _LOOKED_AT)
@@ -33,7 +33,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def sorted_out(bench: Bench, count: int) -> tuple[list[Resource], list[Resource]]:
-    """The first requests of the workload: those that match something now, and those that match nothing.
+    """The first requests of the workload: some that match something now, and some that match nothing.
 
     Raises BrokerError where one of them is empty.
     """

@@ -11,7 +11,7 @@
 | owners | 500 in 50 groups, none of them JobSharing |
 | user priorities | as U |
 
-Of the 400 tags the most wanted are those that processors give (MultiProcessor, 8Processors, ...); the others are names
+Of the 400 tags the most wanted are given by processors (MultiProcessor, 8Processors, ...); the others are names
 (tag.006 ... tag.400: software, data at hand, accelerators). Each queue names a SubmitPool of its own, so that two that
 happen to be equal stay two; matching does not read it.
 

@@ -148,7 +148,7 @@ def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
     over: Annotated[bool, typer.Option("--over", help="Merge each case over the world of --setup.")] = False,
     profile: Annotated[
-        str | None, typer.Option(help="Profile that decides instead of those that the cases name.")
+        str | None, typer.Option(help="Profile that decides instead of the profiles that the cases name.")
     ] = None,
     connections: Annotated[
         int,

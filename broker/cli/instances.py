@@ -167,7 +167,7 @@ def catalogue(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Load instance types from FILE, or those that come with pgbroker: list prices of a public cloud.
+    """Load instance types from FILE, or the types that come with pgbroker: list prices of a public cloud.
 
     Types of the same name are changed. Other types stay, unless --replace removes them.
     """

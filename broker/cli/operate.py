@@ -131,7 +131,7 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         columns = {"task_queue_id": "TaskQueue", "site": "site", "grid_ce": "CE", "role_name": "who"}
         _table("In TaskQueues", known["events"], at="at", attempt="attempt", event="event", **columns)
     if brokered and (every_timeout or brokered["ended"] is None):
-        title = "Timeouts" if every_timeout else "Timeouts (--all: also those that never apply)"
+        title = "Timeouts" if every_timeout else "Timeouts (--all: also timeouts that never apply)"
         columns = {"rule": "rule", "verdict": "verdict", "action": "action", "due_at": "due at", "why": "why"}
         _table(title, known["timeouts"], **columns)
     if known["seen_lately"]:

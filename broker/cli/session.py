@@ -110,7 +110,7 @@ def usable() -> "Target":
 
 
 def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
-    """Raise NoSuchThing for a setup that does not exist, with the names of those that do.
+    """Raise NoSuchThing for a setup that does not exist, with the names of the setups that do.
 
     Logins that may not list setups (agents) pass. `default` passes while there is no setup at all.
     """

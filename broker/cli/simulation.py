@@ -171,7 +171,7 @@ def _proof(found: Row, console: "Console") -> None:
 
 
 def _finished(part: float | None) -> str:
-    return "none has ended" if part is None else f"{part:.1%} of those that ended finished"
+    return "none has ended" if part is None else f"{part:.1%} of the ended ones finished"
 
 
 def _waits(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""`broker task-queues`: the TaskQueues of a setup, or those that match a resource."""
+"""`broker task-queues`: the TaskQueues of a setup, or the TaskQueues that match a resource."""
 
 import typer
 
@@ -15,7 +15,7 @@ app = typer.Typer()
 @app.command("task-queues", rich_help_panel=PANEL)
 @takes_resource
 def task_queues(described: Resource, limit: Limit = None, setup: Setup = "default", as_json: Json = False) -> None:
-    """List TaskQueues by CPU bucket and priority, the highest first, or those that match the resource described."""
+    """List TaskQueues by CPU bucket and priority, the highest first, or all that match a resource."""
     from broker.client.call import jsonb
 
     with session() as connection:

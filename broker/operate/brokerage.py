@@ -169,7 +169,7 @@ def _shaped(answer: Row) -> Row:
 class WhatIf:
     """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
 
-    not_open: those that were named and that the broker does not work on, and why. kept: fields of the worlds that
+    not_open: named tasks that the broker does not work on, and why. kept: fields of the worlds that
     no rule reads, in words.
 
     differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues or
@@ -198,7 +198,7 @@ def what_if(
 
     settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
     setup, whatever setup they name (world.load). tasks: those to decide; else all that are open (production_job: whose
-    jobs are not all assigned; production_task: without a nucleus), also those that wait. forced: take settings that no
+    jobs are not all assigned; production_task: without a nucleus), also tasks that wait. forced: take settings that no
     rule which came with the program reads. connection: in autocommit. Raises NoSuchThing for a setup or task that is
     not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
@@ -234,7 +234,7 @@ def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequenc
 
 
 def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
-    """Set a key; one without component for every component, also those that have a value of their own."""
+    """Set a key; one without component for every component, also components that have a value of their own."""
     query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
     found = connection.execute(query, (setup, key, component)).fetchall()
     query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"

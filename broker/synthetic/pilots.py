@@ -31,7 +31,7 @@ class Offers:
 @dataclass(frozen=True)
 class Mix:
     """Shares of the requests, each between 0 and 1: private pilots, pilots with several processors, with something
-    banned, without a site, and those that no queue can match."""
+    banned, without a site, and resources that no queue can match."""
 
     private: float = 0.10
     processors: float = 0.20

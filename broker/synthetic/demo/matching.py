@@ -195,7 +195,7 @@ def _answers(target: Target) -> bool:
 
 
 def prove(connection: Connection, setup: str, work: Work) -> Proof:
-    """Count the jobs in the database, against those inserted and those that agents got."""
+    """Count the jobs in the database, against the jobs inserted and the jobs that agents got."""
     states: Counter[str] = Counter(
         dict(connection.execute("select state, count(*) from monitor.job where setup = %s group by 1", [setup]))
     )

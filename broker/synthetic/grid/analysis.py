@@ -225,7 +225,7 @@ def _of_kind(rng: random.Random, kind: str) -> Row:
 
 
 def _wishes(rng: random.Random, task: Row, queues: Sequence[str]) -> Row:
-    """Where users let their tasks run: mostly anywhere; some leave out a site, or list those that they trust."""
+    """Where users let their tasks run: mostly anywhere; some leave out a site, or list the sites that they trust."""
     chance = rng.random()
     split: Row = dict(task["split"])
     params: dict[str, Any] = {}

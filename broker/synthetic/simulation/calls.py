@@ -108,11 +108,11 @@ class Calls:
         return self._rows("match", query, self.setup, jsonb(resource), limit, seed)
 
     def schedule(self) -> None:
-        """Pack the jobs that wait at queues of kind cloud onto instances; give back those that have none."""
+        """Pack the jobs that wait at queues of kind cloud onto instances; give back the instances that have none."""
         self._do("schedule", "call instance.schedule(%s)", self.setup)
 
     def instances(self) -> list[Row]:
-        """Rented machines, also those that were given back."""
+        """Rented machines, also machines that were given back."""
         return self._dicts("instances", "select * from monitor.instance where setup = %s order by instance_id")
 
     def placed(self) -> list[tuple[int, int]]:

@@ -152,7 +152,7 @@ def _shares(run: Run, rows: Sequence[Row]) -> Row:
 
 
 def _overtaken(run: Run, rows: Iterable[Row]) -> tuple[int, int]:
-    """Jobs matched, and those that one of lower priority overtook which had come no earlier."""
+    """Jobs matched, and jobs that one of lower priority overtook which had come no earlier."""
     groups: defaultdict[tuple[Any, ...], list[tuple[float, int, float]]] = defaultdict(list)
     matched = overtaken = 0
     for row in rows:
@@ -179,7 +179,7 @@ def _resources(run: Run, rows: Sequence[Row]) -> Row:
 
     local: all input was at the queue when the job was made. first_queue: never brokered again. out_of_time: failed
     since the queue ends jobs that run for so long. never_placed: of all parts of tasks' input that jobs were made for,
-    those that no agent has got.
+    jobs that no agent has got.
     """
     given = [row for row in rows if run.jobs[row["job_id"]].matches]
     reasons = Counter(reason for (_, _, reason), number in run.ends.items() for _ in range(number) if reason)

@@ -107,7 +107,7 @@ class Scenario:
         if not self.shares or min(self.shares.values()) <= 0:
             said = ", ".join(f"{share} = {target}" for share, target in self.shares.items()) or "none"
             raise BadRequest(
-                f"shares of the scenario are {said}", "each is above 0; leave out those that there are not"
+                f"shares of the scenario are {said}", "each is above 0; leave out the shares that there are not"
             )
         for share, factor in self.demand.items():
             if share not in self.shares:

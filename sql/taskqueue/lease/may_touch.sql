@@ -9,10 +9,7 @@ begin
         where d.setup = p_identity.setup and d.definition_id = p_definition_id
           and (p_identity.owner_group is null or d.owner_group = p_identity.owner_group)
           and (p_identity.owner_dn is null or d.owner_dn = p_identity.owner_dn)) then
-    raise exception 'job % does not belong to role %', p_job_id, p_identity.role_name
-      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
-                                             coalesce(p_identity.owner_dn, '(any)'),
-                                             coalesce(p_identity.owner_group, '(any)'));
+    perform taskqueue.refuse_foreign_job(p_identity, p_job_id);
   end if;
 end $$;
 

@@ -13,10 +13,7 @@ begin
     raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_identity.setup
       using errcode = 'PB004', hint = 'It was never inserted, or it ended and its history is not kept.';
   elsif v_owner.owner_dn <> p_identity.owner_dn or v_owner.owner_group <> p_identity.owner_group then
-    raise exception 'job % does not belong to role %', p_job_id, p_identity.role_name
-      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
-                                             coalesce(p_identity.owner_dn, '(any)'),
-                                             coalesce(p_identity.owner_group, '(any)'));
+    perform taskqueue.refuse_foreign_job(p_identity, p_job_id);
   end if;
 end $$;
 
