@@ -21,6 +21,8 @@ _CHAIN_STARTS = _ENDS | frozenset({"select", "if", "elsif", "by"})
 
 _COMPARED = frozenset({"=", "<>", "->>", "->", "?", "~", "like"})
 _OF_ERRORS = frozenset({"errcode", "hint", "detail", "message"})
+# Which of many equally good numbers a hash or a draw gives; advisory locks are named by such hashes.
+_HASHES = frozenset({"draw", "hashint8extended", "hashtextextended", "uuid_hash_extended"})
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,29 @@ Operator = Callable[[Body], Iterator[Change]]
 
 
 def changes(body: Body) -> Iterator[Change]:
-    """All changes of all operators, each text once."""
+    """All changes of all operators, each text once, but of what decides nothing."""
+    idle = list(_idle(body))
     seen: set[tuple[int, int, str]] = set()
     for operator in OPERATORS:
         for change in operator(body):
             key = (change.start, change.end, change.text)
+            if any(first <= change.start < last and operator in kinds for first, last, kinds in idle):
+                continue
             if key not in seen and body.file[change.start : change.end] != change.text:
                 seen.add(key)
                 yield change
+
+
+def _idle(body: Body) -> Iterator[tuple[int, int, tuple[Operator, ...]]]:
+    """Places where a change decides nothing, and the operators that leave them out: how long a call sleeps before it
+    tries again, how often it tries, and the numbers that tell hashes and draws apart."""
+    for number, token in enumerate(body.tokens):
+        if body.word(number + 1) == "(" and (token.text == "pg_sleep" or token.text in _HASHES):
+            last = body.until(number + 2, frozenset())
+            yield token.start, body.tokens[last].end, OPERATORS if token.text == "pg_sleep" else (constant,)
+        elif token.text == "v_try" and body.word(number + 1) == "in":
+            last = body.until(number + 2, frozenset({"loop"}))
+            yield token.start, body.tokens[last].end, (constant,)
 
 
 def _swap(body: Body, name: str, pairs: dict[str, str], applies: Callable[[int], bool]) -> Iterator[Change]:

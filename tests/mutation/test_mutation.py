@@ -74,6 +74,17 @@ def test_statements_of_procedures() -> None:
     assert not any("null" in text for text in made_of(body))
 
 
+def test_what_decides_nothing_is_left_alone() -> None:
+    loop = "begin for v_try in 1..20 loop perform pg_sleep(0.2 * random()); end loop; end"
+    assert made_of(loop, "plpgsql") == {loop.replace("perform pg_sleep(0.2 * random())", "null")}
+    assert made_of("select resource.draw(a + 1, b) < 2") == {
+        "select resource.draw(a - 1, b) < 2",
+        "select resource.draw(a + 1, b) <= 2",
+        "select resource.draw(a + 1, b) < 3",
+        "select resource.draw(a + 1, b) < 1",
+    }
+
+
 def test_a_thousand_are_drawn_of_all_objects() -> None:
     drawn = mutants.drawn()
     assert len(drawn) == len({mutant.id for mutant in drawn}) == mutants.DRAWN
