@@ -370,6 +370,7 @@ def test_classify_leaves_other_setups_and_other_users(lab: Db) -> None:
                 union all
                 select 3, task_id::text, task_class::text, task_classified from workload.task where setup = 'other'"""
     busy = {**BUSY, "jobs": [*BUSY["jobs"], running(4, "Q", "zoe", 3, created=ago(1.1))]}
+    busy["tasks"] = [*BUSY["tasks"], {**BUSY["tasks"][1], "id": 10}]
     world.load(lab, [{**BUSY, "users": {name: {"rem_slots_a": 7} for name in ("ann", "bob", "zoe")}}], "other")
     world.load(lab, [{**busy, "users": {"zoe": {"rem_slots_a": 5}, "bob": {"rem_slots_a": 6}, "ann": {}}}], "w")
     before = sorted(lab.execute(stored).fetchall())
@@ -379,7 +380,7 @@ def test_classify_leaves_other_setups_and_other_users(lab: Db) -> None:
         assert sorted(rows) == [("ann", 992), ("bob", 6), ("zoe", 997)]
     assert sorted(lab.execute(stored).fetchall()) == before
     rows = lab.execute("select kind, name from brokerage.classes('w')").fetchall()
-    assert rows == sorted(rows)
+    assert rows == sorted(rows) and len(rows) == 6
 
 
 @pytest.mark.parametrize("profile", FLAVOURS)
@@ -416,17 +417,31 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
 
 
 def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
+    """A queue, a user and a task that another session holds keep their values, the others beside them do not."""
     holder, caller = connect(), connect()
-    world.load(holder, [BUSY], "w")
+    jobs = [job(4, "P", 0.1, 2), job(5, "P", 0.2, 2), running(6, "P", "zoe", 3, created=ago(1.1))]
+    world.load(holder, [{**BUSY, "queues": {"P": {}, "Q": {}}, "jobs": [*BUSY["jobs"], *jobs]}], "w")
+    query = """select queue, site_class from resource.queue_activity
+               union all select name, rem_slots_a from resource.account
+               union all select task_id::text, task_class from workload.task"""
+
+    def classes_after_a_call() -> Row:
+        caller.execute("call brokerage.classify('w')")
+        return dict(caller.execute(query).fetchall())
+
+    classified = {"P": 1, "Q": 1, "ann": 992, "bob": 5, "zoe": 997, "1": 1, "2": 2, "3": 0}
+    assert classes_after_a_call() == classified
+    holder.execute("update resource.queue_activity set site_class = 0")
+    holder.execute("update resource.account set rem_slots_a = 0")
+    holder.execute("update workload.task set task_class = 0")
     holder.execute("begin")
+    holder.execute("select from resource.queue_activity where queue = 'Q' for update")
+    holder.execute("select from resource.account where name = 'ann' for update")
     holder.execute("select from workload.task where task_id = 1 for update")
     caller.execute("set lock_timeout = '5s'")
-    caller.execute("call brokerage.classify('w')")
-    query = "select task_id, task_class from workload.task order by 1"
-    assert caller.execute(query).fetchall() == [(1, None), (2, 2), (3, 0)]
+    assert classes_after_a_call() == classified | {"Q": 0, "ann": 0, "1": 0, "bob": 0}
     holder.execute("rollback")
-    caller.execute("call brokerage.classify('w')")
-    assert caller.execute(query).fetchall() == [(1, 1), (2, 2), (3, 0)]
+    assert classes_after_a_call() == classified | {"bob": 0}
 
 
 def test_several_classify_at_once(connect: Callable[..., Db]) -> None:
