@@ -147,7 +147,10 @@ def test_a_seed_gives_the_same_again(new_database: Callable[..., str], profile: 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profile: str) -> None:
-    """By share, from the priority of the later task upward. 1000 events of 2 HS06 s are 2000; 300 where not known."""
+    """By share, from the priority of the later task upward; tasks without a share see none.
+
+    1000 events of 2 HS06 s are 2000; 300 where not known.
+    """
     db = rolled_back
     db.execute("select 1")
     without_job_check(db)
@@ -157,11 +160,13 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
         {"id": 3, "current_priority": 400, "cpu_time": None},
         {"id": 4, "current_priority": 300, "gshare": "Share B"},
         {"id": 5, "current_priority": 200},
+        {"id": 6, "current_priority": 100, "gshare": None},
+        {"id": 7, "current_priority": 90, "gshare": None},
     ]
     world.load(db, [_world(tasks, events=1000, shares={"N1": 1000})])
     run = _call(db, p_profile=profile, p_tasks_a_commit=None)
     nothing = 1 / 50 if profile == "documented" else 1
-    expected = [nothing, 1 / 2000, 1 / 2040, nothing, 1 / 302040]
+    expected = [nothing, 1 / 2000, 1 / 2040, nothing, 1 / 302040, nothing, nothing]
     for task, weight in enumerate(expected, start=1):
         assert db.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
 
@@ -251,9 +256,12 @@ def test_a_dry_run_changes_nothing(tasks_db: Connection, profile: str) -> None:
 
 
 def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> None:
-    """A rule that raises for one: that has its error, the others go on and see each other's work."""
+    """A rule that raises for one: that has its error, the others go on and see each other's work.
+
+    The rule raises at both nuclei of the task, of which the error names the first. One of them has no space.
+    """
     tasks = [{"id": number, "current_priority": 500 - number} for number in range(1, 9)]
-    world.load(tasks_db, [_world(tasks, events=1000, shares={"N1": 1000})])
+    world.load(tasks_db, [_world(tasks, events=1000, shares={"N2": 0, "N1": 1000})])
     arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
     body = "select case when 1 / (t.task_id - 4) > 1 then 'no' end"
     tasks_db.execute("create schema acme; grant usage on schema acme to public")
@@ -265,6 +273,9 @@ def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> 
     query = "select task_id, status from brokerage.task_decision where run_id = %s order by 1"
     statuses = dict(tasks_db.execute(query, [run]).fetchall())
     assert statuses == {number: "error" if number == 4 else "candidates" for number in range(1, 9)}
+    query = "select reason from brokerage.task_decision where run_id = %s and status = 'error'"
+    expected = [("rule odd of profile acme, queue N1: division by zero",)]
+    assert tasks_db.execute(query, [run]).fetchall() == expected
     statuses = dict(tasks_db.execute("select task_id, status from workload.task").fetchall())
     assert statuses == {number: "assigning" if number == 4 else "ready" for number in range(1, 9)}
     [(_, weight)] = tasks_db.execute(WEIGHTS, [run, 8]).fetchall()

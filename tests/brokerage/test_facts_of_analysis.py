@@ -149,7 +149,9 @@ def test_facts_of_analysis(rolled_back: Db, profile: str) -> None:
     query = """select to_jsonb(f) from brokerage.facts_of_tasks('facts', array(select t.task_id from workload.task t
                                                       where t.setup = 'facts'), %s, 'analysis_job') f"""
     cursor = rolled_back.cursor(row_factory=scalar_row)
-    found = {row["task_id"]: row for row in cursor.execute(query, [profile]).fetchall()}
+    rows = cursor.execute(query, [profile]).fetchall()
+    found = {row["task_id"]: row for row in rows}
+    assert len(rows) == len(found)
     for row in found.values():
         for names in ("included_sites", "preassigned", "sites"):  # these are sets
             row[names] = row[names] and sorted(row[names])

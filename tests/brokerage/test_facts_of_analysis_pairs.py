@@ -103,7 +103,7 @@ def _world() -> Row:
         "user_queue_statistics": {
             "Q": {"A": {"ann": {"queued": 3, "running": 40}, "bob": {"queued": 5, "running": 6}}},
             "TAPED": {
-                "A": {"dan": {"queued": 2}},
+                "A": {"dan": {"queued": 2, "running": None}},
                 "B": {"ann": {"queued": 1, "running": 2}, "_total": {"queued": 70, "running": 90}},
             },
         },
