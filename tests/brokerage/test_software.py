@@ -467,7 +467,8 @@ def test_the_preferred_level(rows: Rows, architecture: str | None, level: str | 
     assert rows.connection.execute("select brokerage.platform_level(%s)", [architecture]).fetchone() == (level,)
 
 
-def test_the_key_is_that_of_the_task(rows: Rows) -> None:
+@pytest.mark.parametrize("platform", [PLATFORM, "x86_64-(centos7|slc6)-gcc8-opt"])
+def test_the_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
     """Each need has one key, which the answers carry; other fields of the task do not matter."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
@@ -476,7 +477,7 @@ def test_the_key_is_that_of_the_task(rows: Rows) -> None:
         {"only_tags_for_fc": True}, {"label": "user"},
     ]  # fmt: skip
     for number, need in enumerate(needs):
-        rows.task(number, **{"trans_home": HOME, "architecture": PLATFORM, **need})
+        rows.task(number, **{"trans_home": HOME, "architecture": platform, **need})
     keys = dict(
         rows.connection.execute(
             "select t.task_id, brokerage.software_key(t) from workload.task t where t.setup = %s", [SETUP]

@@ -10,7 +10,7 @@ language sql stable rows 5000 as $$
     select n.* from brokerage.software_needs(p_setup, p_task_ids, p_base_profile, p_analysis) n
   ), hardware as materialized (
     select v.requirement, jsonb_object_agg(v.queue, v.problem) as problems
-      from brokerage.hardware_verdicts(p_setup, (select array_agg(distinct n.requirement) from need n),
+      from brokerage.hardware_verdicts(p_setup, (select array_agg(n.requirement) from need n),
                                        p_base_profile) v
      group by v.requirement
   ), container as materialized (
