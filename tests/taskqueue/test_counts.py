@@ -15,16 +15,27 @@ from tests.oracle.draw import draw
 Connect = Callable[..., psycopg.Connection[Any]]
 
 
+class Counted(Calls):
+    """The calls, and what the view for monitoring counts."""
+
+    def inconsistencies(self) -> list[Any]:
+        """What check_matching finds, and TaskQueues of which taskqueue.task_queue_count has another number of jobs."""
+        query = """select 'task_queue_count', n.task_queue_id, n.jobs from taskqueue.task_queue_count n
+                    where n.jobs <> (select count(*) from taskqueue.job j
+                                      where j.task_queue_id = n.task_queue_id and not j.held)"""
+        return super().inconsistencies() + self.rows(query)
+
+
 @pytest.fixture
 def q(connect: Connect) -> Calls:
     """Autocommit, in a database of the test's own."""
-    return Calls(connect())
+    return Counted(connect())
 
 
 @pytest.fixture
 def other(connect: Connect) -> Calls:
     """Another connection, in transactions."""
-    calls = Calls(connect())
+    calls = Counted(connect())
     calls.connection.autocommit = False
     return calls
 
