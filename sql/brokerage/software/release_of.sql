@@ -3,8 +3,8 @@ create or replace function brokerage.release_of(p_trans_home text, p_trans_uses 
 language sql immutable parallel safe as $$
   select case
     when h.home is null then null
-    when p_analysis and h.rest <> '' and not h.three and h.home <> 'AnalysisTransforms'
-         and h.home !~ E'rel_[0-9]+(\n|$)' and h.rest !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$' and h.rest like '%-%'
+    when p_analysis and h.rest like '%-%' and not h.three
+         and h.home !~ E'rel_[0-9]+(\n|$)' and h.rest !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$'
       then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.rest, '-', 1)], 'versions',
                               array[split_part(h.rest, '-', 2)])
     when p_analysis and (h.rest = '' and p_trans_uses <> ''
@@ -16,9 +16,7 @@ language sql immutable parallel safe as $$
                                       else '{}' end,
              'versions', case when p_trans_uses <> '' then array[regexp_replace(p_trans_uses, '^.*-', '')] else '{}' end
                          || case when h.rest ~ '^[^-]*-[^-]*$' then array[split_part(h.rest, '-', 2)] else '{}' end)
-    when p_analysis
-         and (h.three or h.rest = '' or h.rest like '%-%' or h.home ~ E'rel_[0-9]+(\n|$)'
-              or h.rest ~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$')
+    when p_analysis and (h.rest = '' or h.rest like '%-%')
       then '{"tag": "nightlies", "projects": [], "versions": [], "cvmfs_required": true}'
     when h.home ~ '-[0-9]+[.][0-9]+[.][0-9]+$' or h.home !~ E'rel_[0-9]+(\n|$)'
          and h.home !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$'
