@@ -7,12 +7,8 @@ declare
   v_weight_class int;
   v_count int;
   v_movable bigint[];
-  v_closed bigint := 0;
+  v_closed bigint := taskqueue.drop_empty_lists(p_setup);
 begin
-  v_closed := taskqueue.drop_empty_lists(p_setup, array(
-    select l.list_id from taskqueue.posting_list l
-     where l.setup = p_setup
-       and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)));
   for v_list_id, v_weight_class in
     select l.list_id, b.weight_class
       from taskqueue.posting_list l

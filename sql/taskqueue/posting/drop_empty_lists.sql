@@ -1,26 +1,23 @@
 -- DRAWING.md, Posting lists: removes lists that have become empty. The lists are locked first and tested afterwards:
 -- a transaction that appends holds the row of the list until its commit, so its postings are seen. Nobody waits: a
 -- list that another transaction works on is left for the next call.
-create or replace function taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) returns bigint
+create or replace function taskqueue.drop_empty_lists(p_setup text) returns bigint
 language plpgsql as $$
 declare
-  v_locked bigint[];
+  v_locked tid[];
   v_count bigint;
 begin
-  v_locked := array(select l.list_id from taskqueue.posting_list l
-                     where l.setup = p_setup and l.list_id = any (p_list_ids)
+  v_locked := array(select l.ctid from taskqueue.posting_list l
+                     where l.setup = p_setup
                        and not exists (select from taskqueue.posting p
                                         where p.setup = l.setup and p.list_id = l.list_id)
                        for update skip locked);
-  if v_locked = '{}' then
-    return 0;
-  end if;
   delete from taskqueue.posting_list l
-   where l.setup = p_setup and l.list_id = any (v_locked)
+   where l.ctid = any (v_locked)
      and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id);
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
 
-comment on function taskqueue.drop_empty_lists(text, bigint[]) is
-  'Removes the given lists that hold no TaskQueue; returns how many were removed.';
+comment on function taskqueue.drop_empty_lists(text) is
+  'Removes the lists that hold no TaskQueue; returns how many were removed.';

@@ -1,13 +1,14 @@
 -- DRAWING.md, Posting lists. A TaskQueue has postings while it is open: enabled, and neither it nor its owner held. The
 -- caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change. A
 -- transaction that appends to a list holds the row of the list until the commit, so that a position is given once. All
--- lists are locked at once, in the order of their keys, so that two callers never deadlock. JobAgents and submitters do
--- not wait (p_wait false): where another transaction works on one of the lists, the TaskQueues are left to
--- taskqueue.post_pending. A new list has no row to lock yet, and an insert would wait for another insert of the same
--- list: its maker holds the lock of one of 32 parts into which the lists of a setup are hashed. So a transaction takes
--- at most 32 locks, however many lists and calls it makes: less than a connection's share of PostgreSQL's lock table
--- (max_locks_per_transaction, 64 by default). With a lock per list, one job with 50,000 sites filled that table, and
--- the calls of every setup failed. Two lists of one part at the same time cost a posting that comes a little later.
+-- lists are locked at once. A caller that waits locks them in the order of their keys, so that two never deadlock.
+-- JobAgents and submitters do not wait (p_wait false): where another transaction works on one of the lists, the
+-- TaskQueues are left to taskqueue.post_pending. A new list has no row to lock yet, and an insert would wait for
+-- another insert of the same list: its maker holds the lock of one of 32 parts into which the lists of a setup are
+-- hashed. So a transaction takes at most 32 locks, however many lists and calls it makes: less than a connection's
+-- share of PostgreSQL's lock table (max_locks_per_transaction, 64 by default). With a lock per list, one job with
+-- 50,000 sites filled that table, and the calls of every setup failed. Two lists of one part at the same time cost a
+-- posting that comes a little later.
 -- Long because the postings, their lists and the locks of both change in one order.
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
@@ -86,7 +87,6 @@ begin
                            where l.setup = p_setup
                              and (l.site, l.cpu_time) in (
                                select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
-                           order by l.site, l.cpu_time
                              for update skip locked);
       exit when cardinality(v_list_ids) = v_wanted;
       insert into taskqueue.unposted (setup, task_queue_id) select p_setup, unnest(p_task_queue_ids);
@@ -103,7 +103,6 @@ begin
       from unnest(v_left_lists, v_left_classes) g (list_id, weight_class)
       join (select l.list_id from taskqueue.posting_list l
              where l.setup = p_setup and l.list_id = any (v_left_lists)
-             order by l.site, l.cpu_time
                for update skip locked) i using (list_id);
     perform taskqueue.summarize_lists(p_setup, v_left_lists, v_left_classes);
   end if;

@@ -14,7 +14,6 @@ begin
                        where l.setup = p_setup
                          and l.list_id in (select p.list_id from taskqueue.posting p
                                             where p.setup = p_setup and p.task_queue_id = p_task_queue_id)
-                       order by l.site, l.cpu_time
                          for update skip locked);
   with gone as (
     delete from taskqueue.posting p
