@@ -78,7 +78,6 @@ begin
     foreach v_task_queue_id in array coalesce(v_left, '{}') loop
       perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue_id);
     end loop;
-    exit when v_todo = '{}';
   end loop;
 end $$;
 
