@@ -348,6 +348,17 @@ def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, C
     assert set(first_levels(q, range(1, 101))) == {0}
 
 
+def test_a_level_without_a_known_first_job_is_read_from_its_start(two: tuple[Calls, Calls]) -> None:
+    q, holder = two
+    q.insert(1, 0)
+    q.insert(2, 9)
+    q.maintain()
+    q.rows("update taskqueue.job_count set first_ids = array_fill(null::bigint, array[11]) returning 1")
+    holder.connection.autocommit = False
+    holder.rows("select from taskqueue.job where user_priority = 9 for update")
+    assert q.take().job_id == 1
+
+
 @pytest.mark.drawn
 def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
     q, holder = two
@@ -737,6 +748,12 @@ def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
     agent.settings(policy=policy)
     keys: dict[str, Any] = {"Site": "Here", "JobType": "T", "GridCE": "ce", "MaxRAM": 200}
     assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
+
+
+def test_a_queue_that_requires_more_is_drawn_by_its_priority(agent: Calls) -> None:
+    queues = queues_with(agent, [1.0]) | queues_with(agent, [1.0], start=100, GridCEs=["ce"], MinRAM=100)
+    found = unseeded_queues(agent, 200, Site="Here", GridCE="ce", MaxRAM=200)
+    assert chi_square(found, chances_of(queues)) > GENEROUS
 
 
 @pytest.mark.drawn

@@ -81,6 +81,7 @@ def test_a_transaction_that_keeps_its_snapshot_is_refused(q: Calls, connect: Con
 
 def test_a_queue_passed_over_by_a_recomputation_is_recomputed_the_next_time(connect: Connect) -> None:
     first, second = Calls(connect()), Calls(connect())
+    second.rows("select set_config('lock_timeout', '5s', false)")
     first.settings(share_delay=0)
     queue = first.insert(1)
     first.maintain()

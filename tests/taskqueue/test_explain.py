@@ -56,6 +56,13 @@ def test_a_leased_job_is_explained_too(q: Calls) -> None:
     assert "finished" in message
 
 
+def test_each_job_is_explained_by_its_own_requirements(q: Calls) -> None:
+    for n, site in enumerate("ABC", 1):
+        q.insert(n, Sites=[site])
+    for n, site in enumerate("ABC", 1):
+        assert all(row[3] for row in explain(q, n, Site=site))
+
+
 def test_a_wanted_job_is_a_condition(q: Calls) -> None:
     q.insert_many([1, 2])
     assert all(q.explain(1, JobID=1).values())
@@ -146,6 +153,16 @@ def test_one_row_a_class_in_ten_seconds(q: Calls) -> None:
     noted = q.value("select count(*) from taskqueue.resource_seen where setup = 'default'")
     assert 1 <= noted <= 3, "the first time, and then a sample"
     assert kinds_seen(q) == 1
+
+
+def test_descriptions_of_one_class_are_noted_once_in_ten_seconds(q: Calls) -> None:
+    """Each description is new: only the class was seen before."""
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"])
+    for seconds, site in ((0, "B"), (9.999, ["B"]), (10, ["B", "B"])):
+        ask(q, NOON + timedelta(seconds=seconds), Site=site)
+    rows = q.rows("select seen_at from taskqueue.resource_seen order by 1")
+    assert rows == [(NOON,), (NOON + timedelta(seconds=10),)]
 
 
 def test_the_order_of_values_makes_no_class(q: Calls) -> None:

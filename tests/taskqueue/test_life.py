@@ -116,11 +116,12 @@ def test_a_match_is_a_lease(q: Calls, match: Match) -> None:
 
 def test_leases_of_a_batch_last_as_long_as_others(q: Calls) -> None:
     q.settings(lease_time="20 minutes")
-    q.insert_many([1, 2, 3])
-    q.match_many(2)
-    q.match()
+    """One job, two one after the other, and three side by side."""
+    q.insert_many(range(1, 7))
+    for limit in (1, 2, 3):
+        assert len(q.match_many(limit)) == limit
     rows = q.rows("select job_id, (expires_at - matched_at)::text from taskqueue.lease order by 1")
-    assert rows == [(1, "00:20:00"), (2, "00:20:00"), (3, "00:20:00")]
+    assert rows == [(job_id, "00:20:00") for job_id in range(1, 7)]
 
 
 def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
