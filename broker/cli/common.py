@@ -93,6 +93,34 @@ def _in_front(arguments: list[str]) -> list[str]:
     return front + rest + left
 
 
+_NEGATIVE = re.compile(r"-\.?\d")
+
+
+def _marked(context: Any, command: Any, arguments: list[str]) -> list[str]:
+    """The arguments with `--` before those of a command among which there is a negative number.
+
+    The command checks the number then. Without `--`, the number would be an option that does not exist.
+    """
+    named: list[str] = []
+    values: list[str] = []
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        if word.startswith("-") and word != "-" and not _NEGATIVE.match(word):
+            named.append(word)
+            option = next((option for option in command.params if word in option.opts), None)
+            if word == "--" or command.ignore_unknown_options:
+                return arguments
+            if option is not None and not option.is_flag and left:
+                named.append(left.pop(0))
+        elif hasattr(command, "commands"):
+            below = command.get_command(context, word)
+            return arguments if below is None else [*named, word, *_marked(context, below, left)]
+        else:
+            values.append(word)
+    return [*named, "--", *values] if any(map(_NEGATIVE.match, values)) else arguments
+
+
 def starting() -> AbstractContextManager[None]:
     """Show that the embedded server is created, started or recovers, where the options name it and it does not run."""
     from broker import database
@@ -121,7 +149,7 @@ class BrokerGroup(TyperGroup):
                 argument.encode()
             except UnicodeEncodeError:
                 ctx.fail(f"argument {argument!a} is not UTF-8")
-        return super().parse_args(ctx, _in_front(args))
+        return super().parse_args(ctx, _marked(ctx, self, _in_front(args)))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -139,7 +139,7 @@ def test_a_setup_is_removed_after_a_question_that_counts(cli: Cli, q: Calls, db:
 
 def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
     assert cli("setup", "cpu-buckets", 360, 1800, 3600).out == "3 buckets, 1 TaskQueue moved\n"
-    assert "invalid buckets" in cli("setup", "cpu-buckets", 0).err
+    assert "invalid bucket 0" in cli("setup", "cpu-buckets", 0).err
     assert cli("setup", "platform", "el9", "el8", "el7").out == "el9 runs el8, el7\n"
     assert cli("setup", "platform", "el9").out == "el9 runs nothing else\n"
     match = q.take()

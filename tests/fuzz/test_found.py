@@ -11,7 +11,7 @@ from tests.commands import Cli, commands
 LONG = "".join(chr(0x20000 + n * 7) for n in range(1000))  # 4,000 bytes that do not compress
 REFUSED: dict[str, tuple[str, str]] = {
     "taskqueue.set_cpu_buckets('s', '{{1},{2}}')": ("", ""),
-    "taskqueue.set_cpu_buckets('s', '{1,null}')": ("invalid buckets {1,NULL}", "at least one bucket"),
+    "taskqueue.set_cpu_buckets('s', '{1,null}')": ("invalid bucket null", "positive seconds"),
     "taskqueue.set_platform_compatibility('s', 'P', '{{a,null}}')": ("platform 'P' cannot", "non-empty"),
     "taskqueue.set_limit('s', 'delay', 'S', null, 'JobType', 'x', 1e-400)": ("", ""),
     "taskqueue.forget_ended('s', '178000000 years')": ("invalid older_than 178000000 years", "1000 years"),

@@ -5,12 +5,19 @@ create or replace function taskqueue.set_cpu_buckets(p_setup text, p_buckets big
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_changed bigint;
+  v_wrong text;
   v_task_queue record;
 begin
   perform resource.identify(p_setup);
-  if coalesce(cardinality(p_buckets), 0) = 0 or exists (select from unnest(p_buckets) b where b <= 0 or b is null) then
-    raise exception 'invalid buckets %', coalesce(left(p_buckets::text, 100), 'null')
+  if coalesce(cardinality(p_buckets), 0) = 0 then
+    raise exception 'buckets are %', coalesce(quote_literal(p_buckets::text), 'null')
       using errcode = 'PB001', hint = 'Give at least one bucket; buckets are positive seconds.';
+  end if;
+  select coalesce(b::text, 'null') into v_wrong
+    from unnest(p_buckets) b where b <= 0 or b is null limit 1;
+  if found then
+    raise exception 'invalid bucket %', v_wrong
+      using errcode = 'PB001', hint = 'Buckets are positive seconds.';
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
