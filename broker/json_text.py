@@ -8,6 +8,7 @@ from typing import Any
 from broker.errors import BadRequest
 
 _dumps = partial(json.dumps, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}]')
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -19,6 +20,8 @@ def parse(text: str) -> Any:
         if "\\ud" in text or "\\uD" in text:
             _dumps(value).encode()
         _refuse_nul(text)
+    except _KeyTwice:
+        raise ValueError(_named_twice(text)) from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except UnicodeEncodeError as error:
@@ -45,13 +48,33 @@ def _refuse_nul(text: str) -> None:
         raise ValueError(f"a text holds the character NUL: ...{text[max(0, found.start() - 40) : found.end()]}")
 
 
+class _KeyTwice(ValueError):
+    """A key stands twice in one object."""
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f'the key "{twice}" stands twice in one object')
+        raise _KeyTwice
     return value
+
+
+def _named_twice(text: str) -> str:
+    """What key of a JSON text stands twice in one object, and where it stands for the second time."""
+    objects: list[set[str]] = []
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word == "{":
+            objects.append(set())
+        elif word == "}":
+            objects.pop()
+        elif word.endswith(":"):
+            key = json.loads(word[:-1])
+            if key in objects[-1]:
+                line, column = text.count("\n", 0, token.start()) + 1, token.start() - text.rfind("\n", 0, token.start())
+                return f'the key "{key}" stands twice in one object, again at line {line} column {column}'
+            objects[-1].add(key)
+    raise AssertionError("no key stands twice")
 
 
 def _no_number(name: str) -> Any:

@@ -155,6 +155,9 @@ class BrokerGroup(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            _name_value(error)
+            raise
         except Exception as error:
             if not _report(error):
                 raise
@@ -167,6 +170,26 @@ class BrokerGroup(TyperGroup):
         if not known and (near := get_close_matches(args[0], options, 1, 0.8)):
             ctx.fail(f"No such command '{args[0]}'. Did you mean 'broker {options[near[0]]}'?")
         return super().resolve_command(ctx, args)
+
+
+_FAULTS = {
+    "int_parsing": "is not an integer",
+    "int_parsing_size": "is not an integer of 64 bits",
+    "float_parsing": "is not a number",
+    "greater_than_equal": "is below {ge}",
+    "less_than_equal": "is above {le}",
+}
+
+
+def _name_value(error: typer.BadParameter) -> None:
+    """Put the value that was given into a message of pydantic, by which newer releases of Typer read values."""
+    errors = getattr(error.__cause__, "errors", None)
+    if errors is None:
+        return
+    found = errors()[0]
+    known = _FAULTS.get(found["type"])
+    fault = f"is refused: {found['msg']}" if known is None else known.format_map(found.get("ctx", {}))
+    error.message = f"{found['input']} {fault}"
 
 
 def _report(error: Exception) -> bool:

@@ -1,7 +1,10 @@
 """Values that are refused: the error names the key, the value, and the values that are possible."""
 
+import json
+
 import pytest
 
+from broker.json_text import parse
 from tests.calls import Calls, Connection
 from tests.commands import Cli
 
@@ -36,3 +39,37 @@ def test_a_negative_number_is_no_option(cli: Cli, q: Calls) -> None:
         assert (refused.code, "No such option" in refused.err) == (2, False), refused.err
     unknown = cli("limit", "set", "running", "CERN", "OwnerGroup", "users", -5, "--burts", 2)
     assert (unknown.code, "No such option: --burts" in unknown.err) == (2, True), unknown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["job", "abc"], "abc is not an integer"),
+        (["cancel", 1, "1.5"], "1.5 is not an integer"),
+        (["tasks", "--limit", -3], "-3 is below 0"),
+        (["leases", "--limit", 2**31], "2147483648 is above 2147483647"),
+        (["group", "set", "users", "--share", "much"], "much is not a number"),
+    ],
+)
+def test_what_is_no_number_is_named(cli: Cli, arguments: list[object], error: str) -> None:
+    refused = cli(*arguments)
+    assert (refused.code, error in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"a": 1, "a": 2}', '"a" stands twice in one object, again at line 1 column 10'),
+        ('{"b": {"a": 1},\n "c": [{"a": 1, "b": "{\\"}:", "\\u0061" : 2}]}', "at line 2 column 31"),
+    ],
+)
+def test_the_place_of_a_key_that_stands_twice(text: str, place: str) -> None:
+    with pytest.raises(ValueError, match=place):
+        parse(text)
+
+
+def test_the_line_of_a_key_that_stands_twice_in_a_world(cli: Cli, db: Connection) -> None:
+    text = json.dumps({"queues": {"Q": {"status": "online"}, "R": {}}}, indent=1).replace('"R"', '"Q"')
+    refused = cli("load", "-", stdin=text)
+    assert 'the key "Q" stands twice in one object, again at line 6 column 3' in refused.err
+    assert (refused.code, cli("queues", "--json").json) == (1, [])
