@@ -71,7 +71,10 @@ def _named_twice(text: str) -> str:
         elif word.endswith(":"):
             key = json.loads(word[:-1])
             if key in objects[-1]:
-                line, column = text.count("\n", 0, token.start()) + 1, token.start() - text.rfind("\n", 0, token.start())
+                line, column = (
+                    text.count("\n", 0, token.start()) + 1,
+                    token.start() - text.rfind("\n", 0, token.start()),
+                )
                 return f'the key "{key}" stands twice in one object, again at line {line} column {column}'
             objects[-1].add(key)
     raise AssertionError("no key stands twice")

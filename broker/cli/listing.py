@@ -8,6 +8,7 @@ filter has no index, a page looks at WINDOW rows at most, and the next page goes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 ROWS = 20
 """Rows of a table when no limit is given."""
+SHOWN = 40
+"""Values of a filter that an error names."""
 WINDOW = 100_000
 """Rows that a page with a filter looks at."""
 
@@ -36,6 +39,7 @@ class Filter:
 
     columns: what the condition reads. condition: with %s for each value, or without for a flag (kind bool); by default
     that the first column has the value. indexed: the rows are found by an index. names: of the option, if several.
+    values: those that are possible. known: a query of those that a setup has, with %(setup)s.
     """
 
     columns: str
@@ -44,6 +48,8 @@ class Filter:
     condition: str = ""
     indexed: bool = False
     names: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    known: str = ""
 
     def restriction(self, value: object) -> tuple[str, list[object]]:
         """The condition, and the values in it."""
@@ -187,6 +193,27 @@ def read(
         last = rows_of(connection, f"{end} offset {WINDOW - 1}", *values)
         page.after, page.looked = (last[0][of.key_column], True) if last else (None, False)
     return page
+
+
+def refuse_unknown(connection: "Connection", of: List, setup: str | None, given: Mapping[str, object]) -> None:
+    """Raise BadRequest for a value of a filter that is none of the possible ones, which it names."""
+    from broker.errors import BadRequest
+
+    for name, value in given.items():
+        used = of.filters[name]
+        names = list(used.values)
+        if used.known:
+            query = f"select distinct k.name from ({used.known}) k(name) where k.name is not null order by 1"
+            names += [row[0] for row in connection.execute(query.encode(), {"setup": setup}) if row[0] not in names]
+        if not (used.values or used.known) or value in names:
+            continue
+        option = (used.names or (f"--{name}",))[0]
+        there = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+        near = get_close_matches(str(value), names, 1)
+        raise BadRequest(
+            f"{option} is {value}, which is none of: {there or '(there are none)'}",
+            f"the nearest is {near[0]}" if near else "name one of them",
+        )
 
 
 def moment_of(connection: "Connection", setup: str | None) -> datetime:

@@ -23,6 +23,22 @@ PANEL = "Lists"
 
 __all__ = ["LISTS", "PANEL", "ROWS", "Limit", "app"]
 
+_SITES = "select site from monitor.site where setup = %(setup)s"
+_QUEUES = "select queue from monitor.queue where setup = %(setup)s"
+_SITES_AND_QUEUES = f"{_SITES} union {_QUEUES}"
+_QUEUE_STATUSES = ("online", "brokeroff", "test", "offline", "paused", "standby")  # and others that a queue has
+TASK_STATUSES = tuple(
+    "registered defined assigning ready pending scouting scouted running prepared done failed finished aborting aborted"
+    " finishing topreprocess preprocessing tobroken broken toretry toincexec toreassign rerefine paused throttled"
+    " exhausted passed staging staged merging waiting".split()
+)
+"""The statuses that a task may have, as of the constraint task_status_allowed."""
+JOB_STATUSES = tuple(
+    "pending defined waiting assigned activated throttled sent starting running holding merging transferring finished"
+    " failed cancelled closed held leased".split()
+)
+"""The statuses that a job may have, as of workload.job_statuses, and the states in TaskQueues."""
+_ALGORITHMS = ("production_task", "production_job", "analysis_job")
 _OPEN = "{assigning,ready,scouting,running,pending}"  # statuses of tasks that a broker may take
 
 _DECISIONS_OF_TASK = List(
@@ -34,7 +50,7 @@ _DECISIONS_OF_TASK = List(
     ),
     "run_id desc",
     columns("task_id profile dry errcode candidates rejected not_candidates", dry="dry run"),
-    {"algorithm": Filter("algorithm", ""), "task": Filter("task_id", "")},
+    {"algorithm": Filter("algorithm", "", values=_ALGORITHMS), "task": Filter("task_id", "")},
     ("nucleus", "again", "algorithm"),
 )  # fmt: skip
 
@@ -46,8 +62,11 @@ LISTS = {
         'queue collate "C"',
         columns("cloud"),
         {
-            "site": Filter("site", "Only queues of this site."),
-            "status": Filter("status", "Only queues of this status, such as online."),
+            "site": Filter("site", "Only queues of this site.", known=_SITES),
+            "status": Filter(
+                "status", "Only queues of this status, such as online.", values=_QUEUE_STATUSES,
+                known="select status from monitor.queue where setup = %(setup)s",
+            ),
         },
         ("role", "type"),
     ),
@@ -63,7 +82,7 @@ LISTS = {
         columns("queues online waiting starting running", waiting="waiting jobs", starting="starting jobs",
                 running="running jobs"),
         {
-            "site": Filter("site", "Only this site."),
+            "site": Filter("site", "Only this site.", known=_SITES),
             "full": Filter("limits_reached", "Only sites with a limit that is reached.", bool, "limits_reached > 0"),
         },
         ("reached", "limits"),
@@ -78,10 +97,13 @@ LISTS = {
         "task_id desc",
         columns("label algorithm run_id retry_at not_due", run_id="last run", retry_at="again", not_due="not due"),
         {
-            "status": Filter("status", "Only tasks of this status, such as running."),
+            "status": Filter("status", "Only tasks of this status, such as running.", values=TASK_STATUSES),
             "user": Filter("user_name", "Only tasks of this user."),
-            "share": Filter("gshare", "Only tasks of this global share."),
-            "nucleus": Filter("nucleus", "Only tasks of this nucleus."),
+            "share": Filter(
+                "gshare", "Only tasks of this global share.",
+                known="select gshare from monitor.share_tree where setup = %(setup)s",
+            ),
+            "nucleus": Filter("nucleus", "Only tasks of this nucleus.", known=_SITES),
             "waiting": Filter(
                 "status jobs_left", "Only tasks that a broker may take and that have jobs to assign.", bool,
                 f"status = any ('{_OPEN}') and jobs_left > 0",
@@ -99,11 +121,12 @@ LISTS = {
         {
             "status": Filter(
                 "status", "Only jobs of this status or state, such as activated, waiting or leased.",
-                names=("--status", "--state"),
+                names=("--status", "--state"), values=JOB_STATUSES,
             ),
             "task": Filter("task_id", "Only jobs of this task.", int, indexed=True),
-            "queue": Filter("queue", "Only jobs of this PanDA queue."),
-            "site": Filter("queue site", "Only jobs of this site or queue.", condition="(queue = %s or site = %s)"),
+            "queue": Filter("queue", "Only jobs of this PanDA queue.", known=_QUEUES),
+            "site": Filter("queue site", "Only jobs of this site or queue.", condition="(queue = %s or site = %s)",
+                           known=_SITES_AND_QUEUES),
             "user": Filter("user_name", "Only jobs of this user or owner."),
         },
         ("site", "user"),
@@ -123,10 +146,10 @@ LISTS = {
             task_queue_id="TaskQueue",
         ),
         {
-            "site": Filter("site", "Only leases of this site."),
+            "site": Filter("site", "Only leases of this site.", known=_SITES_AND_QUEUES),
             "state": Filter(
                 "state", "Only leases of this state: matched, until the first report, then running.",
-                names=("--state", "--status"),
+                names=("--state", "--status"), values=("matched", "running"),
             ),
             "overdue": Filter("expired", "Only leases that expired and were not taken back yet.", bool, "expired"),
         },
@@ -143,7 +166,8 @@ LISTS = {
         "run_id desc",
         columns("ended_at called_by", ended_at="ended", called_by="called by"),
         {
-            "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job."),
+            "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.",
+                                values=_ALGORITHMS),
             "task": Filter("task_id", "Show what the runs decided about this task, and why.", int),
         },
         ("dry run", "profile"),
@@ -158,7 +182,7 @@ LISTS = {
         "limit_id",
         columns("burst queues", queues="TaskQueues concerned"),
         {
-            "site": Filter("site", "Only limits of this site."),
+            "site": Filter("site", "Only limits of this site.", known=_SITES_AND_QUEUES),
             "reached": Filter("reached", "Only limits that are reached.", bool, "reached"),
         },
         ("CE", "delay"),
@@ -171,7 +195,8 @@ LISTS = {
         {},
         {
             "site": Filter(
-                "resource", "Only resources of this site.", condition="resource -> 'Site' @> to_jsonb(%s::text)"
+                "resource", "Only resources of this site.", condition="resource -> 'Site' @> to_jsonb(%s::text)",
+                known=_SITES_AND_QUEUES,
             ),
         },
         ("first seen",),
@@ -213,7 +238,12 @@ def _show(
         if name == "jobs":  # a submitter's list has other columns, so the right to look is asked first
             connection.execute("select from monitor.listed_job limit 0")
         headings = listing.chosen(of, wanted)
-        return headings, listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
+        page = listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
+        if not page.rows:
+            # a site that is watched may have nothing for a while
+            fixed = {name: value for name, value in given.items() if watch is None or not of.filters[name].known}
+            listing.refuse_unknown(connection, of, setup, fixed)
+        return headings, page
 
     def own(connection: "Connection") -> tuple[Mapping[str, str], Page]:
         headings = listing.chosen(own_jobs.JOBS, wanted)

@@ -1,9 +1,12 @@
 """Values that are refused: the error names the key, the value, and the values that are possible."""
 
 import json
+import re
 
 import pytest
 
+from broker import world
+from broker.cli import lists
 from broker.json_text import parse
 from tests.calls import Calls, Connection
 from tests.commands import Cli
@@ -73,3 +76,63 @@ def test_the_line_of_a_key_that_stands_twice_in_a_world(cli: Cli, db: Connection
     refused = cli("load", "-", stdin=text)
     assert 'the key "Q" stands twice in one object, again at line 6 column 3' in refused.err
     assert (refused.code, cli("queues", "--json").json) == (1, [])
+
+
+WORLD = {
+    "queues": {"CERN-PROD": {"panda_site": "CERN", "status": "online"}, "BNL": {"panda_site": "BNL", "status": "odd"}},
+    "shares": {"MC": {"target": 1}},
+    "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
+    "tasks": [{"id": 1, "input": ["d"], "gshare": "MC", "status": "running", "nucleus": "CERN"}],
+}
+REFUSED = [
+    (["queues", "--site", "CER"], "--site is CER", "BNL, CERN", "the nearest is CERN"),
+    (["queues", "--status", "onlin"], "--status is onlin", "online, brokeroff", "the nearest is online"),
+    (["sites", "--site", "NOPE"], "--site is NOPE", "BNL, CERN", "name one of them"),
+    (["tasks", "--status", "bogus"], "--status is bogus", "registered, defined, assigning", "name one of them"),
+    (["tasks", "--status", "runing"], "--status is runing", "scouting, scouted, running", "the nearest is running"),
+    (["tasks", "--share", "MD"], "--share is MD", "none of: MC", "name one of them"),
+    (["tasks", "--nucleus", "CERM"], "--nucleus is CERM", "BNL, CERN", "the nearest is CERN"),
+    (["jobs", "--status", "bogus"], "--status is bogus", "pending, defined", "name one of them"),
+    (["jobs", "--state", "heldd"], "--status is heldd", "held, leased", "the nearest is held"),
+    (["jobs", "--queue", "CERN-PRO"], "--queue is CERN-PRO", "BNL, CERN-PROD", "the nearest is CERN-PROD"),
+    (["jobs", "--site", "CERNN"], "--site is CERNN", "BNL, CERN, CERN-PROD", "the nearest is CERN"),
+    (["leases", "--site", "CERNN"], "--site is CERNN", "BNL, CERN, CERN-PROD", "the nearest is CERN"),
+    (["leases", "--state", "runing"], "--state is runing", "matched, running", "the nearest is running"),
+    (["decisions", "--algorithm", "job"], "--algorithm is job", "production_task, production_job", "name one of them"),
+    (["decisions", "--task", 1, "--algorithm", "job"], "--algorithm is job", "production_task", "name one of them"),
+    (["limits", "--site", "CERNN"], "--site is CERNN", "BNL, CERN, CERN-PROD", "the nearest is CERN"),
+    (["resources", "--site", "CERNN"], "--site is CERNN", "BNL, CERN, CERN-PROD", "the nearest is CERN"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "there", "hint"), REFUSED)
+def test_a_filter_refuses_what_nothing_can_have(
+    cli: Cli, db: Connection, arguments: list[object], error: str, there: str, hint: str
+) -> None:
+    world.load(db, [WORLD])
+    for more in ([], ["--json"], ["--limit", 3]):
+        refused = cli(*arguments, *more)
+        assert (refused.code, refused.out) == (1, ""), refused.out
+        assert all(text in refused.err for text in (error, there, hint)), refused.err
+
+
+def test_a_filter_takes_what_nothing_has_now(cli: Cli, db: Connection) -> None:
+    world.load(db, [WORLD])
+    for arguments in (
+        ["queues", "--status", "brokeroff"],
+        ["tasks", "--status", "paused"],
+        ["tasks", "--share", "MC", "--status", "done"],
+        ["jobs", "--status", "held", "--queue", "BNL"],
+        ["jobs", "--user", "nobody"],
+        ["leases", "--site", "BNL", "--state", "matched"],
+        ["limits", "--site", "CERN-PROD"],
+    ):
+        assert cli(*arguments, "--json").json == [], arguments
+    assert [row["queue"] for row in cli("queues", "--status", "odd", "--json").json] == ["BNL"]
+
+
+def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
+    query = "select pg_get_constraintdef(oid) from pg_constraint where conname = 'task_status_allowed'"
+    allowed = re.findall(r"'(\w+)'::text", q.value(query))
+    assert (sorted(lists.TASK_STATUSES), len(allowed)) == (sorted(allowed), 31)
+    assert {*q.value("select workload.job_statuses()"), "held", "leased"} == {*lists.JOB_STATUSES}
