@@ -49,15 +49,12 @@ def grant(
 ) -> None:
     """Let a login act in a setup: for any owner, or bound to a group, an owner, or both. Replaces what it had.
 
-    The login also needs a role: `grant broker_agent to LOGIN` for a JobAgent, broker_submitter for a submitter. Needs
-    the role broker_operator.
+    The login exists: a DBA has created it, and granted it a role, `grant broker_agent to LOGIN` for a JobAgent,
+    broker_submitter for a submitter. Needs the role broker_operator.
     """
     with session() as connection:
         private = group is not None or owner is not None
         connection.execute("select resource.set_identity(%s, %s, %s, %s, %s)", [setup, role, private, group, owner])
-        there = connection.execute("select to_regrole(quote_ident(%s)) is not null", [role]).fetchone() == (True,)
-    if not there:
-        output.note(f"note: the server has no role {role} yet")
     bound = " and ".join(f"{what} {name}" for what, name in (("group", group), ("owner", owner)) if name is not None)
     report(
         f"{role} may act in setup {setup} for {bound or 'any owner'}",

@@ -56,17 +56,24 @@ def test_groups(cli: Cli, q: Calls) -> None:
 
 
 def test_identities(cli: Cli, q: Calls) -> None:
-    granted = cli("identity", "grant", "pilots_of_nobody")
-    assert granted.out == "pilots_of_nobody may act in setup default for any owner\n"
-    assert granted.err == "note: the server has no role pilots_of_nobody yet\n"
-    private = cli("identity", "grant", "alice", "--group", "users", "--owner", "/CN=alice")
-    assert private.out == "alice may act in setup default for group users and owner /CN=alice\n"
+    granted = cli("identity", "grant", "broker_agent")
+    assert (granted.out, granted.err) == ("broker_agent may act in setup default for any owner\n", "")
+    private = cli("identity", "grant", "broker_submitter", "--group", "users", "--owner", "/CN=alice")
+    assert private.out == "broker_submitter may act in setup default for group users and owner /CN=alice\n"
     rows = [(row["role_name"], row["owner_group"], row["owner_dn"]) for row in cli("identity", "list", "--json").json]
-    assert rows == [("alice", "users", "/CN=alice"), ("pilots_of_nobody", None, None)]
+    assert rows == [("broker_agent", None, None), ("broker_submitter", "users", "/CN=alice")]
     assert "any" in cli("identity", "list", "--setup", "default").out
-    assert cli("identity", "revoke", "alice").out == "alice may no longer act in setup default\n"
-    again = cli("identity", "revoke", "alice")
-    assert (again.code, "alice has no identity in setup default" in again.err) == (1, True)
+    assert cli("identity", "revoke", "broker_submitter").out == "broker_submitter may no longer act in setup default\n"
+    again = cli("identity", "revoke", "broker_submitter")
+    assert (again.code, "broker_submitter has no identity in setup default" in again.err) == (1, True)
+
+
+def test_an_identity_of_a_role_that_is_not_there_is_refused(cli: Cli, q: Calls) -> None:
+    for role, hint in (("broker_agnt", "The nearest is broker_agent"), ("pilöts", "Create the login first")):
+        refused = cli("identity", "grant", role)
+        assert (refused.code, f"the server has no role {role} [PB004]" in refused.err) == (1, True), refused.err
+        assert hint in refused.err
+    assert cli("identity", "list", "--json").json == []
 
 
 def test_configuration(cli: Cli, q: Calls) -> None:

@@ -47,7 +47,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     """lifecycle.lead(null, gen_random_uuid(), 'me', '1 min', '[{"name": 1}]')""": ("name is 1, not a text", ""),
 }
 TOO_LONG = {
-    "resource.set_identity(%s, 'r')": ("setup", 100),
+    "resource.set_identity(%s, 'broker_agent')": ("setup", 100),
     "taskqueue.set_settings(%s, '{}')": ("setup", 100),
     "resource.make_isolated_setup(%s)": ("setup", 100),
     "resource.set_identity('s', %s)": ("role name", 63),

@@ -3,6 +3,8 @@ create or replace function resource.set_identity(
   p_owner_dn text default null
 ) returns void
 language plpgsql security definer set search_path = resource, pg_temp as $$
+declare
+  v_nearest text;
 begin
   if p_owner_group = '' or p_owner_dn = '' then
     raise exception 'owner group is % and owner is %: an empty text names nobody',
@@ -24,6 +26,13 @@ begin
   perform resource.require_short('owner group', p_owner_group);
   perform resource.require_short('owner', p_owner_dn);
   perform resource.require_setup(p_setup);
+  if not exists (select from pg_roles r where r.rolname = p_role_name) then
+    v_nearest := resource.nearest_name(p_role_name, (select array_agg(r.rolname::text) from pg_roles r));
+    raise exception 'the server has no role %', p_role_name
+      using errcode = 'PB004',
+            hint = case when v_nearest is null then 'Create the login first.'
+                        else format('The nearest is %s; a new login is created first.', v_nearest) end;
+  end if;
   insert into resource.identity (setup, role_name, private, owner_group, owner_dn)
   values (p_setup, p_role_name, p_private, p_owner_group, p_owner_dn)
   on conflict (setup, role_name) do update
@@ -31,4 +40,5 @@ begin
 end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
-  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. A role that '
+  'does not exist is refused: the login is created first. Errors: PB001, PB004 (no such role).';
