@@ -1,5 +1,6 @@
 """`broker settings`: the settings of a setup, in all schemas."""
 
+from difflib import get_close_matches
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ def settings(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the settings of a setup, after changing those named with --set: all of them or none.
+    """Show the settings of a setup, or change those named with --set, all of them or none, and show what changed.
 
     For example --set taskqueue.queue_size=1000, or --set "brokerage.decisions_kept=2 days". Changes need the role
     broker_operator.
@@ -34,16 +35,33 @@ def settings(
     wanted = _by_schema(changes or [])
     with session() as connection:
         require_setup(connection, setup)
+        query = "select schema, name, value, meaning from monitor.setting where setup = %s order by schema, name"
         with connection.transaction():
+            before = {(row["schema"], row["name"]): row["value"] for row in rows_of(connection, query, setup)}
             for schema, values in wanted.items():
                 connection.execute(f"select {schema}.set_settings(%s, %s)".encode(), [setup, json_text(values)])
-        query = "select schema, name, value, meaning from monitor.setting where setup = %s order by schema, name"
-        rows = rows_of(connection, query, setup)
+            rows = rows_of(connection, query, setup)
+    if wanted:  # a setting may follow another, such as the timeouts the profile
+        rows = [
+            {**row, "before": before.get(key)}
+            for row in rows
+            for key in [(row["schema"], row["name"])]
+            if row["name"] in wanted.get(row["schema"], {}) or before.get(key, row["value"]) != row["value"]
+        ]
     if as_json:
         output.json_out(rows)
         return
+    if wanted:
+        for row in rows:
+            was = "as before" if row["before"] == row["value"] else f"before: {_shown(row['before'])}"
+            output.say(f"{row['schema']}.{row['name']} is {_shown(row['value'])}, {was}")
+        return
     cells = [(f"{row['schema']}.{row['name']}", row["value"], row["meaning"]) for row in rows]
     output.table(f"Settings of setup {setup}", ["setting", "value", "meaning"], cells, drop=["meaning"])
+
+
+def _shown(value: str | None) -> str:
+    return "null" if value is None else value
 
 
 def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
@@ -55,9 +73,13 @@ def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
     for text in changes:
         name, equals, value = text.partition("=")
         schema, dot, key = name.partition(".")
-        if not (equals and dot and key) or schema not in _SCHEMAS:
+        if not (equals and dot and key):
             hint = f"for example --set taskqueue.queue_size=1000; schemas are {', '.join(_SCHEMAS)}"
             raise BadRequest(f"--set {text} is not SCHEMA.NAME=VALUE", hint)
+        if schema not in _SCHEMAS:
+            near = get_close_matches(schema, _SCHEMAS, 1)
+            hint = f"the nearest is {near[0]}; " if near else ""
+            raise BadRequest(f"--set {text}: {schema} has no settings", f"{hint}schemas are {', '.join(_SCHEMAS)}")
         try:
             found.setdefault(schema, {})[key] = parse(value)
         except ValueError:

@@ -25,18 +25,21 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         "lifecycle.jobs_kept=40 days",
         "instance.most_instances=7",
     )
-    after = values(cli("settings", *(word for change in changes for word in ("--set", change)), "--json"))
-    changed = {name: value for name, value in after.items() if values(before).get(name) != value}
+    rows = cli("settings", *(word for change in changes for word in ("--set", change)), "--json").json
+    changed = {f"{row['schema']}.{row['name']}": (row["before"], row["value"]) for row in rows}
+    now = values(cli("settings", "--json"))
     assert changed == {
-        "taskqueue.queue_size": "1000",
-        "taskqueue.lease_time": "00:01:00",
-        "brokerage.profile": "panda2026",
-        "brokerage.decisions_kept": "3 days",
-        "lifecycle.jobs_kept": "40 days",
-        "lifecycle.timeouts": "panda2026",  # those of the profile, while nobody chooses others
-        "instance.most_instances": "7",
-        "instance.first": after["instance.first"],
+        "taskqueue.queue_size": ("5000", "1000"),
+        "taskqueue.lease_time": ("00:30:00", "00:01:00"),
+        "brokerage.profile": ("documented", "panda2026"),
+        "brokerage.decisions_kept": ("2 days", "3 days"),
+        "lifecycle.jobs_kept": ("30 days", "40 days"),
+        "lifecycle.timeouts": ("documented", "panda2026"),  # those of the profile, while nobody chooses others
+        "instance.most_instances": (None, "7"),  # listed once something was set in its schema
     }
+    assert {name: value for name, value in now.items() if values(before).get(name) != value} == {
+        "instance.first": now["instance.first"]
+    } | {name: value for name, (_, value) in changed.items()}
     assert "taskqueue.queue_size" in cli("settings").out
 
 
@@ -44,7 +47,8 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
     ("change", "error"),
     [
         ("queue_size=7", "--set queue_size=7 is not SCHEMA.NAME=VALUE"),
-        ("resource.queue_size=7", "is not SCHEMA.NAME=VALUE"),
+        ("resource.queue_size=7", "--set resource.queue_size=7: resource has no settings"),
+        ("taskqeue.queue_size=7", "the nearest is taskqueue; schemas are taskqueue, brokerage"),
         ("taskqueue.queue_size", "is not SCHEMA.NAME=VALUE"),
         ("taskqueue.size=7", "setting size"),
         ("brokerage.profile=mine", 'invalid value "mine" for setting profile'),
@@ -63,3 +67,11 @@ def test_viewers_look_and_change_nothing(cli: Cli, dsn: str, db: Connection, mon
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
     assert cli("settings").code == 0
     assert "[42501]" in cli("settings", "--set", "taskqueue.queue_size=1000").err
+
+
+def test_a_change_shows_what_changed_and_nothing_else(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    change = ["--set", "taskqueue.queue_size=1000", "--set", "lifecycle.loops=null"]
+    assert cli("settings", *change).out == (
+        "lifecycle.loops is null, as before\ntaskqueue.queue_size is 1000, before: 5000\n"
+    )
