@@ -164,7 +164,36 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
 @contextmanager
 def session() -> "Iterator[psycopg.Connection[Any]]":
     """An autocommit connection to that server."""
-    from broker import database
-
-    with database.connect(ready()) as connection:
+    with connected(ready()) as connection:
         yield connection
+
+
+@contextmanager
+def connected(target: "Target") -> "Iterator[psycopg.Connection[Any]]":
+    """An autocommit connection to a server. The error of a submitter who may not look names what it may."""
+    import psycopg
+
+    from broker import database
+    from broker.errors import from_database
+
+    with database.connect(target) as connection:
+        try:
+            yield connection
+        except psycopg.errors.InsufficientPrivilege as error:
+            found = from_database(error)
+            if "broker_viewer" in (found.hint or "") and _may_see_own_jobs(connection):
+                found.hint = (
+                    "a submitter sees its own jobs by broker jobs, broker job JOB and broker explain JOB;"
+                    f" to see everybody's, {found.hint}"
+                )
+            raise found from error
+
+
+def _may_see_own_jobs(connection: "psycopg.Connection[Any]") -> bool:
+    import psycopg
+
+    query = "select has_function_privilege('taskqueue.own_jobs(text, bigint, integer, text)', 'execute')"
+    try:
+        return connection.execute(query).fetchone() == (True,)
+    except psycopg.Error:  # not even the schema may be used
+        return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli import output
-from broker.cli.session import ready, session
+from broker.cli.session import connected, ready, session
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -80,14 +80,13 @@ def _follow(draw: "Callable[..., None]", every: float) -> None:
     """
     import psycopg
 
-    from broker import database
     from broker.errors import ConnectError
 
     target = ready()
     shown = False
     while True:
         try:
-            with database.connect(target) as connection:
+            with connected(target) as connection:
                 while True:
                     draw(connection)
                     shown = True

@@ -243,6 +243,21 @@ def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: 
     assert "[42501]" in cli("cancel", "--task", 1, "--setup", "s").err
 
 
+@pytest.mark.parametrize("command", ["tasks", "leases", "top", "decisions", "sites", "leases --watch", "shares"])
+def test_a_submitter_who_may_not_look_is_led_to_its_own_jobs(
+    cli: Cli, db: Connection, as_role: Callable[[str], None], command: str
+) -> None:
+    Calls(db).insert(1)
+    as_role("broker_submitter")
+    refused = cli(*command.split())
+    assert (refused.code, "[42501]" in refused.err) == (1, True)
+    assert "a submitter sees its own jobs by broker jobs, broker job JOB and broker explain JOB" in refused.err
+    assert "have broker_viewer granted" in refused.err
+    as_role("broker_agent")
+    refused = cli(*command.split())
+    assert ("own jobs" in refused.err, "have broker_viewer granted" in refused.err) == (False, True)
+
+
 def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     grids.load(db, "s", files=3)
     jobs = grids.make(db, "s", jobs=3)
