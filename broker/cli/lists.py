@@ -176,16 +176,16 @@ LISTS = {
         "List the limits of sites: how far each is used, and which jobs wait because of it.",
         "monitor.site_limit",
         columns(
-            "limit_id site grid_ce kind attribute value ceiling delay used reached jobs",
+            "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs",
             limit_id="limit", grid_ce="CE", jobs="jobs concerned",
         ),
         "limit_id",
-        columns("burst queues", queues="TaskQueues concerned"),
+        columns("queues", queues="TaskQueues concerned"),
         {
             "site": Filter("site", "Only limits of this site.", known=_SITES_AND_QUEUES),
             "reached": Filter("reached", "Only limits that are reached.", bool, "reached"),
         },
-        ("CE", "delay"),
+        ("CE", "burst", "delay"),
     ),
     "resources": List(
         "List the kinds of resources that asked for jobs lately, the latest first.",

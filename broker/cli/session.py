@@ -1,5 +1,6 @@
 """A connection for the commands that need the database of this release."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -156,8 +157,11 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
             there = []
         if not there:
             raise
-        have = f"setup {there[0]} has it" if len(there) == 1 else f"setups {', '.join(there[:5])} have it"
-        found.hint = f"{have}: --setup {there[0]}, or {SETUP} in the environment"
+        have = f"setup {there[0]} has" if len(there) == 1 else f"setups {', '.join(there[:5])} have"
+        found.hint = (
+            f"{have} a {kind} of this number; to look at that one, give --setup NAME, or {SETUP} in the environment;"
+            f" broker {kind}s --setup {shlex.quote(setup)} lists those of this setup"
+        )
         raise found from error
 
 

@@ -73,7 +73,7 @@ def test_errors_of_a_batch_are_printed(cli: Cli, gridded: Connection) -> None:
     nowhere = cli("assign", "jobs", "--setup", "nowhere")
     assert (nowhere.code, nowhere.out) == (1, "")
     assert "setup nowhere does not exist; there are: grid" in nowhere.err
-    assert "profile is 'mine'" in cli("assign", "jobs", "--setup", "grid", "--profile", "mine").err
+    assert "profile 'mine' does not exist" in cli("assign", "jobs", "--setup", "grid", "--profile", "mine").err
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -31,6 +31,8 @@ def test_limits(cli: Cli, q: Calls) -> None:
     assert cli("limit", "set", "delay", "CERN", "JobType", "Merge", "2.5", "--ce", "ce1", "--burst", 10).code == 0
     found = [(row["kind"], row["ceiling"], row["grid_ce"]) for row in cli("limits", "--json").json]
     assert found == [("running", 100, None), ("delay", None, "ce1")]
+    assert [row["burst"] for row in cli("limits", "--json").json] == [None, 10]
+    assert "burst" in cli("--wide", "limits").out
     assert cli("limit", "clear", "running", "CERN", "OwnerGroup", "users", "--json").json["removed"] is True
     again = cli("limit", "clear", "running", "CERN", "OwnerGroup", "users")
     assert (again.code, again.err.splitlines()[0]) == (

@@ -136,3 +136,44 @@ def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
     allowed = re.findall(r"'(\w+)'::text", q.value(query))
     assert (sorted(lists.TASK_STATUSES), len(allowed)) == (sorted(allowed), 31)
     assert {*q.value("select workload.job_statuses()"), "held", "leased"} == {*lists.JOB_STATUSES}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["group", "set", "users", "--share", -5], "invalid share -5 of group users [PB001]", "a positive number"),
+        (
+            ["limit", "set", "running", "CERN", "OwnerGrp", "users", 1],
+            "unknown attribute 'OwnerGrp' [PB001]",
+            "The nearest is OwnerGroup. Attributes are OwnerDN",
+        ),
+        (
+            ["limit", "set", "running", "CERN", "colour", "users", 1],
+            "unknown attribute 'colour' [PB001]",
+            "hint:  Attributes are OwnerDN",
+        ),
+        (
+            ["what-if", "--profile", "documentd"],
+            "profile 'documentd' does not exist [PB001]",
+            "The nearest is documented. Profiles are documented, panda2026",
+        ),
+        (
+            ["what-if", "--profile", "nosuch"],
+            "profile 'nosuch' does not exist [PB001]",
+            "hint:  Profiles are documented",
+        ),
+        (["explain", "task", 1, "--profile", "panda"], "profile 'panda' does not exist", "The nearest is panda2026"),
+        (["explain", "task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
+        (["assign", "jobs", "--task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
+    ],
+)
+def test_an_error_names_what_is_meant(cli: Cli, db: Connection, arguments: list[object], error: str, hint: str) -> None:
+    world.load(db, [WORLD])
+    refused = cli(*arguments)
+    assert (refused.code, error in refused.err, hint in refused.err) == (1, True, True), refused.err
+
+
+def test_a_group_has_its_properties(q: Calls) -> None:
+    refused = "select taskqueue.set_group('default', 'users', 5, %s, %s)"
+    assert "job_sharing of group users is null" in q.refusal(lambda: q.rows(refused, None, True))[1]
+    assert "allow_background of group users is null" in q.refusal(lambda: q.rows(refused, True, None))[1]

@@ -25,10 +25,14 @@ def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -
     Calls(db, "b").insert(7)
     printed = cli("explain", "task", 41000003)
     assert "task 41000003 is not in setup default" in printed.err
-    assert "setup grid has it: --setup grid, or BROKER_SETUP in the environment" in printed.err
+    assert (
+        "setup grid has a task of this number; to look at that one, give --setup NAME, or BROKER_SETUP" in printed.err
+    )
     for command in (("explain", 7), ("job", 7)):
-        assert "setups a, b have it: --setup a" in cli(*command).err
-    assert "has it" not in cli("explain", "task", 5).err
+        error = cli(*command).err
+        assert "setups a, b have a job of this number" in error
+        assert "broker jobs --setup default lists those of this setup" in error
+    assert "--setup NAME" not in cli("explain", "task", 5).err
 
 
 def test_the_servers_options_may_stand_behind_the_command(

@@ -68,7 +68,7 @@ def callables(db: Connection) -> list[Callable]:
 
 
 _NOTHING_GIVEN = re.compile(
-    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|profile is |more than once"""
+    r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|profile (?:is |')|more than once"""
     "| times|[0-9]{20}"
 )
 

@@ -162,10 +162,14 @@ def test_a_loop_that_fails_or_does_not_end(q: Calls) -> None:
 
 def test_the_setting_says_what_a_setup_needs(q: Calls) -> None:
     Calls(q.connection, "other").insert(1)
+    both = finding(q, "watchdog")
+    assert both and both.value.endswith("needed by default, other")
+    assert both.remedy and both.remedy.endswith("broker settings --setup NAME --set lifecycle.loops=[]")
     setting = "select lifecycle.set_settings(%s, %s)"
     q.rows(setting, "default", Jsonb({"loops": []}))
     found = finding(q, "watchdog")
     assert found and found.value == "no watchdog has run yet; needed by other"
+    assert found.remedy and found.remedy.endswith("broker settings --setup other --set lifecycle.loops=[]")
     q.rows(setting, "default", Jsonb({"loops": ["assign-jobs"]}))
     found = finding(q, "assign-jobs")
     assert found and found.verdict == "problem" and found.value.endswith("needed by default")

@@ -28,7 +28,7 @@ begin
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
-      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another task.';
+      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: broker tasks lists them.';
   end if;
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
   v_problem := brokerage.task_problem(v_task, brokerage.base_profile(v_profile), v_algorithm);

@@ -3,10 +3,12 @@ create or replace function brokerage.require_profile(p_profile text, p_algorithm
 language plpgsql stable as $$
 begin
   if brokerage.base_profile(p_profile) is null then
-    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
+    raise exception 'profile % does not exist', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001',
-            hint = format('Profiles are %s; brokerage.set_profile makes your own.',
-                          (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+            hint = (select format('%sProfiles are %s; brokerage.set_profile makes your own.',
+                                  'The nearest is ' || resource.nearest_name(p_profile, array_agg(l.profile)) || '. ',
+                                  string_agg(distinct l.profile, ', '))
+                      from brokerage.profile_line l);
   elsif p_algorithm is not null
         and not exists (select from brokerage.rule_in_force r
                          where r.profile = p_profile and r.algorithm = p_algorithm) then

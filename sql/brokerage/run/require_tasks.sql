@@ -20,7 +20,7 @@ begin
                             then format(' and %s more', cardinality(v_missing) - 5) end) end,
       p_setup
       using errcode = 'PB004',
-            hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks.';
+            hint = 'Load it with its world (broker load), or name another: broker tasks lists them.';
   end if;
   select t.task_id, t.label into v_other
     from workload.task t

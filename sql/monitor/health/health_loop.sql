@@ -49,7 +49,8 @@ select 'loop' as area, j.name as object,
             then 'look at the log of broker run there; monitor.health shows who waits for a lock'
             else format('keep `broker run` going on two machines%s; a setup that does without says so: '
                         'broker settings --setup %s --set lifecycle.loops=[]',
-                        ' (last: ' || j.held_by || ')', j.setups[1]) end as remedy
+                        ' (last: ' || j.held_by || ')',
+                        case when cardinality(j.setups) = 1 then j.setups[1] else 'NAME' end) end as remedy
   from judged j
   left join meaning m on m.name = j.name
  cross join lateral (

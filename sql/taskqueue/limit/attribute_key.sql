@@ -11,9 +11,11 @@ begin
   if v_key is null then
     raise exception 'unknown attribute %', coalesce(quote_literal(p_attribute), 'null')
       using errcode = 'PB001',
-            hint = format('Attributes are %s, and their singular forms.',
-                          (select string_agg(k.key, ', ') from taskqueue.requirement_key k
-                            where k.canonical_key is not null));
+            hint = (select format('%sAttributes are %s, and their singular forms.',
+                                  'The nearest is ' || resource.nearest_name(p_attribute, array_agg(k.key)) || '. ',
+                                  string_agg(k.key, ', '))
+                      from taskqueue.requirement_key k
+                     where k.canonical_key is not null);
   end if;
   return v_key;
 end $$;

@@ -9,12 +9,13 @@ begin
   if p_group is null or p_group = '' then
     raise exception 'invalid group %', coalesce(quote_literal(p_group), 'null')
       using errcode = 'PB001', hint = 'Name the owner group.';
-  elsif p_share is null or not (p_share > 0 and p_share < 'infinity') or p_job_sharing is null
-        or p_allow_background is null then
-    raise exception 'invalid share %, job_sharing % or allow_background % of group %',
-      coalesce(p_share::text, 'null'), coalesce(p_job_sharing::text, 'null'),
-      coalesce(p_allow_background::text, 'null'), left(p_group, 100)
-      using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
+  elsif p_share is null or not (p_share > 0 and p_share < 'infinity') then
+    raise exception 'invalid share % of group %', coalesce(p_share::text, 'null'), left(p_group, 100)
+      using errcode = 'PB001', hint = 'The share is a positive number; a group of which nothing was set has 1000.';
+  elsif p_job_sharing is null or p_allow_background is null then
+    raise exception '% of group % is null',
+      case when p_job_sharing is null then 'job_sharing' else 'allow_background' end, left(p_group, 100)
+      using errcode = 'PB001', hint = 'Give true or false.';
   end if;
   perform resource.require_short('group', p_group);
   perform taskqueue.reconfigure(p_setup);
