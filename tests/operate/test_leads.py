@@ -121,6 +121,7 @@ def test_a_setup_with_jobs_needs_its_loops(q: Calls) -> None:
         ("ok", "host 1 leads"),
     ]
     q.call("cancel_job", 1)
+    q.rows("select lifecycle.stand_down(%s)", ME)
     q.rows("select lifecycle.forget_loop(null, 'watchdog')")
     assert finding(q, "watchdog") is None
 
@@ -206,6 +207,11 @@ def test_the_commands(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch)
     rows = {row["name"]: row for row in cli("loops", "--json").json}
     assert {(row["state"], row["needed"], row["held_by"]) for row in rows.values()} == {("well", True, "host 1")}
     assert "watchdog" in cli("loops").out
+    refused = cli("loops", "forget", "classify")
+    assert (refused.code, "loop classify is led by host 1 [PB005]" in refused.err) == (1, True)
+    assert "Stop that broker run, or start it again with --without classify" in refused.err
+    assert "classify" in {row["name"] for row in cli("loops", "--json").json}
+    pass_time(q, seconds=21)
     assert cli("loops", "forget", "classify").out == "forgotten: classify\n"
     again = cli("loops", "forget", "classify")
     assert (again.code, "no loop classify of all setups ever ran" in again.err) == (1, True)
