@@ -1,5 +1,6 @@
 """`broker simulate`: a simulated grid, live, and its figures at the end."""
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,7 +140,7 @@ def _removed(run: "Run", keep: bool) -> Iterator[None]:
 
 def removal(setup: str) -> str:
     """The command that removes a setup."""
-    return f"""broker psql -c "select taskqueue.remove_setup('{setup}')\""""
+    return f"broker setup remove {shlex.quote(setup)} --yes"
 
 
 def _calls(run: "Run") -> dict[str, Row]:

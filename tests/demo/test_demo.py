@@ -58,7 +58,7 @@ def test_it_reads_well_without_a_terminal(cli: Cli) -> None:
     for words in (
         "figures of LHCb", "agents: synthetic", "20,000 jobs in 501 TaskQueues", "matches/s", "p99", "lhcb_mcproc",
         "1080000", "Some of the matches", "this resource does not get it", "No job twice, none lost: it holds",
-        "Next:", "broker task-queues --setup demo-", "remove_setup('demo-",
+        "Next:", "broker task-queues --setup demo-", "broker setup remove demo-",
     ):  # fmt: skip
         assert words in printed.out, words
     assert "\x1b" not in printed.out

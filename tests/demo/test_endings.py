@@ -47,7 +47,9 @@ def test_a_server_that_stops_is_reported_once(running: Running) -> None:
     embedded.down(home)
     _, printed = process.communicate(timeout=25)  # sooner than a pool gives up
     assert process.returncode == 1
-    assert [line.split(":")[0] for line in printed.splitlines()] == ["error", "hint"], printed
+    started, *said = printed.splitlines()
+    assert started.startswith("the embedded server is started, ")
+    assert [line.split(":")[0] for line in said] == ["error", "hint"], printed
     assert "the server stopped" in printed
 
 
@@ -56,9 +58,10 @@ def test_an_interrupted_demo_prints_what_it_leaves(running: Running) -> None:
     process.send_signal(signal.SIGINT)
     _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert printed.startswith("interrupted; setup demo-")
-    assert "remove_setup('demo-" in printed
-    assert len(printed.splitlines()) == 1
+    started, said = printed.splitlines()
+    assert started.startswith("the embedded server is started, ")
+    assert said.startswith("interrupted; setup demo-")
+    assert "to remove it: broker setup remove demo-" in said
 
 
 _AGENTS = """

@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(cli: Cli, tmp
 def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Connection) -> None:
     tiny = ("simulate", "--hours", 0.05, "--queues", 8, "--scale", 0.01, "--setup", "mine")
     said = cli(*tiny, "--keep", "--json", "--speed", 10_000)
-    assert said.code == 0 and said.json["queues"] > 0 and "remove_setup('mine')" in said.err
+    assert said.code == 0 and said.json["queues"] > 0 and "broker setup remove mine --yes" in said.err
     assert db.execute("select resource.clock('mine')").fetchall()[0][0] >= BEGIN
     again = cli(*tiny)
     assert again.code == 1 and "mine exists already" in again.err
