@@ -37,7 +37,8 @@ _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes f
 class Target:
     """A server: its DSN in libpq's form, who named it, and whether statements may be prepared on it.
 
-    `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is something to tell people (another port).
+    `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is something to tell people (the server was
+    started, another port).
     `prepare` None: where no pooler is between.
     """
 
@@ -75,7 +76,9 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
     from broker.server import embedded
 
     server = embedded.up()
-    return Target(server.dsn, "embedded", prepare, server.note)
+    started = f"the embedded server is started, its data is in {server.home}; broker down stops it"
+    notes = [started] if server.started else []
+    return Target(server.dsn, "embedded", prepare, "\n".join([*notes, *filter(None, [server.note])]) or None)
 
 
 def named(dsn: str | None = None, *, prepare: bool | None = None) -> Target | None:

@@ -32,8 +32,7 @@ def up(
 
     with common.starting():
         server = embedded.up(account_name=account)
-    with common.working("installing pgbroker"):
-        new = install_if_new(server.dsn)
+    new = install_if_new(server.dsn)
     with database.connect(database.Target(server.dsn, "embedded")) as connection, suppress(upgrade.CompatibilityError):
         upgrade.check_compatible(connection)
         make_partitions(connection)

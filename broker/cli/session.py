@@ -69,9 +69,8 @@ def ready() -> "Target":
         try:
             upgrade.check_compatible(connection)
         except upgrade.CompatibilityError:
-            with common.working("installing pgbroker"):
-                if target.source != "embedded" or not install_if_new(target.dsn):
-                    raise
+            if target.source != "embedded" or not install_if_new(target.dsn):
+                raise
         if target.source == "embedded":
             make_partitions(connection)
     return target
@@ -96,7 +95,8 @@ def install_if_new(embedded_dsn: str) -> bool:
 
     new = upgrade.current(embedded_dsn) is None
     if new:
-        upgrade.upgrade(embedded_dsn)
+        with common.working("installing pgbroker"):
+            upgrade.upgrade(embedded_dsn)
         with psycopg.connect(embedded_dsn, autocommit=True) as connection:
             connection.execute("grant broker_agent, broker_submitter, broker_operator, broker_viewer to current_user")
     return new

@@ -84,7 +84,7 @@ class Runner:
                 try:
                     with self.connect() as connection:
                         self._lead(connection)
-                        return
+                        break
                 except (psycopg.Error, BrokerError) as error:
                     self._without(error)
         finally:
@@ -93,6 +93,9 @@ class Runner:
                 worker.rouse()
         for worker in self._workers.values():
             worker.join()
+        rounds = {name: worker.rounds for name, worker in self._workers.items()}
+        total = sum(rounds.values())
+        write(logging.INFO, None, self.setup, f"ended after {total} round{'' if total == 1 else 's'}", rounds)
 
     def _working(self) -> bool:
         return any(worker.is_alive() for worker in self._workers.values())
@@ -175,6 +178,7 @@ class _Worker(threading.Thread):
 
     def __init__(self, runner: Runner, loop: Loop, period: float) -> None:
         super().__init__(name=loop.name, daemon=True)
+        self.rounds = 0
         self._runner, self._loop, self._period = runner, loop, period
         self._until: float | None = None  # the lead, by time.monotonic
         self._leader: str | None = None
@@ -245,6 +249,7 @@ class _Worker(threading.Thread):
         self._began = time.monotonic()
         work = Round(connection, self._loop.name, self._runner.setup, self._runner.stopped, self._note, self._memory)
         self._loop.round(work)
+        self.rounds += 1
         self._note_errors(work.errors)
         self._ended = time.monotonic()
 

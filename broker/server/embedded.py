@@ -29,7 +29,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -51,7 +51,10 @@ _CONNECTIONS = 180
 
 @dataclass(frozen=True)
 class Server:
-    """A running embedded server. `note` tells people what is new about it (another port), or is None."""
+    """A running embedded server. `note` tells people what is new about it (another port), or is None.
+
+    `started`: this call started it.
+    """
 
     home: Path
     port: int
@@ -59,6 +62,7 @@ class Server:
     superuser_password: str
     socket_folder: Path
     note: str | None = None
+    started: bool = field(default=False, compare=False)
 
     @property
     def dsn(self) -> str:
@@ -118,7 +122,7 @@ def up(
         cluster = home / "cluster"
         _require_same_major(cluster, programs)
         note = postmaster.start(cluster, programs, account, socket_folder(home, account), settings or {})
-        server = _server(home, note)
+        server = replace(_server(home, note), started=True)
         _ensure_database(server)
         return server
 

@@ -54,6 +54,21 @@ def test_up_status_dsn_psql_down(broker: Broker) -> None:
     assert (broker("status").returncode, json.loads(broker("status", "--json").stdout)["state"]) == (3, "stopped")
 
 
+def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> None:
+    terminal = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}
+    created = broker("up", **terminal)
+    assert "creating the embedded server" in created.stderr and "installing pgbroker" in created.stderr
+    again = broker("up", **terminal)
+    assert ("runs on 127.0.0.1" in again.stdout, again.stderr) == (True, "")
+    assert broker("setups").stderr == ""
+    broker("down")
+    started = broker("setups", "--json")
+    assert json.loads(started.stdout) == []
+    [line] = started.stderr.splitlines()
+    assert line.startswith("the embedded server is started, its data is in ") and line.endswith("broker down stops it")
+    assert broker("setups").stderr == ""
+
+
 def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_command_lines(broker: Broker) -> None:
     dsn = broker("dsn").stdout.strip()
     with psycopg.connect(dsn) as connection:

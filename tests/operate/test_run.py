@@ -52,12 +52,15 @@ def test_a_second_process_takes_over_what_a_dead_one_led(start: Start, logged: L
     assert [text.partition(", ")[0] for text in logged.texts() if "standing by" in text] == ["standing by"]
 
 
-def test_a_process_that_is_stopped_hands_over_at_once(start: Start, db: Connection) -> None:
+def test_a_process_that_is_stopped_hands_over_at_once(start: Start, logged: Lines, db: Connection) -> None:
     done: dict[str, list[str]] = {"first": [], "second": []}
     first = start("first", counting(done["first"], "maintain"))
     until(lambda: done["first"])
     start("second", counting(done["second"], "maintain"))
     first.end()
+    number = len(done["first"])
+    assert f"ended after {number} round{'' if number == 1 else 's'}" in logged.texts()
+    assert {"maintain": number} in logged.figures
     row = db.execute("select holder = %s from lifecycle.loop", [first.runner.holder]).fetchone()
     assert row != (True,)
     until(lambda: done["second"])
@@ -234,6 +237,9 @@ def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
             assert process.poll() is None
             blocker.rollback()
             assert process.wait(30) == 0
+            last = json.loads(process.stderr.read().splitlines()[-1])
+            assert last["message"] == f"ended after {last['maintain'] + last['watchdog']} rounds"
+            assert last["maintain"] >= 1
     assert db.execute("select count(*), count(holder), count(ended_at) from lifecycle.loop").fetchone() == (2, 0, 2)
 
 

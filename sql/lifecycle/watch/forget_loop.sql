@@ -16,7 +16,7 @@ begin
   elsif v_loop.holder is not null and v_loop.expires_at > v_now and v_loop.renewed_at < v_now + interval '1 minute' then
     raise exception 'loop % is led by %', p_name, v_loop.held_by
       using errcode = 'PB005',
-            hint = format('Stop that broker run, or start it again with --without %s, and then forget the loop.', p_name);
+            hint = format('Stop that broker run, or start it again with --without %s. Then forget the loop.', p_name);
   end if;
   delete from lifecycle.loop l where l.setup is not distinct from p_setup and l.name = p_name;
   return true;
