@@ -48,6 +48,7 @@ OUTCOMES = {
         [("placed", 2, 6000), ("finished", 4, 512)],
     ),
 }
+_EXPORT = re.compile(r"^export (\w+)=(\S+)$", re.MULTILINE)
 _ROLE = re.compile(r"\bcreate (?:role|user) (\w+)", re.IGNORECASE)
 
 
@@ -86,8 +87,9 @@ def psql_program() -> Path:
     return next(psql for psql in found if psql.is_file())
 
 
-def run(block: Block, dsn: str, folder: Path) -> None:
-    """Run one block as its reader would."""
+def run(block: Block, dsn: str, folder: Path, exported: dict[str, str]) -> None:
+    """Run one block as its reader would. exported: what the page's blocks have exported, which this one adds to."""
+    exported |= dict(_EXPORT.findall(block.text))
     psql = psql_program()
     program = {
         "sh": ["bash", "-euo", "pipefail", "-c", block.text],
@@ -99,7 +101,7 @@ def run(block: Block, dsn: str, folder: Path) -> None:
     done = subprocess.run(
         program,
         cwd=folder,
-        env={**kept, "BROKER_DSN": dsn, "BROKER_HOME": str(folder / "home"), "PATH": path},
+        env={**kept, **exported, "BROKER_DSN": dsn, "BROKER_HOME": str(folder / "home"), "PATH": path},
         input=block.text if block.kind == "sql" else "",
         capture_output=True,
         text=True,
@@ -114,11 +116,12 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None
     together = list(dict.fromkeys([*before(page), page]))
     try:
         for one in together:
+            exported: dict[str, str] = {}
             for name in one.directives("world"):
                 _load(dsn, tmp_path, WORLDS / f"{name}.json")
             for block in runnable(one):
                 if block.not_run is None:
-                    run(block, dsn, tmp_path)
+                    run(block, dsn, tmp_path, exported)
         if page.name in OUTCOMES:
             query, rows = OUTCOMES[page.name]
             with psycopg.connect(dsn) as connection:
@@ -140,12 +143,13 @@ def test_the_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
     failed: list[str] = []
     try:
         for page in pages:
+            exported: dict[str, str] = {}
             for name in page.directives("world"):
                 _load(dsn, tmp_path, WORLDS / f"{name}.json")
             for block in runnable(page):
                 if block.not_run is None:
                     try:
-                        run(block, dsn, tmp_path)
+                        run(block, dsn, tmp_path, exported)
                     except AssertionError as error:
                         failed.append(f"{page.name}: {error}")
     finally:
@@ -211,6 +215,6 @@ def test_what_a_page_declares_is_read(tmp_path: Path) -> None:
 def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
     for kind, text in (("sh", "false | true"), ("python", "raise SystemExit(3)"), ("sql", "select 1 / 0; select 1")):
         with pytest.raises(AssertionError):
-            run(Block(kind, text, None), dsn, tmp_path)
-    run(Block("sql", "select 1 as one \\gset\nselect :one;", None), dsn, tmp_path)
-    run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path)
+            run(Block(kind, text, None), dsn, tmp_path, {})
+    run(Block("sql", "select 1 as one \\gset\nselect :one;", None), dsn, tmp_path, {})
+    run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path, {})
