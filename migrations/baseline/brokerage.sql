@@ -158,7 +158,7 @@ create type brokerage.queue_verdict as (
   capacity bigint,  --: Candidates: how many jobs may be queued there; null = no limit.
   chunk int,  --: Candidates: jobs that one choice takes.
   rule text,  --: Rule that rejected it.
-  reason text  --: Why, in words with the numbers compared; may begin with a criteria tag of its own and a colon.
+  reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
 );
 
 --: What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are

@@ -123,6 +123,34 @@ def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
     assert "QC" in _weights(_answer(acme, "acme"))
 
 
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -> None:
+    """Also the tag that a function computes, and that of a rule whose tag was changed since."""
+    _say(acme, "top-10", parameters={"best": 1})
+    [(run,)] = acme.execute("select brokerage.open_run('default', 'production_job', 'acme', null, %s)", [dry])
+    acme.execute("select brokerage.broker_next('default', %s, '{1}')", [run])
+
+    def told() -> tuple[list[Any], ...]:
+        of_queues = "select queue, rule, criteria, reason from monitor.decision where verdict = 'rejected' order by 1"
+        by_rule = "select rule, criteria, pairs from brokerage.rejections order by rule"
+        answer = acme.execute("select brokerage.answer('default', %s, 1)", [run]).fetchall()
+        return acme.execute(of_queues).fetchall(), acme.execute(by_rule).fetchall(), answer
+
+    queues, rules, answer = told()
+    assert [row[:3] for row in queues] == [
+        ("QA", "top-10", "-low_weight"),
+        ("QC", "acme-cloud", "-acme"),
+        ("QD", "queue-status", "-status"),
+        ("QN", "memory", "-lowmemory"),
+    ]
+    assert queues[1][3] == "cloud CERN is for others"
+    assert rules == [(rule, criteria, 1) for _, rule, criteria, _ in sorted(queues, key=lambda row: row[1])]
+    assert _rejected(answer[0][0]) == {queue: (rule, criteria) for queue, rule, criteria, _ in queues}
+    _say(acme, "acme-cloud", criteria="-other")
+    acme.execute("select brokerage.remove_profile('acme')")
+    assert told() == (queues, rules, answer)
+
+
 def test_parameters_position_and_criteria_are_changed(acme: Connection) -> None:
     _say(acme, "top-10", parameters={"best": 1})
     assert _weights(_answer(acme, "acme")).keys() == {"QB"}

@@ -75,11 +75,9 @@ def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> 
     run = _run(db, profile, tasks)
     query = """select d.task_id, d.queue, d.verdict, d.rank, d.rule, w.criteria, w.reason, d.weight
                  from brokerage.decision d
-                 left join brokerage.rule_in_force f
-                   on f.profile = %s and f.algorithm = 'production_job' and f.rule = d.rule
-                cross join lateral brokerage.split_reason(d.reason, f.criteria) w
+                cross join lateral brokerage.split_reason(d.reason) w
                 where d.run_id = %s"""
-    decided = {(row.pop("task_id"), row["queue"]): row for row in _rows(db, query, profile, run)}
+    decided = {(row.pop("task_id"), row["queue"]): row for row in _rows(db, query, run)}
     explained = {(task, row["queue"]): row for task in tasks for row in _explained(db, task, profile) if row["queue"]}
     assert explained.keys() == decided.keys()
     for pair, row in explained.items():

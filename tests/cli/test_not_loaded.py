@@ -43,7 +43,7 @@ def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: 
     reasons = [dict(said.split(": ", 1) for said in row["all_reasons"]) for row in explained["queues"]]
     for row, found in zip(explained["queues"], reasons, strict=True):
         assert row["verdict"] == "rejected"
-        assert found["software"] == "AUTO is among its releases, but it publishes no software"
+        assert found["software"] == "-cache: AUTO is among its releases, but it publishes no software"
         assert row["not_loaded"] == {"software": NO_SOFTWARE, "no-pilot": NO_PILOTS, "storage-space": NO_STORAGE}
     shown = " ".join(cli("explain", "task", 7, "--setup", "w", "--queue", "NORTH_PQ").out.split())
     for lack in (NO_SOFTWARE, "nucleus SOUTH of the task is not loaded"):

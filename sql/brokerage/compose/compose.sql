@@ -163,8 +163,7 @@ begin
     end if;
     v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
-    v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t'
-              || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
+    v_said := brokerage.reason_prefix(v_rule.rule, v_rule.criteria, v_rule.parameters);
     case v_rule.kind
       when 'candidate' then
         v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
@@ -258,7 +257,8 @@ begin
                 v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then v_pairs else v_relation || ' x' end,
                 brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'),
-                v_choice.parameters ->> 'best', v_choice.rule);
+                v_choice.parameters ->> 'best',
+                brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters));
 end $$;
 
 comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is

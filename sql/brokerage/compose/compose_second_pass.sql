@@ -21,8 +21,7 @@ begin
     into v_survives
     from brokerage.rule_in_force r
    cross join lateral (
-     select case when r.parameters ? 'as' then (r.parameters ->> 'as') || E'\t' || coalesce(r.criteria || ': ', '')
-                 else r.rule || E'\t' end) b(reason)
+     select brokerage.reason_prefix(r.rule, r.criteria, r.parameters)) b(reason)
    where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled;
   return format('coalesce(bool_or(not j.failed ^@ ''!'') and bool_or(%1$s) is not true '
                 'and ($2[%2$s]).second_pass is not true '

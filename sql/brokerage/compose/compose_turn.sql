@@ -25,7 +25,7 @@ begin
                                      then brokerage.rule_call(v_rule, v_facts)
                                      else format('x.factors[%s]', cardinality(v_factors) + 1) end;
     elsif v_rule.kind = 'row rule' and (v_rule.parameters ->> 'sees_assignments')::boolean then
-      v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t',
+      v_rules := v_rules || format('%L || %s', brokerage.reason_prefix(v_rule.rule, v_rule.criteria, v_rule.parameters),
                                    brokerage.rule_call(v_rule, v_weighed));
     elsif v_rule.kind = 'distribution' then
       v_distribution := v_distribution || jsonb_build_object(v_rule.rule, brokerage.rule_call(v_rule, v_weighed));
@@ -50,7 +50,9 @@ begin
                          offset 0) x
                  offset 0) x) $q$,
     brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'),
-    v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
+    v_choice.parameters ->> 'best',
+    brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters),
+    array_to_string(v_rules || 'null::text'::text, ', '),
     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'),
     coalesce(v_distribution ->> 'job-chunk', 'null'),
     coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, 'u.task', 'x.p'),

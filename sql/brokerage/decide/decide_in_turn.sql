@@ -70,10 +70,11 @@ begin
                                 case when r.place <= coalesce(r.best, r.place) then r.place end,
                                 r.weight, r.factors, r.queued, r.capacity, r.chunk,
                                 coalesce(split_part(r.failed, E'\t', 1),
-                                         case when r.place > r.best then r.best_rule end),
+                                         case when r.place > r.best then split_part(r.best_rule, E'\t', 1) end),
                                 coalesce(split_part(r.failed, E'\t', 2),
                                          case when r.place > r.best
-                                              then format('number %s by weight, the best %s are taken', r.place, r.best)
+                                              then format('%snumber %s by weight, the best %s are taken',
+                                                          split_part(r.best_rule, E'\t', 2), r.place, r.best)
                                          end))::brokerage.queue_verdict) as said,
                   count(*) filter (where r.is_kept) as kept,
                   array_agg(r.queue) filter (where r.is_kept) as names,

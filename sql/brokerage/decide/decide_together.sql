@@ -65,9 +65,10 @@ begin
                   select r.task_id, r.queue, case when r.place > r.best then 'r' else 'c' end::"char",
                          case when r.place <= coalesce(r.best, r.place) then r.place end,
                          r.weight, r.factors, r.queued, r.capacity, r.chunk,
-                         case when r.place > r.best then r.best_rule end,
+                         case when r.place > r.best then split_part(r.best_rule, E'\t', 1) end,
                          case when r.place > r.best
-                              then format('number %s by weight, the best %s are taken', r.place, r.best) end
+                              then format('%snumber %s by weight, the best %s are taken',
+                                          split_part(r.best_rule, E'\t', 2), r.place, r.best) end
                     from ranked r) v
            group by v.task_id
         ), again as materialized (

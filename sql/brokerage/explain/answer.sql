@@ -27,9 +27,7 @@ language sql stable as $$
                        select jsonb_agg(jsonb_build_object(k.kind, d.queue, 'rule', d.rule, 'criteria', w.criteria,
                                                            'reason', w.reason) order by d.queue collate "C")
                          from brokerage.decision d
-                         left join brokerage.rule_in_force f
-                           on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
-                        cross join lateral brokerage.split_reason(d.reason, f.criteria) w
+                        cross join lateral brokerage.split_reason(d.reason) w
                         where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'r'),
                               '[]'),
                      'not_candidates',

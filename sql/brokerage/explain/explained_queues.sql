@@ -25,11 +25,10 @@ begin
           select coalesce(ltrim(j.failed, '!'),
                           case when r.place > r.best
                                then r.best_rule
-                                    || format(E'\tnumber %s by weight, the best %s are taken', r.place, r.best)
+                                    || format('number %s by weight, the best %s are taken', r.place, r.best)
                           end)) v(said)
         cross join lateral (select split_part(v.said, E'\t', 1), split_part(v.said, E'\t', 2)) s(rule, said)
-         left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule
-        cross join lateral brokerage.split_reason(s.said, f.criteria) w
+        cross join lateral brokerage.split_reason(s.said) w
         order by r.place nulls last, coalesce(starts_with(j.failed, '!'), false), j.queue collate "C"$q$
     using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), p_profile, p_algorithm;
 end $$;

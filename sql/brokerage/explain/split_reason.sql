@@ -1,9 +1,10 @@
--- A reason may begin with a criteria tag of its own, '-lowmemory: needs ...'; else the tag of the rule counts.
-create or replace function brokerage.split_reason(p_reason text, p_criteria text, out criteria text, out reason text)
+-- A reason begins with the tag of its rule, '-cap: 5 jobs ...', and may have a tag of its own, which counts then:
+-- '-lowmemory: needs ...'.
+create or replace function brokerage.split_reason(p_reason text, out criteria text, out reason text)
 language sql immutable parallel safe as $$
-  select case when p_reason ~ '^[-+][A-Za-z0-9_]+: ' then split_part(p_reason, ': ', 1) else p_criteria end,
-         case when p_reason ~ '^[-+][A-Za-z0-9_]+: ' then substr(p_reason, strpos(p_reason, ': ') + 2) else p_reason end
+  select substring(p_reason from '^(?:[-+][A-Za-z0-9_]+: )*([-+][A-Za-z0-9_]+): '),
+         regexp_replace(p_reason, '^(?:[-+][A-Za-z0-9_]+: )+', '')
 $$;
 
-comment on function brokerage.split_reason(text, text) is
-  'Criteria tag and words of a stored reason; the tag of the rule if the reason has none of its own.';
+comment on function brokerage.split_reason(text) is
+  'Criteria tag and words of a stored reason; null = the reason has no tag.';

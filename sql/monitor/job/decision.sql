@@ -7,8 +7,7 @@ select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, d.queue,
   from brokerage.task_decision t  -- found by task first: decisions are indexed by run and task
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
-  left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
- cross join lateral brokerage.split_reason(d.reason, f.criteria) w
+ cross join lateral brokerage.split_reason(d.reason) w
   left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
                                   and a.queue = d.queue
 union all
@@ -30,5 +29,6 @@ comment on column monitor.decision.verdict is
   'or second pass (it was decided once more, without locality).';
 comment on column monitor.decision.rule is
   'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
+comment on column monitor.decision.criteria is 'PanDA''s criteria tag of the rejection; null = none.';
 comment on column monitor.decision.reason is 'Why, with the numbers compared; or the error.';
 comment on column monitor.decision.jobs is 'Jobs of the task assigned to it.';
