@@ -69,3 +69,14 @@ def test_a_list_begins_after_an_empty_line(page: Page) -> None:
 def test_a_page_has_one_title(page: Page) -> None:
     prose = re.sub(r"<!--.*?-->", "", page.prose, flags=re.DOTALL)
     assert len(re.findall(r"^# ", prose, re.MULTILINE)) == 1
+
+
+def test_a_query_of_all_task_queues_shows_the_oldest_few() -> None:
+    """monitor.oldest_job has a row a TaskQueue: hundreds on a grid."""
+    queries = [
+        query
+        for page in docs.pages()
+        for query in re.findall(r"^select [^;]*from monitor\.oldest_job[^;]*;", page.text, re.MULTILINE)
+    ]
+    assert len(queries) >= 2
+    assert [query for query in queries if not re.search(r" order by waits desc limit \d+;$", query)] == []
