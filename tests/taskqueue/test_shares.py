@@ -149,6 +149,15 @@ def test_groups_and_setups_are_apart(q: Calls) -> None:
     assert exact(other) == pytest.approx({theirs: 5})
 
 
+def test_a_new_queue_shares_with_those_of_its_setup_alone(q: Calls) -> None:
+    """Few of them, which are counted, and more than ten, whose weights are summed."""
+    other = Calls(q.connection, "other")
+    for n in range(1, 13):
+        other.insert(n, 9, JobTypes=[f"T{n}"])
+        queue = q.insert(n, 1, JobTypes=[f"T{n}"])
+        assert q.priorities()[queue] == pytest.approx(1000 / n)
+
+
 def test_a_new_queue_has_its_own_right_priority_at_once(q: Calls) -> None:
     first = q.insert(1)
     second = q.insert(2, 3, JobTypes=["T"])
@@ -309,7 +318,7 @@ def test_a_new_queue_has_at_once_the_priority_that_a_recomputation_gives(
         queue = q.insert(n + 1, chance.randint(0, 9), **keys)
         at_once = q.priorities()[queue]
         q.call("recompute_shares")
-        assert at_once == pytest.approx(q.priorities()[queue])
+        assert at_once == pytest.approx(q.priorities()[queue], rel=1e-9)
         found.append(at_once)
     assert len({round(price, 6) for price in found}) > 20
 
