@@ -28,11 +28,15 @@ def task_queue_count(q: Calls) -> int:
     return int(q.value("select count(*) from taskqueue.task_queue where setup = %s", q.setup))
 
 
-def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage) -> None:
+@pytest.mark.parametrize("others", [0, 1])
+def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage, others: int) -> None:
+    """Of a new setup, where the second waits for its settings already, and of one with other requirements."""
+    for n in range(others):
+        stage.observer.insert(9 + n)
     queue = stage.first.insert(1, Sites=["A"])
     _, other = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]))
     assert other == queue
-    assert task_queue_count(stage.observer) == 1
+    assert task_queue_count(stage.observer) == 1 + others
 
 
 def test_the_second_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:

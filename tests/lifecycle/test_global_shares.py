@@ -355,6 +355,7 @@ def test_groups_are_priced_anew_when_they_moved_by_more_than_a_tenth(q: Calls) -
     make(q, "A", 4, "running", first=MADE_HERE + 2000)
     measure(q)
     assert q.value("select count(*) from taskqueue.share_mark") == 0
+    assert q.call("mark_shares") == 0
     make(q, "A", 40, "running", first=MADE_HERE + 3000)
     measure(q)
     assert sorted(q.rows("select owner_group from taskqueue.share_mark")) == [("A",), ("B",)]
