@@ -13,6 +13,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, resource
+from tests.oracle.draw import draw
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 ALICE = {"OwnerDN": "alice", "OwnerGroup": "users"}
@@ -47,6 +48,14 @@ def held(q: Calls) -> dict[str, Any]:
     return dict(q.rows("select name, fingerprint from pg_temp.held(%s)", q.setup))
 
 
+def count_from(q: Calls, **first: int) -> None:
+    """The next number that a TaskQueue, a definition, a posting list or a limit gets."""
+    for table, number in first.items():
+        column = {"task_queue": "task_queue_id", "definition": "definition_id", "posting_list": "list_id",
+                  "site_limit": "limit_id"}[table]  # fmt: skip
+        q.rows(f"select setval(pg_get_serial_sequence('taskqueue.{table}', '{column}'), %s, false)", number)
+
+
 class Story:
     """The calls in order; numbers of TaskQueues and tokens of attempts are told by the first place they appear at."""
 
@@ -78,15 +87,7 @@ class Story:
 
     def settings(self) -> Iterator[Any]:
         """Groups, limits, settings. Numbers begin at 1, as those of a setup that comes from another server may."""
-        for table, column in (
-            ("task_queue", "task_queue_id"),
-            ("definition", "definition_id"),
-            ("posting_list", "list_id"),
-            ("site_limit", "limit_id"),
-        ):
-            sequence = f"pg_get_serial_sequence('taskqueue.{table}', '{column}')"
-            self.q.rows(f"select setval({sequence}, coalesce(max({column}), 0) + 1, false) from taskqueue.{table}"
-                        " where setup = %s", self.q.setup)  # fmt: skip
+        count_from(self.q, task_queue=1, definition=1, posting_list=1, site_limit=1)
         self.q.set_clock(NOON)
         self.q.settings(queue_size=3)
         self.q.set_group("users", 2000, sharing=True)
@@ -188,3 +189,17 @@ def test_another_setup_changes_no_answer_and_nothing_changes_it(db: psycopg.Conn
     assert beside.tell() == told
     assert beside.q.call("remove_setup") is True
     assert [held(other) for other in others] == before
+
+
+def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connection[Any]) -> None:
+    """After eight candidates that do not match, where the other setup has the number of a lower TaskQueue here."""
+    q, other = Calls(rolled_back), Calls(rolled_back, "other")
+    count_from(q, task_queue=1, definition=1)
+    for n in range(1, 10):
+        q.insert(n, CPUTime=5000, Platforms=[f"P{n}"])
+    lower = [q.insert(n, CPUTime=500, JobTypes=[f"T{n}"]) for n in (10, 11)]
+    assert lower == [10, 11]
+    count_from(other, task_queue=1, definition=10)
+    assert other.insert(1, CPUTime=5000) == 1
+    found = {queues[0] for _, queues in draw(q.connection, range(40), Site="S", Platform="P")}
+    assert found == set(lower)
