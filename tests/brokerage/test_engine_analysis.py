@@ -146,6 +146,16 @@ def test_a_task_that_no_queue_is_asked_for_has_no_second_pass(rolled_back: Db) -
         assert decided(rolled_back, given, "documented")["explanation"] is None
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_task_that_cannot_be_read_has_no_queue_in_its_figures(rolled_back: Db, profile: str) -> None:
+    db = rolled_back
+    db.execute("select")
+    world.load(db, [a_world({"architecture": "{"})], "w")
+    db.execute("select brokerage.evaluate_task('w', 1, 'analysis_job', %s)", [profile])
+    query = "select status, rule, errcode, candidates, rejected, not_candidates from brokerage.task_decision"
+    assert db.execute(query).fetchall() == [("error", None, "PB001", 0, 0, 0)]
+
+
 OBSTACLES = "select rule, fails, opens, example from brokerage.obstacles('w', 1, %s, 'analysis_job')"
 
 
