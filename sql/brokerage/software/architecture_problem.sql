@@ -10,8 +10,6 @@ declare
 begin
   if length(p_architecture) > 1000 then
     return format('architecture has %s characters, more than 1000', length(p_architecture));
-  elsif p_architecture is null or p_architecture !~ '[^A-Za-z0-9_.-]' then
-    return null;
   end if;
   if ltrim(p_architecture, E' \t\r\n') like '{%' then
     v_json := brokerage.json_of(p_architecture);
