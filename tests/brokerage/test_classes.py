@@ -34,6 +34,14 @@ def bound(freedom: float) -> float:
     return float(scipy.stats.t.isf(0.05, freedom))
 
 
+# Of the expansion of the point in 1 / freedom around that of the normal distribution, which is z (Abramowitz and
+# Stegun, 26.7.5): for each order the divisor, and by the power of z the factors.
+EXPANSION: list[tuple[int, dict[int, int]]] = [
+    (1, {1: 1}), (4, {3: 1, 1: 1}), (96, {5: 5, 3: 16, 1: 3}), (384, {7: 3, 5: 19, 3: 17, 1: -15}),
+    (92160, {9: 79, 7: 776, 5: 1482, 3: -1920, 1: -945}),
+]  # fmt: skip
+
+
 def test_bound_of_students_t(lab: Db) -> None:
     query = "select brokerage.student_t_bound(%s)"
 
@@ -44,6 +52,13 @@ def test_bound_of_students_t(lab: Db) -> None:
         assert found(freedom) == pytest.approx(value, rel=1e-5)
     for freedom in (0.3, 0.7, 1.2, 2.6, 3.9, 7.7, 19, 41.5, 59.99, 60.01, 75, 400):
         assert found(freedom) == pytest.approx(bound(freedom), rel=1e-9), freedom
+    z = statistics.NormalDist().inv_cdf(0.95)
+    for freedom in (60, 90):
+        terms = [
+            sum(factor * z**power for power, factor in factors.items()) / divisor / freedom**order
+            for order, (divisor, factors) in enumerate(EXPANSION)
+        ]
+        assert found(freedom) == pytest.approx(sum(terms), rel=1e-14)
     assert found(1e9) == pytest.approx(statistics.NormalDist().inv_cdf(0.95), rel=1e-8)
     assert found(0.001) == math.inf
 
@@ -153,7 +168,10 @@ def classes(db: Db, base_profile: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("base_profile", FLAVOURS)
 def test_queues_against_the_model(lab: Db, base_profile: str) -> None:
+    """Beside another setup with jobs at queues of the same names."""
     seen: set[int] = set()
+    jobs, queues = random_jobs(random.Random(1000))
+    world.load(lab, [{"now": NOW.isoformat(), "queues": queues, "jobs": jobs}], "beside")
     for number in range(40):
         jobs, queues = random_jobs(random.Random(number))
         with lab.transaction(force_rollback=True):
@@ -420,10 +438,12 @@ def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
     """A queue, a user and a task that another session holds keep their values, the others beside them do not."""
     holder, caller = connect(), connect()
     jobs = [job(4, "P", 0.1, 2), job(5, "P", 0.2, 2), running(6, "P", "zoe", 3, created=ago(1.1))]
-    world.load(holder, [{**BUSY, "queues": {"P": {}, "Q": {}}, "jobs": [*BUSY["jobs"], *jobs]}], "w")
-    query = """select queue, site_class from resource.queue_activity
-               union all select name, rem_slots_a from resource.account
-               union all select task_id::text, task_class from workload.task"""
+    for setup in ("w", "other"):  # where the same names are free
+        world.load(holder, [{**BUSY, "queues": {"P": {}, "Q": {}}, "jobs": [*BUSY["jobs"], *jobs]}], setup)
+        holder.execute("call brokerage.classify(%s)", [setup])
+    query = """select queue, site_class from resource.queue_activity where setup = 'w'
+               union all select name, rem_slots_a from resource.account where setup = 'w'
+               union all select task_id::text, task_class from workload.task where setup = 'w'"""
 
     def classes_after_a_call() -> Row:
         caller.execute("call brokerage.classify('w')")
@@ -435,9 +455,9 @@ def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
     holder.execute("update resource.account set rem_slots_a = 0")
     holder.execute("update workload.task set task_class = 0")
     holder.execute("begin")
-    holder.execute("select from resource.queue_activity where queue = 'Q' for update")
-    holder.execute("select from resource.account where name = 'ann' for update")
-    holder.execute("select from workload.task where task_id = 1 for update")
+    holder.execute("select from resource.queue_activity where setup = 'w' and queue = 'Q' for update")
+    holder.execute("select from resource.account where setup = 'w' and name = 'ann' for update")
+    holder.execute("select from workload.task where setup = 'w' and task_id = 1 for update")
     caller.execute("set lock_timeout = '5s'")
     assert classes_after_a_call() == classified | {"Q": 0, "ann": 0, "1": 0, "bob": 0}
     holder.execute("rollback")
