@@ -148,8 +148,7 @@ def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
     query = """select p.*, (a.tasks[p.task_number]).task_id, (b.nuclei[p.queue_number]).queue as nucleus
                  from (select array_agg(f order by f.task_id) as tasks
                          from brokerage.facts_of_tasks('facts', %(tasks)s, %(profile)s, 'production_task') f) a
-                cross join (select array_agg(f order by f.queue) as nuclei
-                              from brokerage.facts_of_nuclei('facts') f) b
+                cross join (select brokerage.facts_of_candidates('facts', 'production_task') as nuclei) b
                 cross join brokerage.facts_of_nucleus_pairs('facts', a.tasks, b.nuclei, %(profile)s) p"""
     given = {"tasks": list(range(len(CASES))), "profile": profile}
     with rolled_back.cursor(row_factory=dict_row) as cursor:
@@ -161,4 +160,5 @@ def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
         if different := {name: (row[name], value) for name, value in facts.items() if row[name] != value}:
             wrong[f"{number} {task} {nucleus}"] = different
     assert not wrong, wrong
-    assert {nucleus for _, nucleus in found} == {"A", "B", "C", "D"}
+    by_name = {(1, "A"), (2, "B"), (3, "C"), (4, "D")}
+    assert {(row["queue_number"], nucleus) for (_, nucleus), row in found.items()} == by_name

@@ -388,10 +388,7 @@ def test_a_job_has_the_cores_of_its_queue(rolled_back: Connection, task: Row, co
 
 
 def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
-    """Neither a submitter's new id nor the id of a brokered job, loaded or made, can be inserted over it.
-
-    The id of one that has ended is that of a job of the submitter, also when the job is given back.
-    """
+    """Neither a submitter's new id nor the id of a brokered job, loaded or made, can be inserted over it."""
     [job] = grids.make(db, "s")
     grids.activate(db, "s")
     loaded = [{"id": number, "status": status, "queue": "QA"} for number, status in ((7, "assigned"), (8, "finished"))]
@@ -406,10 +403,6 @@ def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
             assert error.sqlstate == state and str(given) in str(error)
         db.execute(query, (10**12 - 1, wanted))
         db.execute(query, (8, wanted))
-    taken = db.execute(
-        "select job_id, attempt from taskqueue.match_job('s', %s)", [Jsonb({"CPUTime": 10**6, "JobID": 8})]
-    ).fetchone()
-    db.execute("select taskqueue.release_job('s', %s, %s)", taken)
     waiting = db.execute("select job_id, brokered from taskqueue.job where setup = 's' order by 1").fetchall()
     assert waiting == [(8, False), (10**12 - 1, False), (job, True)]
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []

@@ -246,6 +246,14 @@ def test_release_to_a_queue_that_is_there(q: Calls) -> None:
     assert q.queues() == {queue: 2}
 
 
+def test_a_job_with_the_id_of_an_ended_brokered_job_stays_its_submitters(q: Calls) -> None:
+    q.insert(1)
+    q.rows("insert into workload.job (setup, job_id, status) values ('default', 1, 'finished') returning 1")
+    match = q.take()
+    q.call("release_job", 1, match.attempt)
+    assert q.rows("select job_id, brokered from taskqueue.job") == [(1, False)]
+
+
 def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
     """A lost agent that comes back cannot touch a job that was given to another."""
     q.call("release_job", 1, match.attempt)
