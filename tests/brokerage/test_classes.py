@@ -60,6 +60,7 @@ def test_bound_of_students_t(lab: Db) -> None:
         ]
         assert found(freedom) == pytest.approx(sum(terms), rel=1e-14)
     assert found(1e9) == pytest.approx(statistics.NormalDist().inv_cdf(0.95), rel=1e-8)
+    assert found(0.01) == pytest.approx(bound(0.01), rel=1e-9)
     assert found(0.001) == math.inf
 
 

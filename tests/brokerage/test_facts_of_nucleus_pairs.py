@@ -120,7 +120,7 @@ def _world() -> Row:
         "now": "2026-03-01T12:00:00Z",
         "queues": QUEUES,
         "storages": STORAGES,
-        "nuclei": {"C": {"secondary_nucleus": "B"}},
+        "nuclei": {"C": {"secondary_nucleus": "B"}, "E": {}},
         "remaining_work": {
             "A": {"by_gshare": {"share": {"500": 100, "800": 1000, "499": 9}, "other": {"900": 20000}}},
         },
@@ -160,5 +160,7 @@ def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
         if different := {name: (row[name], value) for name, value in facts.items() if row[name] != value}:
             wrong[f"{number} {task} {nucleus}"] = different
     assert not wrong, wrong
-    by_name = {(1, "A"), (2, "B"), (3, "C"), (4, "D")}
+    by_name = {(1, "A"), (2, "B"), (3, "C"), (4, "D"), (5, "E")}
     assert {(row["queue_number"], nucleus) for (_, nucleus), row in found.items()} == by_name
+    rows = rolled_back.execute("select queue, is_nucleus from brokerage.facts_of_nuclei('facts')").fetchall()
+    assert dict(rows) == {"A": True, "B": True, "C": True, "D": True, "E": False}

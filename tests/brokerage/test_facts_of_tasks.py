@@ -199,12 +199,17 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ({"parent": 102}, {"parent_nucleus": "BARE", "parent_nucleus_mode": "allow"}, {}),
     ({"parent": 12}, {"parent_nucleus": None, "parent_full_chain": None, "parent_nucleus_mode": None}, {}),
     ({"gshare": "B"}, {"disk_threshold": 100}, {"disk_threshold": 100}),
+    (
+        {"input": ["data0", "nowhere"], "params": {"task_broker_on_master": None}},
+        {"input_problem": None},
+        {"input_problem": "no storage that can be read over WAN has all of dataset nowhere"},
+    ),
 ]
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_tasks_that_go_to_a_nucleus(rolled_back: Db, profile: str) -> None:
-    """Tasks 0 to 13; tasks 100 to 102 are parents. Task 12 is its own."""
+    """Tasks 0 to 14; tasks 100 to 102 are parents. Task 12 is its own."""
     one = _world()
     tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
     parents: list[Row] = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]

@@ -24,7 +24,7 @@ language sql stable as $$
   ), progress as materialized (
     select j.task_id, sum(j.jobs)::bigint as jobs,
            coalesce(sum(j.jobs) filter (where j.status = 'finished'), 0)::bigint as finished,
-           coalesce(sum(j.jobs) filter (where not workload.is_end(j.status)), 0)::bigint as remaining
+           sum(j.jobs) filter (where not workload.is_end(j.status))::bigint as remaining
       from workload.job_by_task j
      where j.setup = p_setup
        and j.task_id in (select t.task_id from task t where not t.is_express and t.by_user in (0, 1))

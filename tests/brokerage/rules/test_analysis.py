@@ -154,6 +154,11 @@ def test_scratch_disk(rolled_back: Db) -> None:
         case("needs 201 MiB", **need, q_maxwdir=201, t_out_disk_per_event=True, t_job_events=1),
         case(None, q_maxwdir=1),
         case(None, **need, q_maxwdir=0),
+        *(one for fact, left in (("job_input_bytes", 101), ("job_input_mb", 101), ("out_disk_bytes", 101),
+                                 ("work_disk_bytes", 200))
+          for one in (case(None, **{**need, f"t_{fact}": None}, q_maxwdir=left + 1),
+                      case(f"needs {left} MiB", **{**need, f"t_{fact}": None}, q_maxwdir=left))),
+        case(None, **{**need, "t_out_disk_bytes": 2**21, "t_job_input_mb": None}, q_maxwdir=102),
     ])  # fmt: skip
 
 

@@ -15,12 +15,12 @@ def test_share_throttle(rolled_back: Db) -> None:
     share = {"t_gshare": "User Analysis", "t_user_usage_threshold_a": 1000}
     check(rolled_back, "rule_share_throttle_panda2026", [
         case(None, **share, t_task_class=-1, t_share_usage=0.9),
-        case("class C", **share, t_task_class=-1, t_share_usage=0.91),
+        case("class C", **share, t_task_class=-1, t_share_usage=0.9001),
         case(None, **share, t_task_class=-1, t_share_usage=0.91, t_share_usage_above=0.9),
-        case("class B", **share, t_task_class=0, t_share_usage=0.96, t_share_usage_above=2),
+        case("class B", **share, t_task_class=0, t_share_usage=0.9501, t_share_usage_above=2),
         case(None, **share, t_task_class=0, t_share_usage=0.95),
         case(None, **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2),
-        case("times 0.5 over 100", **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2.01),
+        case("times 0.5 over 100", **share, t_task_class=1, t_rem_slots_a=500, t_share_usage=2.001),
         case(None, **share, t_task_class=1, t_share_usage=2),
         case("times 0.5", **share, t_task_class=1, t_share_usage=2.01),
         case(None, **share, t_task_class=1, t_rem_slots_a=1000, t_share_usage=100),

@@ -127,6 +127,27 @@ def test_expressions_that_are_too_complex(rolled_back: Db) -> None:
     assert {each: value(rolled_back, "pattern_problem", each) for each in problems} == problems
 
 
+def test_cpus_in_parentheses(rolled_back: Db) -> None:
+    """In the documentation one pair around all alternatives goes; pairs around each of them stay."""
+    found = {
+        text: [each["arch"] for each in value(rolled_back, "cpu_requirement", text, "documented")]
+        for text in ("(a|b)", "(a)|(b)", "((a|b)|c)", "(a|b)|c")
+    }
+    assert found == {"(a|b)": ["a", "b"], "(a)|(b)": ["(a)", "(b)"], "((a|b)|c)": ["(a|b)", "c"],
+                     "(a|b)|c": ["(a|b)", "c"]}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sums", "of_class"), [
+    ([4, 3, 9], {1: [3.948, 3.05, 3.002], 0: [0.001, 2.9, 7.1], -1: [0.001, 0.001, 10]}),
+    ([0, 0, 9], {1: [0, 0, 9], 0: [0.001, 0, 9], -1: [0.001, 0.001, 9]}),
+])  # fmt: skip
+def test_jobs_go_to_the_class_of_the_task_and_to_lower_ones(
+    rolled_back: Db, sums: list[float], of_class: dict[int, list[float]]
+) -> None:
+    found = {each: value(rolled_back, "jobs_of_classes", 10, each, sums) for each in of_class}
+    assert found == {each: pytest.approx(wanted) for each, wanted in of_class.items()}
+
+
 def test_architectures_that_can_be_read(rolled_back: Db) -> None:
     for readable in ("x86_64-centos7-gcc8-opt#*-intel", "#*", "#x86.*", "#x86_64-*-avx2&nvidia", "", None):
         assert value(rolled_back, "architecture_problem", readable) is None, readable

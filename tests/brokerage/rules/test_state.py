@@ -228,6 +228,8 @@ def test_cap(rolled_back: Db) -> None:
         case("= 1,", p_assigned=1, p_input_is_local=False),
         case(None, p_assigned=1),
         case(None, p_running=None, p_activated=None, p_starting=None, p_assigned=None, p_defined=None),
+        case("activated + starting = 1,", p_activated=1, p_starting=None),
+        case("activated + starting = 1,", p_activated=None, p_starting=1),
         case("= 1,", p_activated=1, t_processing_type="urgent", q_child_type="SCORE"),
     ])  # fmt: skip
 

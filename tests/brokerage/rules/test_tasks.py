@@ -123,7 +123,10 @@ def test_space_of_panda2026(rolled_back: Db) -> None:
     cases = [
         case(None, p_space=LIMIT + 1),
         case(None, p_space=LIMIT),
-        case("102399.999 GB can be used", p_space=LIMIT - 0.001),
+        case(
+            "102399.999 GB can be used, 0 will be filled by its remaining work: less than 102400 GB (DISK_THRESHOLD)",
+            p_space=LIMIT - 0.001,
+        ),
         case(None, p_space=0, t_disk_threshold=0),
         case(None, p_space=LIMIT, q_remaining_work=GB_OF_WORK - 1),
         case("1 will be filled", p_space=LIMIT, q_remaining_work=GB_OF_WORK),
