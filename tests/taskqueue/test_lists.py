@@ -93,12 +93,16 @@ def test_a_queue_that_another_transaction_has_locked_does_not_move_into_a_gap(co
 
 
 def test_a_request_for_one_job_does_not_need_the_lists_of_its_queue(connect: Connect) -> None:
+    """The TaskQueue is open at once, unless its owner is held."""
     q, other = Calls(connect()), Calls(connect())
-    q.insert(1)
+    q.insert(1, OwnerDN="held")
+    q.call("hold", "owner", "held")
     other.connection.autocommit = False
     other.rows("select 1 from taskqueue.posting_list for update")
     q.insert(2, JobTypes=["T"])
     assert q.value("select task_queue_id from taskqueue.unposted") == q.queue_of(2)
+    q.insert(3, JobTypes=["T"], OwnerDN="held")
+    assert q.match(JobID=3) is None
     assert q.take(JobID=2).job_id == 2
     other.connection.rollback()
     settle(q)
