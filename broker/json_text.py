@@ -29,6 +29,14 @@ def parse(text: str) -> Any:
     return value
 
 
+def parse_or_text(text: str) -> Any:
+    """The value of a JSON text, or any other text as it is."""
+    try:
+        return parse(text)
+    except ValueError:
+        return text
+
+
 def json_text(value: object) -> str:
     """A value as JSON. Raises BadRequest for what JSON or PostgreSQL cannot hold: nan, infinity, other types, NUL, half
     of a surrogate pair, too many levels."""

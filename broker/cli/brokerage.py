@@ -12,6 +12,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.output import counted
+from broker.cli.pairs import pair
 from broker.cli.session import SETUP, Setup, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
@@ -63,7 +64,7 @@ def what_if(
     for file in worlds or []:
         with reading(file) as stream:
             overlaid.append(world.parse(stream.read(), str(file)))
-    changes = dict(_setting(text) for text in settings or [])
+    changes = dict(pair("--set", text, "jobbroker:NQUEUED_SAT_CAP=300") for text in settings or [])
     if not (changes or overlaid or profile):
         raise BadRequest("nothing is changed", "give a change: --set KEY=VALUE, --world FILE or --profile NAME")
     with session() as connection:
@@ -114,20 +115,6 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
         f" --algorithm {row['algorithm']}"
         for row in rows_of(connection, query, setup, algorithm)
     ]
-
-
-def _setting(text: str) -> tuple[str, object]:
-    """A key and its value: JSON, or any other text as it is."""
-    from broker.errors import BadRequest
-    from broker.json_text import parse
-
-    key, found, value = text.partition("=")
-    if not found:
-        raise BadRequest(f"--set {text} has no value", "for example --set jobbroker:NQUEUED_SAT_CAP=300")
-    try:
-        return key, parse(value)
-    except ValueError:
-        return key, value
 
 
 def _changed(row: Row) -> str:

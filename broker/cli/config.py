@@ -112,13 +112,10 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
 
 def _typed(connection: "Connection", key: str, value: str) -> object:
     """The value as the key has it: JSON, any other text as it is, and yes or no where the key is a truth."""
-    from broker.json_text import parse
+    from broker.json_text import parse_or_text
 
     component, _, name = key.rpartition(":")
     query = "select distinct type from resource.config_key where %s ~ pattern and %s in ('', component)"
     if value.lower() in _WORDS and connection.execute(query, [name, component]).fetchall() == [("boolean",)]:
         return _WORDS[value.lower()]
-    try:
-        return parse(value)
-    except ValueError:
-        return value
+    return parse_or_text(value)

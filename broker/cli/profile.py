@@ -8,6 +8,7 @@ from broker.cli import output
 from broker.cli.brokerage import Algorithm
 from broker.cli.common import Json
 from broker.cli.done import report
+from broker.cli.pairs import pair
 from broker.cli.session import session
 from broker.operate.reading import rows_of
 
@@ -134,25 +135,13 @@ def set_rule(
             query = """select parameters from brokerage.rule_in_force
                         where profile = %s and algorithm = %s and rule = %s"""
             now = rows_of(connection, query, profile, algorithm, rule)
-            changes["parameters"] = (now[0]["parameters"] if now else {}) | dict(map(_parameter, parameters))
+            changes["parameters"] = (now[0]["parameters"] if now else {}) | dict(
+                pair("--parameter", text, "best=5") for text in parameters
+            )
         query = "select brokerage.set_rule(%s, %s, %s::jsonb, %s)"
         connection.execute(query, [profile, rule, json_text(changes), algorithm])
     said = ", ".join(f"{name} {value}" for name, value in changes.items())
     report(f"rule {rule} of profile {profile}: {said}", as_json=as_json, profile=profile, rule=rule, changes=changes)
-
-
-def _parameter(text: str) -> tuple[str, object]:
-    """A parameter and its value: JSON, or any other text as it is."""
-    from broker.errors import BadRequest
-    from broker.json_text import parse
-
-    name, found, value = text.partition("=")
-    if not found:
-        raise BadRequest(f"--parameter {text} has no value", "for example --parameter best=5")
-    try:
-        return name, parse(value)
-    except ValueError:
-        return name, value
 
 
 @app.command("unset-rule")

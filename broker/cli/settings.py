@@ -67,7 +67,7 @@ def _shown(value: str | None) -> str:
 def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
     """The values to set, by schema and name. A value is JSON, or any other text as it is. Raises BadRequest."""
     from broker.errors import BadRequest
-    from broker.json_text import parse
+    from broker.json_text import parse_or_text
 
     found: dict[str, dict[str, object]] = {}
     for text in changes:
@@ -80,8 +80,5 @@ def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
             near = get_close_matches(schema, _SCHEMAS, 1)
             hint = f"the nearest is {near[0]}; " if near else ""
             raise BadRequest(f"--set {text}: {schema} has no settings", f"{hint}schemas are {', '.join(_SCHEMAS)}")
-        try:
-            found.setdefault(schema, {})[key] = parse(value)
-        except ValueError:
-            found.setdefault(schema, {})[key] = value
+        found.setdefault(schema, {})[key] = parse_or_text(value)
     return found
