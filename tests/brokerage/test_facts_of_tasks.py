@@ -94,6 +94,8 @@ TASKS: dict[str, tuple[Row, Row]] = {
         "input_files": 4, "input_bytes": 10 * GB, "job_events": 200, "jobs": 2, "events": 300, "work": 300,
         "located_files": 0, "input_problem": None,
     }),
+    "input that is nowhere": ({"input": ["nowhere"]}, {}),
+    "input of which nothing is there": ({"input": ["begun"]}, {}),
     "input that is merged": ({"input": ["data0"], "is_merging": True}, {"jobs": 3}),
     "input that is merged by two": ({"input": ["data0"], "is_merging": True, "split": {"nFilesPerJob": 2}}, {
         "jobs": 2}),
@@ -114,7 +116,8 @@ def _world() -> Row:
                    "DISK_THRESHOLD_A": 8},
         "storages": {"NUC_DISK": {"site": "NUC"}, "SHUT_DISK": {"site": "SHUT", "write_wan": "OFF"}},
         "queues": {
-            "NUC_PQ": {"role": "nucleus", "panda_site": "NUC", "astorages": disk},
+            "NUC_PQ": {"role": "nucleus", "panda_site": "NUC",
+                       "astorages": {**disk, "write_lan_analysis": ["SHUT_DISK"]}},
             "SHUT_PQ": {**shut, "astorages": {"read_lan": ["SHUT_DISK"], "write_lan": ["SHUT_DISK"]}},
             "BARE_PQ": {"panda_site": "BARE", "catchall": "bareNucleus=allow", "astorages": disk},
         },
@@ -130,6 +133,7 @@ def _world() -> Row:
             "data1": {"files": [{"lfn": "g1", "size": 4 * GB, "nevents": 9}], "replicas": {"NUC_DISK": {}}},
             "pseudo": {"type": "pseudo_input", "files": [{"lfn": "p", "size": GB, "nevents": 1}]},
             "nowhere": {"files": files, "replicas": {}},
+            "begun": {"files": files, "replicas": {"NUC_DISK": {"found": 0, "total": 3}}},
             "data.a.b.c.log": {"files": files, "replicas": {}},
             "unknown": {"files": files, "replicas": {"NO_ROW": {}}},
         },
@@ -153,6 +157,7 @@ def _loaded(db: Db, one: Row) -> None:
         task |= {"input": ["data1"], "nucleus": "SHUT", "gshare": "B", "parent": 1}
     other["links"] = [{"src": "S1", "dst": name, "queued": 99, "queued_express": 99} for name in ("NUC", "SHUT")]
     other["config"] = {"NQUEUELIMITSITE_A": 1, "DISK_THRESHOLD_A": 1, "MIN_WEIGHT_managed": 1}
+    other["datasets"]["nowhere"] |= {"type": "pseudo_input", "replicas": {"NUC_DISK": {}}}
     other["nuclei"] = {"NOWHERE": {}, "NUC": {"bare_nucleus": "only"}}
     world.load(db, [other], "other")
     world.load(db, [one], "facts")
@@ -169,6 +174,11 @@ def test_facts_of_tasks(rolled_back: Db, profile: str) -> None:
     wrong = {name: _wrong(found[number], facts) for number, (name, (_, facts)) in enumerate(TASKS.items(), 1)}
     assert {name: different for name, different in wrong.items() if different} == {}
     assert len(found) == len(TASKS)
+    problems = {name: found[number]["input_problem"] for number, name in enumerate(TASKS, 1)}
+    assert {name: problem for name, problem in problems.items() if problem} == ({} if profile == DOCUMENTED else {
+        "input that is nowhere": "dataset nowhere is complete at no readable storage",
+        "input of which nothing is there": "dataset begun is complete at no readable storage",
+    })  # fmt: skip
 
 
 # Of a task that goes to a nucleus: what differs, and the facts in documented and in panda2026.

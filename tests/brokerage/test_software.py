@@ -214,6 +214,16 @@ def test_containers(
     assert _problem(rows, task, published, base_profile) == (doc if base_profile == "documented" else panda)
 
 
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
+def test_containers_of_a_batch_are_apart(rows: Rows, base_profile: str) -> None:
+    rows.queue(releases=["AUTO"])
+    rows.software(tags=[TAG | {"container_name": "/img/a"}])
+    for number, name in enumerate("ab"):
+        rows.task(number, trans_home=HOME, architecture="#", container_name=f"/img/{name}", only_tags_for_fc=True)
+    assert rows.answers("software_problems", base_profile, [0]) == {}
+    assert rows.answers("software_problems", base_profile, [0, 1]) == {"Q": "container /img/b is in no tag"}
+
+
 def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
     """panda2026 looks at software only when transHome is set."""
     rows.queue(releases=["AUTO"])
@@ -242,6 +252,7 @@ ANALYSIS: list[tuple[str | None, str | None, dict[str, Any]]] = [
     ("AnalysisTransforms-Athena_22.0.1", "Atlas-x",
      {"tag": "atlas", "projects": ["AtlasOffline", "Athena"], "versions": ["x", "22.0.1"]}),
     ("AnalysisTransforms", None, {"tag": "nightlies", "cvmfs_required": True}),
+    ("AnalysisTransforms", "", {"tag": "nightlies", "cvmfs_required": True}),
     ("AnalysisTransforms-rel_3", None, {"tag": "nightlies", "cvmfs_required": True}),
     ("AnalysisTransforms-Athena_main_2022-01-31T2101", None, {"tag": "nightlies", "cvmfs_required": True}),
     ("Athena-22.0.1", None, {"tag": "atlas", "projects": ["Athena"], "versions": ["22.0.1"]}),

@@ -393,6 +393,13 @@ def test_bad_limits(settled: Calls, arguments: tuple[Any, ...], words: list[str]
     assert settled.stored() == before
 
 
+def test_an_unknown_attribute_comes_with_those_there_are(settled: Calls) -> None:
+    limit = "select taskqueue.set_limit('default', 'running', 'S', null, 'Color', 'red', 1)"
+    hint = str(settled.error_of(lambda: settled.rows(limit)).diag.message_hint)
+    keys = hint.partition("Attributes are ")[2].partition(", and their singular forms.")[0].split(", ")
+    assert {"OwnerDN", "JobTypes", "Sites"} <= set(keys) and not {"Setup", "SubmitPools"} & set(keys)
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

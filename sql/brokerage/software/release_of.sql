@@ -2,7 +2,7 @@
 create or replace function brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) returns jsonb
 language sql immutable parallel safe as $$
   select case
-    when h.home is null then null
+    when p_trans_home is null then null
     when p_analysis and h.rest like '%-%' and not h.three
          and h.home !~ E'rel_[0-9]+(\n|$)' and h.rest !~ '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{4}$'
       then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.rest, '-', 1)], 'versions',
@@ -23,7 +23,7 @@ language sql immutable parallel safe as $$
       then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.home, '-', 1)], 'versions',
                               array[nullif(split_part(h.home, '-', 2), '')])
     else '{"tag": "nightlies", "projects": [], "versions": []}' end
-    from (select nullif(p_trans_home, ''), translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_', '-'),
+    from (select p_trans_home, translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_', '-'),
                  translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_',
                            '-') ~ '-[0-9]+[.][0-9]+[.][0-9]+$') h(home, rest, three)
 $$;

@@ -269,6 +269,8 @@ def test_weights(rolled_back: Db) -> None:
         case(1.1, p_input_copies=None, p_available_bytes=GIB),
         case(1.007, p_input_copies=None, p_available_bytes=0, p_reachable_bytes=7 * GIB),
         case(1.0, p_input_copies=None),
+        case(1.0, p_input_copies=None, p_available_bytes=5, p_reachable_bytes=None),
+        case(1.007, p_input_copies=None, p_available_bytes=None, p_reachable_bytes=7 * GIB),
     ]
     check_numbers(rolled_back, "weight_analysis_data", data)
     used = [case(0.0), case(0.0, t_sites_used=["B"]), case(1.0, t_sites_used=["B", "SATA_PQ"])]
