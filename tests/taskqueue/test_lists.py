@@ -133,6 +133,22 @@ def test_nobody_waits_for_a_match_that_posts_a_queue_and_empties_it(connect: Con
     assert q.take().job_id == (4 if call == "insert_job" else 2)
 
 
+def test_an_insert_does_not_wait_for_an_operator_who_opens_the_same_lists(connect: Connect) -> None:
+    q, other, observer = Calls(connect()), Calls(connect()), Calls(connect())
+    sites = [f"S{n}" for n in range(5)]
+    queue = q.insert(1, Sites=sites)
+    q.call("set_task_queue_enabled", queue, False)
+    settle(q)
+    assert q.rows("select from taskqueue.posting_list") == []
+    with q.connection.transaction():
+        q.call("set_task_queue_enabled", queue, True)
+        insert = Attempt(other, lambda own: own.insert(2, Sites=sites, JobTypes=["T"]), observer)
+        assert not insert.waits()
+        insert.end()
+    settle(q)
+    assert len(q.queues(Site="S1")) == 2
+
+
 @pytest.mark.parametrize("commit", [True, False])
 def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> None:
     """A TaskQueue leaves, the last one moves, others leave meanwhile; then the transaction commits or rolls back."""
