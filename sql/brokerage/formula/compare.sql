@@ -4,7 +4,7 @@ create or replace function brokerage.compare(p_left float8, p_right float8, p_ex
 returns int
 language sql stable parallel safe as $$
   select case
-    when abs(p_left - p_right) > 1e-9 * greatest(abs(p_left), abs(p_right)) then sign(p_left - p_right)::int
+    when abs(p_left - p_right) > 1e-9 * abs(p_left) then sign(p_left - p_right)::int
     when p_left - p_right is null then null  -- else the exact ones were made for nothing
     else sign(p_exact_left - p_exact_right)::int
   end

@@ -51,17 +51,14 @@ begin
   )
   select array_agg(t.task_queue_id order by n.place) into v_task_queue_ids
     from unnest(v_numbers) with ordinality n (number, place) left join there t using (number);
-  for v_batch in
-    select array_agg(n.task_queue_id) as task_queue_ids, array_agg(n.job_id) as job_ids,
-           array_agg(n.user_priority) as user_priorities
-      from unnest(v_task_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
-     where n.task_queue_id is not null
-    having count(*) > 0
-  loop
-    perform taskqueue.fill_task_queues(v_setup, v_batch.task_queue_ids, v_batch.job_ids,
-                                       v_batch.user_priorities, p_identity);
-    perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
-  end loop;
+  select array_agg(n.task_queue_id) as task_queue_ids, array_agg(n.job_id) as job_ids,
+         array_agg(n.user_priority) as user_priorities
+    into v_batch
+    from unnest(v_task_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
+   where n.task_queue_id is not null;
+  perform taskqueue.fill_task_queues(v_setup, v_batch.task_queue_ids, v_batch.job_ids,
+                                     v_batch.user_priorities, p_identity);
+  perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
   for v_batch in
     select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids,
            array_agg(n.user_priority order by n.job_id) as user_priorities

@@ -54,9 +54,8 @@ begin
       return;
     end if;
   end loop;
-  taken := true;
 end $$;
 
 comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
   'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
-  'reached. taskqueue.use_slots assigns it to the job.';
+  'reached; null: there is none. taskqueue.use_slots assigns it to the job.';
