@@ -519,7 +519,14 @@ def test_another_setup_is_not_seen(rows: Rows) -> None:
     rows.connection.execute("insert into resource.setup (setup) values ('other')")
     rows.insert("resource.queue", setup="other", queue="P", releases=["AUTO"])
     rows.insert("resource.software", setup="other", queue="Q")
+    image = {"number": 1, "container_name": "/img/a", "sources": ["/cvmfs/a"]}
+    rows.insert("resource.software_tag", setup="other", queue="ALL", **image)
+    rows.task(2, trans_home=HOME, container_name="/img/a")
     assert _problem(rows, {}, {"containers": ["any"], "cvmfs": ["atlas"]}) is None
+    rows.queue("R", releases=["AUTO"])
+    rows.software("R", containers=["/cvmfs/a"])
+    problem = "container /img/a is under none of /cvmfs/a"
+    assert rows.answers("software_problems", "documented", [2]) == {"R": problem}
 
 
 _LETTERS = st.text("ax86_4-@#&^()[]{}|*+?.\\,:=<>!0\"' \nπ", max_size=30)

@@ -393,11 +393,23 @@ def test_bad_limits(settled: Calls, arguments: tuple[Any, ...], words: list[str]
     assert settled.stored() == before
 
 
+@pytest.mark.parametrize("place", ["waiting", "leased", "ended"])
+def test_a_job_of_another_setup_is_not_known(settled: Calls, place: str) -> None:
+    other = Calls(settled.connection, "other")
+    other.insert(77)
+    if place != "waiting":
+        match = other.take()
+    if place == "ended":
+        other.call("finish_job", 77, match.attempt)
+    assert other.state(77) == place
+    refused(settled, "PB003", ["no job 77"], "release_job", 77, "1-" + 32 * "0")
+
+
 def test_an_unknown_attribute_comes_with_those_there_are(settled: Calls) -> None:
     limit = "select taskqueue.set_limit('default', 'running', 'S', null, 'Color', 'red', 1)"
     hint = str(settled.error_of(lambda: settled.rows(limit)).diag.message_hint)
     keys = hint.partition("Attributes are ")[2].partition(", and their singular forms.")[0].split(", ")
-    assert {"OwnerDN", "JobTypes", "Sites"} <= set(keys) and not {"Setup", "SubmitPools"} & set(keys)
+    assert {"OwnerDN", "JobTypes", "Sites"} <= set(keys) and "Setup" not in keys
 
 
 @pytest.mark.parametrize(

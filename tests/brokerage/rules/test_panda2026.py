@@ -195,6 +195,8 @@ def test_walltime(rolled_back: Db) -> None:
         case("-shortwalltime", **job, t_base_walltime=7, q_maxtime=10006),
         case(None, **job, q_corecount=8, q_maxtime=1250, q_mintime=1250),
         case(None, **job, q_corecount=None, q_corepower=None, t_cpu_efficiency=None, q_maxtime=10000),
+        case(None, **job, q_corepower=0, q_maxtime=10000, q_mintime=10000),
+        case("maxtime of 10000 s allows 9000", **job, q_corepower=1, q_maxtime=10000),
         case(None, t_cpu_time=90.0009, t_job_events=1000, q_mintime=10000.1),  # 90000.9 is truncated
         case("-longwalltime", t_cpu_time=89.9999, t_job_events=1000, q_mintime=10000.1),
         case("-shortwalltime", **job, t_cpu_efficiency=0, q_maxtime=1e9),

@@ -341,6 +341,7 @@ def test_weight_of_space_of_panda2026(rolled_back: Db) -> None:
     ([3.0, 1.0], False, [0.75, 0.25]),
     ([3.0, 0.0], True, [1, 0]),
     ([0.0, 0.0], False, [0.5, 0.5]),
+    ([None, 3.0], False, [0, 1]),
     ([0.0, 0.0], True, [1, 0]),
     ([None], False, [1]),
     ([None], True, [1]),
