@@ -1,8 +1,8 @@
 """`broker agent match`, `report`, `finish`, `release`: the calls of a JobAgent. `broker match` is the first of them."""
 
 import os
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.resource import Resource, takes_resource
 from broker.cli.session import SETUP, Job, Setup, ready, require_setup, session
+
+if TYPE_CHECKING:
+    from broker.client.matcher import Match
 
 app = typer.Typer(no_args_is_help=True, help="Take jobs and report on them, as a JobAgent does.")
 
@@ -35,6 +38,7 @@ def match(
     if not matches:
         with session() as connection:
             require_setup(connection, setup)
+    _note_unknown_sites(setup, described, matches)
     if as_json:
         output.json_out(matches)
     elif len(matches) == 1:
@@ -49,6 +53,41 @@ def match(
         output.say("no match: no waiting job fits this resource now")
     if not matches:
         raise typer.Exit(2)
+
+
+_SITES = """
+select queue from monitor.queue where setup = %(setup)s
+ union select site from monitor.queue where setup = %(setup)s
+ union select site from monitor.site_limit where setup = %(setup)s
+ union select site from monitor.waiting_by_site where setup = %(setup)s and site <> '(any site)'
+"""
+
+
+def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequence[Match]") -> None:
+    """Name the sites of a description that nothing in the setup names: jobs of any site hide a misspelt one.
+
+    Silent for a login that may not look, and in a setup that names no site.
+    """
+    import psycopg
+
+    from broker.world.shape import nearest
+
+    given = described.get("Site") or []
+    given = [given] if isinstance(given, str) else given
+    taken: list[Any] = [one.requirements.get("Sites") for one in matches]
+    there = {"any"}.union(*(sites for sites in taken if sites))
+    if not (unknown := [site for site in given if not {site, site.lower()} & there]):
+        return
+    with session() as connection:
+        try:
+            known = [site for (site,) in connection.execute(_SITES, {"setup": setup}).fetchall() if site]
+        except psycopg.errors.InsufficientPrivilege:
+            return
+    for site in unknown:
+        if known and site not in known:
+            near = nearest(site, known)
+            hint = f"; the nearest is {near}" if near else ""
+            output.note(f"no queue, TaskQueue or limit of setup {setup} names site {site} now{hint}")
 
 
 def _shown(requirements: Mapping[str, object]) -> dict[str, object]:

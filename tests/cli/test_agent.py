@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli
@@ -134,6 +135,29 @@ def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection)
     none = cli("match", "--cpu-time", 1000)
     assert (none.code, none.out.startswith("no match")) == (2, True)
     assert cli("match", "--cpu-time", 1000, "--json").json == []
+
+
+def test_a_site_that_nothing_names_is_noted(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs of any site hide that a site is misspelt."""
+    calls = Calls(db)
+    calls.insert_many(range(1, 7))
+    ask = ("match", "--cpu-time", 1000, "--site")
+    assert cli(*ask, "CENR").err == ""  # no site has a name yet
+    calls.running_limit("JobType", "T", 1, site="CERN")
+    calls.insert_many(range(10, 20), Sites=["RAL"])
+    noted = "no queue, TaskQueue or limit of setup default names site CENR now; the nearest is CERN\n"
+    assert (cli(*ask, "CENR").err, cli(*ask, "CENR", "--json").err) == (noted, noted)
+    for known in ("CERN", "any", "RAL"):
+        assert cli(*ask, known).err == "", known
+    while cli(*ask, "RAL").code == 0:
+        pass
+    assert cli(*ask, "CENR").err == noted  # also without a match
+    calls.insert(30)
+    db.execute("select resource.set_identity('default', 'broker_agent')")
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
+    assert cli(*ask, "CENR").err == ""  # who may not look
 
 
 def test_the_options_make_the_description(cli: Cli, db: Connection) -> None:
