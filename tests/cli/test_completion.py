@@ -47,6 +47,7 @@ def test_completion_starts_no_server(tmp_path: Path) -> None:
             "nearest is Sites.",
         ),
         (["match", "--resource", '{"CPUTime": 100, "Platfrm": "x"}'], "", "nearest is Platform."),
+        (["match", "--resource", '{"CPUTim": 100}'], "", "The description has CPUTim. These keys are required"),
         (["queues", "--setup", "atals"], "", "the nearest is atlas"),
         (["versio"], "", "Did you mean 'broker --version'?"),
         (["mtach"], "", "Did you mean 'match'?"),

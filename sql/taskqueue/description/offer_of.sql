@@ -25,7 +25,11 @@ begin
           (select string_agg(k, ', ') from unnest(v_setting.required_keys) k
             where coalesce(p_resource -> k, 'null') in ('null', '[]', '""', '[""]'))
       using errcode = 'PB001',
-            hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
+            hint = (select concat('The description has ' || n.name || '. ', 'These keys are required in this setup: ',
+                                  array_to_string(v_setting.required_keys, ', '), '.')
+                      from resource.nearest_name((select k from unnest(v_setting.required_keys) k
+                                                   where not p_resource ? k limit 1),
+                                                 array(select k from jsonb_object_keys(p_resource) k)) n(name));
   end if;
   v_offer.pilot_types := '{}';
   v_offer.tags := '{}';
