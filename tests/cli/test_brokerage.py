@@ -235,6 +235,7 @@ def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
     missing = cli("explain", "task", 9)
     assert missing.code == 1 and "task 9 is not in setup default" in missing.err
     assert "R is no queue of setup default" in cli("explain", "task", 1, "--queue", "R").err
+    assert "the nearest: Q" in cli("explain", "task", 1, "--queue", "QQ").err
     assert "task 2: error: " in cli("explain", "task", 2).out
     nucleus = {"role": "nucleus", "panda_site": "NUC", "astorages": {"write_lan": ["D"]}}
     world.load(db, [{"queues": {"N": nucleus}, "storages": {"D": {}}, "tasks": [{"id": 3, "status": "assigning"}]}])

@@ -79,6 +79,7 @@ def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection:
     assert connection.execute(count).fetchone() == (1,)
     cli("instances", "schedule")
     assert {one["type"] for one in cli("instances", "--json").json["instances"]} == {"mine"}
+    assert "│   1.20 │" in cli("instances").out  # a price has two decimals
 
 
 def test_an_explanation(cli: Cli, connection: Connection) -> None:

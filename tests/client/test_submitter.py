@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from broker import errors
 from broker.client import submitter
@@ -71,6 +72,15 @@ def test_an_error_that_no_element_has_alone_names_the_chunk(dsn: str, db: Connec
         client.submit_many(jobs)
     assert "nothing is stored" in str(raised.value.hint)
     assert Calls(db).value("select count(*) from monitor.job") == 0
+
+
+def test_who_may_not_submit_is_only_led_to_the_role(dsn: str, db: Connection) -> None:
+    Calls(db).insert(1)
+    agent = make_conninfo(dsn, options="-c role=broker_agent")
+    with Submitter("default", agent) as client, pytest.raises(errors.BrokerError, match="permission denied") as raised:
+        client.submit_many([{"job_id": 2, "requirements": requirements()}])
+    assert str(raised.value.hint).startswith("have broker_submitter granted to this login")
+    assert "stored" not in str(raised.value.hint)
 
 
 def test_a_leased_job_cannot_be_submitted(dsn: str, db: Connection) -> None:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -61,6 +62,8 @@ def test_it_reads_well_without_a_terminal(cli: Cli) -> None:
         "Next:", "broker task-queues --setup demo-", "broker setup remove demo-",
     ):  # fmt: skip
         assert words in printed.out, words
+    assert re.search(r"^this takes about \d+ seconds, 0\.5 of JobAgents among them$", printed.out, re.MULTILINE)
+    assert re.search(r"broker explain \d+ --setup demo-", printed.out)  # a job that waits
     assert "\x1b" not in printed.out
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from broker import database
 from broker.database import Target
-from broker.errors import BrokerError, ConnectError
+from broker.errors import BrokerError, ConnectError, from_database
 from broker.server import embedded
 from tests.pooler import Pooler
 
@@ -130,6 +130,16 @@ def test_nothing_is_prepared_behind_a_pooler(pooler: Pooler, server_dsn: str) ->
         assert asyncio.run(ask()) == threshold
     with database.connect(database.resolve(pooler.dsn(server_dsn), prepare=True)) as connection:
         assert connection.prepare_threshold == 5
+
+
+@pytest.mark.parametrize("statements", [["execute nothing"], ["prepare p as select 1", "prepare p as select 1"]])
+def test_statements_that_a_pooler_mixes_up_name_the_way_out(server_dsn: str, statements: list[str]) -> None:
+    with psycopg.connect(server_dsn) as connection, pytest.raises(psycopg.Error) as raised:
+        for statement in statements:
+            connection.execute(statement.encode())
+    found = from_database(raised.value)
+    assert found.sqlstate in {"26000", "42P05"}
+    assert "PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off" in str(found.hint)
 
 
 def test_through_a_pooler_in_transaction_mode(pooler: Pooler, server_dsn: str) -> None:

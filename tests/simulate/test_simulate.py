@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from broker.cli import simulation
 from broker.errors import BadRequest
 from broker.synthetic import simulation as simulate
 from broker.synthetic.simulation import Run, Scenario, Trouble
@@ -156,6 +157,16 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(cli: Cli, tmp
     said = cli("simulate", "--scenario", "calm", "--hours", 1000, "--output", tmp_path / place)
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"error: cannot write into {tmp_path / place}: ")
+
+
+def test_figures_of_few_jobs_and_queues_read_well(cli: Cli) -> None:
+    tiny = ("simulate", "--hours", 0.05, "--queues", 8, "--scale", 0.01)
+    said = cli(*tiny)
+    for words in ("6 queues (2 more are not online) with", "ran where they were sent first, none has ended,"):
+        assert words in said.out, words
+    as_json = cli(*tiny, "--json")
+    assert (as_json.code, as_json.err) == (0, "")  # the tables are for people
+    assert simulation._waits({"median": 300.0, "p95": 300.0, "jobs": 1}).endswith(", 1 job")
 
 
 def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Connection) -> None:

@@ -277,6 +277,20 @@ def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
         assert q.refusal(partial(q.call_rows, function, 1, match.attempt, *arguments))[0] == "PB003"
 
 
+def test_a_stale_attempt_is_explained_to_operators_and_never_by_an_empty_line(q: Calls, match: Match) -> None:
+    """psql prints DETAIL, and an agent may not learn who has the job."""
+    q.rows("select resource.set_identity(%s, 'broker_agent')", q.setup)
+    q.call("finish_job", 1, match.attempt)
+    for role, detail in (
+        ("broker_operator", "It has ended: finished, attempt 1."),
+        ("broker_agent", "An operator sees who has the job."),
+    ):
+        q.connection.execute(f"set local role {role}".encode())
+        error = q.error_of(lambda: q.call("release_job", 1, match.attempt))
+        q.connection.execute("reset role")
+        assert (error.sqlstate, error.diag.message_detail) == ("PB003", detail)
+
+
 def test_a_token_of_another_job_is_refused(q: Calls) -> None:
     q.insert_many([1, 2])
     first, second = q.take(), q.take()

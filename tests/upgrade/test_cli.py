@@ -87,8 +87,8 @@ def test_a_database_that_is_not_there(empty_dsn: str, command: str) -> None:
 
 def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
     requirements = '{"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}'
-    for job in (1, 2, 3):
-        db.execute("select taskqueue.insert_job('default', %s, %s::jsonb)", [job, requirements])
+    many = f'[{{"requirements": {requirements}, "jobs": {[[job, 1] for job in range(1, 1237)]}}}]'
+    db.execute("select taskqueue.insert_jobs('default', %s::jsonb)", [many])
     db.execute("select * from taskqueue.match_job('default', %s::jsonb)", ['{"CPUTime": 86400}'])
     shown = broker(dsn, "downgrade", "base", "--json", answer="n\n")
     assert shown.exit_code == 1 and "{" not in shown.stdout  # the test's own answer is echoed there
@@ -97,7 +97,7 @@ def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any],
         f"Database {db.info.dbname} on {db.info.host}, port {db.info.port}:"
         f" downgrade from release {Program().release} to base."
     )
-    assert second == "Everything of pgbroker is removed, with 2 waiting jobs, 1 leased job, 0 ended jobs."
+    assert second == "Everything of pgbroker is removed, with 1,235 waiting jobs, 1 leased job, 0 ended jobs."
     assert said(broker(dsn, "current", "--json"))["revision"] == Program().head
     # This build carries no earlier release: it says so before it asks.
     for target in ([], ["0.0.9"]):
