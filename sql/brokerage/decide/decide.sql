@@ -24,7 +24,7 @@ begin
     -- rules are asked once for an error of a run: hundreds of tasks may have the same
     select d.rule into v_rule
       from brokerage.task_decision d
-     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error' and d.errcode = v_errcode
+     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error'
        and right(d.reason, length(v_error)) = v_error
      limit 1;
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, errcode, candidates,

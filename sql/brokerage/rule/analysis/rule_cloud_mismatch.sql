@@ -4,7 +4,7 @@ create or replace function brokerage.rule_cloud_mismatch(
 ) returns text
 language sql stable parallel safe as $$
   select case
-    when coalesce(t.cloud, '') not in ('', 'any') and t.cloud is distinct from q.cloud
+    when t.cloud not in ('', 'any') and t.cloud is distinct from q.cloud
     then format('cloud is %s, the task''s is %s', coalesce(q.cloud, 'not set'), t.cloud)
   end
 $$;
