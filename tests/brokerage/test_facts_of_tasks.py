@@ -133,6 +133,7 @@ def _world() -> Row:
             "data1": {"files": [{"lfn": "g1", "size": 4 * GB, "nevents": 9}], "replicas": {"NUC_DISK": {}}},
             "pseudo": {"type": "pseudo_input", "files": [{"lfn": "p", "size": GB, "nevents": 1}]},
             "nowhere": {"files": files, "replicas": {}},
+            "empty": {"files": [], "replicas": {"NUC_DISK": {}}},
             "begun": {"files": files, "replicas": {"NUC_DISK": {"found": 0, "total": 3}}},
             "data.a.b.c.log": {"files": files, "replicas": {}},
             "unknown": {"files": files, "replicas": {"NO_ROW": {}}},
@@ -194,6 +195,11 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
         {"input_problem": "no storage that can be read over WAN has all of dataset nowhere", "located_files": 3},
     ),
     ({"input": ["unknown"]}, {}, {"input_problem": None}),
+    (
+        {"input": ["empty"]},
+        {"input_problem": None},
+        {"input_problem": "no storage that can be read over WAN has all of dataset empty"},
+    ),
     ({"input": ["data0", "nowhere"], "params": {"task_broker_on_master": True}}, {}, {"input_problem": None}),
     (
         {"input": ["nowhere", "data0"], "params": {"task_broker_on_master": True}},
@@ -207,7 +213,7 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ),
     ({"parent": 101}, {"parent_nucleus": "NUC", "parent_full_chain": None, "parent_nucleus_mode": "allow"}, {}),
     ({"parent": 102}, {"parent_nucleus": "BARE", "parent_nucleus_mode": "allow"}, {}),
-    ({"parent": 12}, {"parent_nucleus": None, "parent_full_chain": None, "parent_nucleus_mode": None}, {}),
+    ({"parent": 13}, {"parent_nucleus": None, "parent_full_chain": None, "parent_nucleus_mode": None}, {}),
     ({"gshare": "B"}, {"disk_threshold": 100}, {"disk_threshold": 100}),
     (
         {"input": ["data0", "nowhere"], "params": {"task_broker_on_master": None}},
@@ -219,7 +225,7 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_tasks_that_go_to_a_nucleus(rolled_back: Db, profile: str) -> None:
-    """Tasks 0 to 14; tasks 100 to 102 are parents. Task 12 is its own."""
+    """Tasks 0 to 15; tasks 100 to 102 are parents. Task 13 is its own."""
     one = _world()
     tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
     parents: list[Row] = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]

@@ -117,6 +117,15 @@ def test_hardware_in_doc(rows: Rows, published: Any, architecture: str | None, e
     assert found == expected
 
 
+def test_queues_with_the_same_hardware_have_a_verdict_each(rows: Rows) -> None:
+    for queue in "QRS":
+        rows.queue(queue)
+        rows.software(queue, architectures=[X86])
+    wanted = '{"cpu": [{"arch": "aarch64", "vendor": "*", "instr": "*"}], "gpu": null}'
+    query = "select queue from brokerage.hardware_verdicts(%s, array[%s::jsonb, %s::jsonb], 'documented') order by 1"
+    assert rows.connection.execute(query, [SETUP, wanted, wanted]).fetchall() == [("Q",), ("R",), ("S",)]
+
+
 def test_a_pattern_fits_whole_texts(rows: Rows) -> None:
     """Alternatives are anchored on both sides."""
     software = {"architectures": [{"type": "cpu", "arch": ["x86_64"]}], "cvmfs": ["any"], "containers": ["any"]}

@@ -158,6 +158,8 @@ def test_scratch_disk(rolled_back: Db) -> None:
                                  ("work_disk_bytes", 200))
           for one in (case(None, **{**need, f"t_{fact}": None}, q_maxwdir=left + 1),
                       case(f"needs {left} MiB", **{**need, f"t_{fact}": None}, q_maxwdir=left))),
+        case(None, t_work_disk_bytes=200_000 * 2**20 - 1, q_maxwdir=200_000),
+        case("maxwdir is 200000", t_work_disk_bytes=200_000 * 2**20, q_maxwdir=200_000),
         case(None, **{**need, "t_out_disk_bytes": 2**21, "t_job_input_mb": None}, q_maxwdir=102),
     ])  # fmt: skip
 

@@ -238,6 +238,8 @@ def test_walltime(rolled_back: Db) -> None:
         case(None, **job, q_maxtime=10000, q_mintime=10000),
         case("-shortwalltime: needs 10000 s, maxtime is 9999", **job, q_maxtime=9999),
         case("-longwalltime: needs 10000 s, mintime is 10001", **job, q_mintime=10001),
+        case("-longwalltime: needs 10000.4 s", **job, t_base_walltime=0.4, q_mintime=10001),
+        case("-shortwalltime: needs 10000.4 s", **job, t_base_walltime=0.4, q_maxtime=10000),
         case("-shortwalltime", **job, q_maxtime=5000, q_mintime=20000),
         case(None, **job, q_maxtime=0, q_mintime=0),
         case(None, **job, t_base_walltime=7, q_maxtime=10007, q_mintime=10007),

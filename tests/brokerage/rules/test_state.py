@@ -143,12 +143,13 @@ def test_inactive_queue(rolled_back: Db) -> None:
         case("no job", t_is_scout=True, q_laststart=old, q_activated_all=1),
     ]
     starting = case(None, t_is_scout=True, q_laststart=old, q_starting_all=1)
+    unknown = case(None, t_is_scout=True, q_laststart=old, q_activated_all=None, q_starting_all=None)
     chosen = case("no job", t_is_scout=True, p_is_preassigned=True, **idle)
-    check(rolled_back, "rule_inactive_queue", [*cases, starting, chosen])
+    check(rolled_back, "rule_inactive_queue", [*cases, starting, unknown, chosen])
     check(
         rolled_back,
         "rule_inactive_queue",
-        [*cases, starting._replace(expected="though 1 are"), chosen._replace(expected=None)],
+        [*cases, starting._replace(expected="though 1 are"), unknown, chosen._replace(expected=None)],
         {"starting": True, "spares_preassigned": True},
     )
 
@@ -230,6 +231,8 @@ def test_cap(rolled_back: Db) -> None:
         case(None, p_running=None, p_activated=None, p_starting=None, p_assigned=None, p_defined=None),
         case("activated + starting = 1,", p_activated=1, p_starting=None),
         case("activated + starting = 1,", p_activated=None, p_starting=1),
+        case("defined + activated + assigned + starting = 1,", p_defined=None, p_activated=None, p_starting=None,
+            p_assigned=1, p_input_is_local=False),
         case("= 1,", p_activated=1, t_processing_type="urgent", q_child_type="SCORE"),
     ])  # fmt: skip
 
