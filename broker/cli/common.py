@@ -125,7 +125,7 @@ def starting() -> AbstractContextManager[None]:
     """Show that the embedded server is created, started or recovers, where the options name it and it does not run."""
     from broker import database
     from broker.errors import BrokerError
-    from broker.server import embedded
+    from broker.server import account, embedded
 
     try:
         there = None if database.named(options.dsn) else embedded.status()
@@ -133,7 +133,7 @@ def starting() -> AbstractContextManager[None]:
         return nullcontext()  # whoever starts it gets the same error
     if there is None or there.state == "running":
         return nullcontext()
-    crashed = (there.home / "cluster" / "postmaster.pid").exists()
+    crashed = account.read(there.home / "cluster" / "data", "postmaster.pid") is not None
     words = {"absent": "creating the embedded server", "stopped": "starting the embedded server"}
     recovers = "starting the embedded server, which was not stopped: it recovers"
     return working(recovers if crashed else words[there.state])

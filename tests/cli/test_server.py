@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -54,11 +56,26 @@ def test_up_status_dsn_psql_down(broker: Broker) -> None:
     assert (broker("status").returncode, json.loads(broker("status", "--json").stdout)["state"]) == (3, "stopped")
 
 
+TERMINAL = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}
+
+
+def test_a_server_that_was_killed_recovers_before_ones_eyes(broker: Broker) -> None:
+    broker("up")
+    pid = json.loads(broker("status", "--json").stdout)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    while Path(f"/proc/{pid}").exists():
+        time.sleep(0.01)
+    recovered = broker("setups", **TERMINAL)
+    assert "starting the embedded server, which was not stopped: it recovers ..." in recovered.stderr
+    broker("down")
+    started = broker("setups", **TERMINAL).stderr
+    assert ("starting the embedded server ..." in started, "recovers" in started) == (True, False)
+
+
 def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> None:
-    terminal = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}
-    created = broker("up", **terminal)
+    created = broker("up", **TERMINAL)
     assert "creating the embedded server" in created.stderr and "installing pgbroker" in created.stderr
-    again = broker("up", **terminal)
+    again = broker("up", **TERMINAL)
     assert ("runs on 127.0.0.1" in again.stdout, again.stderr) == (True, "")
     assert broker("setups").stderr == ""
     broker("down")
