@@ -30,6 +30,12 @@ def test_json_that_cannot_be_stored(cli: Cli, db: Connection, command: str, said
     assert Calls(db).value("select count(*) from taskqueue.job") == 0
 
 
+def test_the_line_of_a_stream_is_named(cli: Cli, db: Connection) -> None:
+    printed = cli("submit", "-", stdin=f"{GOOD}\n{BAD['the character NUL']}\n")
+    assert (printed.code, "-, line 2, is not JSON: a text holds the character NUL" in printed.err) == (1, True)
+    assert Calls(db).value("select count(*) from taskqueue.job") == 0
+
+
 @pytest.mark.parametrize(
     ("owner", "said"), [("\ud800", "half of a surrogate pair"), ("a\0b", "the character NUL"), ([], "OwnerDN")]
 )

@@ -1,6 +1,7 @@
 """What was not loaded is named as not loaded, where a rule takes it for a fact: `broker load`, `explain`, `assign`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ QUEUE: dict[str, Any] = {
     "astorages": {"pr": ["NORTH_DISK"], "pw": ["NORTH_DISK"]},
 }
 TASK = {"id": 7, "core_count": 8, "ram_count": 1500, "nucleus": "SOUTH", "trans_home": "Athena-23.0.1", "input": ["in"]}
+PAGE = Path(__file__).parents[2] / "broker" / "docs" / "reference" / "world-fields.md"
 NO_SOFTWARE = "no software is loaded for setup w (broker load --software)"
 NO_PILOTS = "no counts of pilots are loaded for setup w (broker load --pilots)"
 NO_STORAGE = "NORTH_DISK is not loaded (broker load --cric-storages)"
@@ -50,6 +52,24 @@ def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: 
         assert lack in shown
     dry = cli("assign", "jobs", "--setup", "w", "--dry-run", "--task", 7).out
     assert f"software: {NO_SOFTWARE}" in dry
+
+
+def test_the_example_of_hardware_is_what_a_task_may_ask_for(cli: Cli, db: Connection) -> None:
+    """Who loads no export of the software writes it by hand, by the comment of the column and the page of fields."""
+    query = """select col_description(attrelid, attnum) from pg_attribute
+                where attrelid = 'resource.software'::regclass and attname = 'architectures'"""
+    [(comment,)] = db.execute(query).fetchall()
+    example = re.findall(r"\[\{.*\}\]", comment)
+    assert example and example[0] in " ".join(PAGE.read_text(encoding="utf-8").split())
+    world = {
+        "software": {"NORTH_PQ": {"cvmfs": ["atlas"], "containers": ["any"], "architectures": json.loads(example[0])}},
+        "queues": {"NORTH_PQ": QUEUE},
+        "tasks": [TASK | {"architecture": "#x86_64-intel-avx2"}, TASK | {"id": 8, "architecture": "#aarch64"}],
+    }
+    assert cli("load", "-", stdin=json.dumps(world)).code == 0
+    for task, rejects in ((7, False), (8, True)):
+        [row] = cli("explain", "task", task, "--queue", "NORTH_PQ", "--json").json["queues"]
+        assert any(reason.startswith("software: ") for reason in row["all_reasons"]) == rejects, row["all_reasons"]
 
 
 def test_what_is_loaded_is_a_fact(cli: Cli, db: Connection, sparse: Path) -> None:

@@ -37,6 +37,16 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("dump", "--setup", "w", "--with-leases").out)["leases"] == []
 
 
+def test_steps_that_take_long_show_that_they_go_on(cli: Cli, terminal: None, tmp_path: Path) -> None:
+    file = tmp_path / "w.json"
+    file.write_text(json.dumps(WORLD | {"tasks": [{"id": 1}]}))
+    loaded = cli("load", file).err
+    assert "reading ..." in loaded and "loading ..." in loaded
+    assert "deciding ..." in cli("assign", "jobs", "--setup", "w").err
+    assert "writing ..." in cli("dump", "--setup", "w", "-o", file).err
+    assert " ..." not in cli("assign", "jobs", "--setup", "w", "--json").err
+
+
 def test_load_names_whom_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blockers, "SECONDS", 0.1)
     file = tmp_path / "w.json"
