@@ -60,8 +60,15 @@ def run(script: str, dsn: str, folder: Path, answer: str = "") -> subprocess.Com
 def test_back_up(server: Server, tmp_path: Path) -> None:
     with psycopg.connect(server.dsn, autocommit=True) as conn:
         conn.execute("create role of_backup nologin; grant broker_agent to of_backup")
-    done = run("".join(blocks("back-up", "sh")), server.dsn, tmp_path)
+    noting = "\n".join(
+        f'{program}() {{ printf "%s\\n" "{program} $*" >> command-lines; command {program} "$@"; }}'
+        for program in ("pg_dumpall", "pg_dump", "psql", "createdb", "pg_restore", "broker")
+    )
+    done = run("\n".join([noting, *blocks("back-up", "sh")]), server.dsn, tmp_path)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    command_lines = (tmp_path / "command-lines").read_text()
+    assert "pg_dump --format=custom" in command_lines and "pg_restore " in command_lines
+    assert server.password not in command_lines  # everybody on the machine reads them
     assert "the database is what the release says" in done.stdout
     assert "create role of_backup" in (tmp_path / "roles.sql").read_text().lower()
     assert check(server.superuser_dsn("restored")).ok
