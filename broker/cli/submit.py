@@ -1,13 +1,15 @@
 """`broker submit`: insert jobs into TaskQueues."""
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from broker.cli import output
-from broker.cli.common import Json
+from broker.cli.common import Json, working
 from broker.cli.files import reading
 from broker.cli.session import Setup, ready
 
@@ -28,14 +30,19 @@ def submit(
     """
     from broker.client.submitter import Submitter, There
 
+    began = time.perf_counter()
+
     def progress(stored: int) -> None:
         if stored >= 100_000:  # a stream of several calls
-            output.note(f"{output.counted(stored, 'job')} stored")
+            rate = stored / (time.perf_counter() - began)
+            output.note(f"{output.counted(stored, 'job')} stored, {rate:,.0f} a second")
 
+    typed = str(file) == "-"  # perhaps by hand, on the terminal
     with Submitter(setup, ready()) as submitter, reading(file) as stream:
         elements = _Elements(stream, str(file))
         there = There()
-        jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
+        with nullcontext() if typed else working("submitting"):
+            jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
     new = jobs - there.waiting - there.ended
     if as_json:
         output.json_out({"setup": setup, "jobs": jobs, "new": new, "moved": there.waiting, "restarted": there.ended})

@@ -271,6 +271,22 @@ def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> N
     assert cli("submit", "-", stdin="\ufeff" + json.dumps(job(2))).code == 0
 
 
+def test_a_long_submission_shows_that_it_goes_on(cli: Cli, terminal: None, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text(json.dumps({**GROUP, "jobs": [[number, 1] for number in range(1, 100_001)]}))
+    shown = cli("submit", file).err
+    assert "submitting ..." in shown and re.search(r"100,000 jobs stored, [\d,]+ a second", shown), shown
+    assert "submitting" not in cli("submit", "-", stdin=json.dumps(job(100_001))).err
+
+
+@pytest.mark.parametrize("given", ['"x"', "10000000000000", "9999999999999999999", "0", "1.5"])
+def test_ids_that_cannot_be_submitted_have_one_message(cli: Cli, db: Connection, given: str) -> None:
+    printed = cli("submit", "-", stdin=json.dumps(job(1)).replace('"job_id": 1', f'"job_id": {given}'))
+    assert f"job_id is {given}, which is not an integer within 1..999999999999 [PB001]" in printed.err
+    assert "9223372036854775807" not in printed.err
+    assert Calls(db).value("select count(*) from monitor.job") == 0
+
+
 def test_submit_tells_new_jobs_from_those_that_were_there(cli: Cli, db: Connection) -> None:
     lines = [json.dumps(job(1)), json.dumps({**GROUP, "jobs": [[2, 1], [3, 1]]})]
     assert cli("submit", "-", stdin="\n".join(lines)).out == "3 jobs submitted to setup default\n"
