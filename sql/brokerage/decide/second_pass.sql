@@ -6,7 +6,6 @@ language sql stable as $$
     from brokerage.rule_in_force r
    where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
    order by r.position, r.rule
-   limit 1
 $$;
 
 comment on function brokerage.second_pass(text, text) is

@@ -6,7 +6,7 @@ create or replace function brokerage.running_workers(
 language sql stable parallel safe as $$
   select greatest(
     coalesce(p.running, 0),
-    case when coalesce(p.running, 0) < 20 and q.workers is not null then least(q.workers, 20) end,
+    case when q.workers is not null then least(q.workers, 20) end,
     case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) when p.numslots = 0 then p.starting end)
 $$;
 

@@ -9,7 +9,7 @@ language sql stable parallel safe as $$
     when p.numslots = 0 then coalesce(p.running, 0) + coalesce(p.starting, 0)
     else greatest(
       coalesce(p.running, 0),
-      case when coalesce(p.running, 0) < 20 and q.pilots > 0 and q.ups then least(coalesce(q.workers, 0), 20) end,
+      case when q.pilots > 0 and q.ups and q.workers is not null then least(q.workers, 20) end,
       case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) end)
   end
 $$;

@@ -5,8 +5,8 @@ create or replace function brokerage.rule_disk_io_panda2026(
 language sql stable parallel safe as $$
   select case
     when t.disk_io > 0 and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
-         and case when coalesce(t.task_core_count, 1) in (0, 1) or coalesce(q.unified_corecount, 0) = 0 then t.disk_io
-                  else floor(t.disk_io / q.unified_corecount) end
+         and case when t.task_core_count > 1 and q.unified_corecount <> 0 then floor(t.disk_io / q.unified_corecount)
+                  else t.disk_io end
                > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
     then format('the task''s diskIO of %s kB/s for %s cores and the queue''s average of %s are over the limit of %s',
                 t.disk_io, brokerage.disk_io_cores(t, q, p), q.average_diskio,
