@@ -273,8 +273,9 @@ def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> 
     query = "select task_id, status from brokerage.task_decision where run_id = %s order by 1"
     statuses = dict(tasks_db.execute(query, [run]).fetchall())
     assert statuses == {number: "error" if number == 4 else "candidates" for number in range(1, 9)}
-    query = "select reason from brokerage.task_decision where run_id = %s and status = 'error'"
-    expected = [("rule odd of profile acme, queue N1: division by zero",)]
+    query = """select reason, candidates, rejected, not_candidates from brokerage.task_decision
+                where run_id = %s and status = 'error'"""
+    expected = [("rule odd of profile acme, queue N1: division by zero", 0, 0, 0)]
     assert tasks_db.execute(query, [run]).fetchall() == expected
     statuses = dict(tasks_db.execute("select task_id, status from workload.task").fetchall())
     assert statuses == {number: "assigning" if number == 4 else "ready" for number in range(1, 9)}

@@ -493,7 +493,8 @@ def test_the_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
     needs: list[dict[str, Any]] = [
-        {}, {"current_priority": 9}, {"trans_home": "Athena-22.0.2"}, {"architecture": "x"}, {"container_name": "c"},
+        {}, {"current_priority": 9, "only_tags_for_fc": None}, {"trans_home": "Athena-22.0.2"},
+        {"architecture": "x"}, {"container_name": "c"},
         {"only_tags_for_fc": True}, {"label": "user"},
     ]  # fmt: skip
     for number, need in enumerate(needs):

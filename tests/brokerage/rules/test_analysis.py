@@ -236,6 +236,7 @@ def test_stabilizer(rolled_back: Db) -> None:
         case(None, **LONG | {"p_to_running_rate": 12.6}, p_user_queued=50),
         case(None, **LONG | {"p_to_running_rate": 12.5}, p_user_queued=7),  # 12 h * 12.5 / 20 users = 7.5
         case("8 jobs", **LONG | {"p_to_running_rate": 12.5}, p_user_queued=8),
+        case("the limit is 7.407 of 148.147 for", **LONG | {"p_to_running_rate": 12.3456}, p_user_queued=8),
         case(None, **busy, p_user_queued=14),  # 2 * 140 / 20
         case("15 jobs", **busy, p_user_queued=15),
         case(None, **busy, p_user_queued=60, p_user_running=30),  # 280 * 30 / 140

@@ -248,6 +248,8 @@ def test_walltime(rolled_back: Db) -> None:
         case(None, **job, q_corecount=8, q_unified_corecount=1, q_maxtime=1250, q_mintime=1250),
         case("needs 1250", **job, q_corecount=8, q_maxtime=1249),
         case(None, **job, q_corecount=0, q_corepower=0, t_cpu_efficiency=None, q_maxtime=10000, q_mintime=10000),
+        case("needs 10000 s", **job, q_corepower=0, q_maxtime=9999),
+        case("needs 900000 s", **job, t_cpu_efficiency=1, q_maxtime=1),
         case("needs Infinity s", **job, t_cpu_efficiency=0, q_maxtime=1e9),
         case(None, **job, t_cpu_efficiency=0, q_mintime=1e9),
         case(None, t_cpu_time=0, t_job_events=1000, t_cpu_efficiency=0, t_base_walltime=5, q_maxtime=5, q_mintime=5),

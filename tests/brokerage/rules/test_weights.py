@@ -201,3 +201,9 @@ def test_figures_of_distribution(rolled_back: Db) -> None:
         case(20.0, t_current_priority=1000),
         case(None, t_current_priority=1001),
     ])  # fmt: skip
+
+
+def test_queued_jobs_of_the_share(rolled_back: Db) -> None:
+    known = {"p_defined": 1, "p_activated": 2, "p_assigned": 4, "p_starting": 8}
+    unknown = [case(15 - jobs, **{**known, name: None}) for name, jobs in known.items()]
+    check_numbers(rolled_back, "queued_of_share", [case(15, **known), *unknown])
