@@ -3,9 +3,8 @@ create or replace function brokerage.scratch_cores_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int
 language sql stable parallel safe as $$
-  select case when coalesce(t.task_core_count, 1) in (0, 1) and coalesce(t.event_service, 0) = 0
-              then brokerage.whole_queue_cores(t, q, p)
-              else 1 end
+  select case when t.task_core_count > 1 or t.event_service <> 0 then 1
+              else brokerage.whole_queue_cores(t, q, p) end
 $$;
 
 comment on function brokerage.scratch_cores_panda2026(

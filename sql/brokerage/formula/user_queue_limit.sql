@@ -7,7 +7,7 @@ language sql stable parallel safe as $$
   select greatest(
     t.base_default_queue_length_per_pq_user::numeric,
     t.base_queue_ratio_on_pq::numeric * p.users_running,
-    brokerage.queue_length_limit(t, q, p) * coalesce(p.user_running, 0) / nullif(p.users_running, 0),
+    brokerage.queue_length_limit(t, q, p) * p.user_running / nullif(p.users_running, 0),
     brokerage.queue_length_limit(t, q, p) / greatest(p.users, 1))
 $$;
 

@@ -1,7 +1,7 @@
 create or replace function brokerage.share_key(t workload.task) returns text
 language sql stable parallel safe as $$
   select brokerage.class_key(jsonb_build_array(
-    brokerage.process_group(t.processing_type), coalesce(t.working_group, ''), t.gshare, t.current_priority,
+    brokerage.process_group(t.processing_type), t.working_group, t.gshare, t.current_priority,
     coalesce(t.is_merging, false)))
 $$;
 
