@@ -195,6 +195,19 @@ def test_work_of_lower_priority_is_not_seen(tasks_db: Connection) -> None:
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 
+def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
+    """An assignment counts as long as the setting requires: from then on remaining_work holds it."""
+    tasks_db.execute("select brokerage.set_settings('default', '{\"assignments_count\": \"1 hour\"}')")
+    tasks = [{"id": number, "cpu_time": 2} for number in (1, 2, 3)]
+    world.load(tasks_db, [_world(tasks, events=1000, shares={"N1": 1000})])
+    works = {1: (timedelta(), 0), 2: (timedelta(minutes=59), 2000), 3: (timedelta(minutes=60), 2000)}
+    for task, (later, work) in works.items():
+        tasks_db.execute("select resource.set_clock('default', %s)", [NOW + later])
+        run = _call(tasks_db, p_tasks=[task])
+        [(_, weight)] = tasks_db.execute(WEIGHTS, [run, task]).fetchall()
+        assert weight == pytest.approx(1 / max(work, 50), rel=1e-12)
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_draws_follow_the_probabilities(tasks_db: Connection, profile: str) -> None:
     """600 tasks of equal facts, which bring no work: a chi-square test at 1e-6."""

@@ -140,6 +140,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
         case("for 8 jobs", **job, q_maxwdir=15999, q_unified_corecount=8, t_task_core_count=None),
         case(None, **job, q_maxwdir=2000, q_unified_corecount=8, t_task_core_count=8),
         case(None, **job, q_maxwdir=2000, q_unified_corecount=8, t_event_service=1),
+        case("for 8 jobs", **job, q_maxwdir=15999, q_unified_corecount=8, t_event_service=None),
         case("1500", t_job_input_bytes=None, t_out_disk_bytes=None, q_maxwdir=1499),
     ])  # fmt: skip
 
@@ -153,6 +154,7 @@ def test_storage_space(rolled_back: Db) -> None:
         case(None, q_space_free=0),
         case(None, q_space_usable=300, t_storage_min_free_size=300),
         case("299", q_space_usable=299, t_storage_min_free_size=300),
+        case("0 GB", q_space_usable=None, t_storage_min_free_size=1),
     ])  # fmt: skip
 
 

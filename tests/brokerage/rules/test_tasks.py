@@ -313,7 +313,8 @@ def test_weight_of_tape(rolled_back: Db) -> None:
 
 def test_weight_of_space(rolled_back: Db) -> None:
     cases = [
-        case(0.5), case(0, p_weighed_space=0), case(1, p_space_total=None), case(1, p_space_total=0),
+        case(0.5), case(0, p_weighed_space=0), case(0.25, p_weighed_space=0.25, p_space_total=1),
+        case(1, p_space_total=None), case(1, p_space_total=0),
         case(0.5, q_remaining_work=1000 * GB_OF_WORK), case(None, **PRESET),
     ]  # fmt: skip
     check_numbers(rolled_back, "weight_nucleus_space", cases)
