@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_LINES = 16  # of a picture beside the sites
 _SHARES, _LONGEST = 4, 3
+# Lines beside the sites and the two lines above them: the line of --every, titles and headings of three tables, the
+# columns that the sites leave out, and the rows of the others.
+_LINES = 1 + 3 * 2 + 1 + _SHARES + _LONGEST
 
 _SITES = """
     select site, waiting, starting, running, running_cores as cores, limits_reached as reached, pilots_seen as pilots
@@ -104,7 +106,7 @@ class _Rate:
 
 
 def _read(connection: "Connection", setup: str, rate: float | None) -> Row:
-    sites = max(3, output.console().height - _LINES)
+    sites = max(3, output.console().height - _LINES - 2)
     [total] = rows_of(connection, _TOTAL, setup, setup, setup)
     tree = rows_of(connection, _TREE, setup, _SHARES)
     return {
@@ -122,12 +124,17 @@ def _read(connection: "Connection", setup: str, rate: float | None) -> Row:
 def _show(found: Row) -> None:
     rate = found["matches_per_second"]
     matches = "- matches/s" if rate is None else f"{rate:,.1f} matches/s"
-    output.say(
+    head = [
         f"setup {found['setup']}: {found['matchable']:,} wait in TaskQueues, {found['leased']:,} leased,"
-        f" {matches} on this server"
-    )
-    output.say(f"loops: {', '.join(map(_loop, found['loops'])) or 'none is needed, and none ran'}")
-    _table("Sites", found["sites"], found, drop=("reached", "starting"))
+        f" {matches} on this server",
+        f"loops: {', '.join(map(_loop, found['loops'])) or 'none is needed, and none ran'}",
+    ]
+    console = output.console()
+    for line in head:
+        output.say(line)
+    wrapped = sum((len(line) - 1) // console.width for line in head)  # else the last rows would be cut off
+    sites = found["sites"][: max(3, console.height - _LINES - 2 - wrapped)]
+    _table("Sites", sites, found, drop=("reached", "starting"))
     _table("Shares", found["shares"], found)
     _table("Waits longest", found["longest"], found, drop=("CPU s",))
 

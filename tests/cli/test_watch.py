@@ -161,5 +161,23 @@ def test_top_shows_sites_shares_what_waits_and_the_loops(
     assert "watchdog NOBODY LEADS" in cli("top", "--once", "--setup", "s").out
 
 
+def test_top_fits_with_many_sites_and_a_long_setup(
+    cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A live picture is cropped at the height of the terminal: what waits longest would be lost in silence."""
+    monkeypatch.setattr("broker.cli.top.time.sleep", lambda seconds: None)
+    setup = "a-setup-of-a-rather-long-name-" * 3
+    q = Calls(db, setup)
+    for number in range(12):
+        q.insert(number + 1, Sites=[f"LCG.Institute-{number}.org"], OwnerGroup=f"group {number}")
+    q.running_limit("JobType", "T", 1, site="LCG.Institute-1.org")
+    lines = plain(cli("top", "--once", "--setup", setup).out).splitlines()
+    shown = sum(max(1, -(-len(line.rstrip()) // 80)) for line in lines)
+    assert 20 <= shown <= 23  # below the line of --every
+    assert sum("LCG.Institute-" in line for line in lines) >= 5
+    assert len(cli("top", "--setup", setup, "--json").json["longest"]) == 3
+    assert sum(" group " in line for line in lines[lines.index("Waits longest") :]) == 1 + 3
+
+
 def plain(text: str) -> str:
     return Text.from_ansi(text).plain
