@@ -49,16 +49,21 @@ def _redraw(picture: "Callable[[Connection], None]", every: float) -> None:
     from rich.text import Text
 
     last = ""
+    console = output.console()
 
-    with Live(console=output.console(), screen=True, auto_refresh=False, vertical_overflow="crop") as live:
+    with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
 
         def draw(connection: "Connection | None", trouble: str | None = None) -> None:
             nonlocal last
             if connection is not None:
                 last = output.drawn(lambda: picture(connection))
+            shown = Text.from_ansi(last)
             head = time.strftime(f"%H:%M:%S, every {every:g} s, Ctrl-C ends")
+            below = 1 + len(shown.wrap(console, console.width)) - console.height
+            if below > 0:
+                head += f"; {output.counted(below, 'line')} below do not fit"
             line = Text(f"{head}: {trouble}" if trouble else head, style="red" if trouble else "dim")
-            live.update(Text("\n").join([line, Text.from_ansi(last)]), refresh=True)
+            live.update(Text("\n").join([line, shown]), refresh=True)
 
         _follow(draw, every)
 

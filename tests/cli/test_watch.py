@@ -104,6 +104,19 @@ def test_watch_redraws_survives_and_ends(db: Connection, screen: Callable[..., S
     assert "Traceback" not in shown.seen
 
 
+def test_a_picture_that_is_higher_than_the_terminal_names_what_is_cut_off(
+    db: Connection, screen: Callable[..., Screen]
+) -> None:
+    Calls(db).insert_many(range(1, 31))
+    shown = screen("jobs", "--watch", "0.2")
+    seen = shown.wait_for("Ctrl-C ends; ", "below do not fit")
+    assert re.search(r"Ctrl-C ends; [2-5] lines below", seen), seen
+    assert shown.stop() == 0
+    fits = screen("jobs", "--watch", "0.2", "--limit", "10")
+    assert "do not fit" not in fits.wait_for("Ctrl-C ends", "there are more")
+    assert fits.stop() == 0
+
+
 def test_top_redraws_and_ends(db: Connection, screen: Callable[..., Screen]) -> None:
     q = Calls(db)
     q.insert(1)
