@@ -76,6 +76,26 @@ def test_limits_are_a_condition(q: Calls) -> None:
     assert "T" in f"{row[1]} {row[2]}"
 
 
+def test_the_state_of_its_task_queue_is_a_condition(q: Calls) -> None:
+    def state() -> tuple[str, bool]:
+        [(_, _, offered, holds)] = [row for row in explain(q, 1) if row[0] == "TaskQueue"]
+        return offered, holds
+
+    number = q.insert(1)
+    assert state() == (f"TaskQueue {number} is open", True)
+    q.call("hold", "owner", "alice")
+    assert state() == ("owner alice is held", False)
+    q.call("hold", "task_queue", str(number))
+    assert state() == (f"TaskQueue {number} is held", False)
+    q.call("set_task_queue_enabled", number, False)
+    assert state() == (f"TaskQueue {number} is disabled", False)
+    q.call("resume", "owner", "alice")
+    q.call("resume", "task_queue", str(number))
+    q.call("set_task_queue_enabled", number, True)
+    q.take()
+    assert state() == ("in no TaskQueue", False)
+
+
 def test_explain_takes_nothing(q: Calls) -> None:
     q.insert(1)
     before = q.stored()
@@ -153,6 +173,14 @@ def test_one_row_a_class_in_ten_seconds(q: Calls) -> None:
     noted = q.value("select count(*) from taskqueue.resource_seen where setup = 'default'")
     assert 1 <= noted <= 3, "the first time, and then a sample"
     assert kinds_seen(q) == 1
+
+
+def test_a_known_description_is_noted_by_a_sample_of_its_calls(q: Calls) -> None:
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"])
+    for minutes in range(20):
+        ask(q, NOON + timedelta(minutes=minutes), Site="B")
+    assert 1 <= q.value("select count(*) from taskqueue.resource_seen") < 20
 
 
 def test_descriptions_of_one_class_are_noted_once_in_ten_seconds(q: Calls) -> None:

@@ -28,7 +28,7 @@ begin
                                            when not v_task_queue.is_open
                                            then format('owner %s is held', v_task_queue.owner_dn)
                                            else format('TaskQueue %s is open', v_task_queue.task_queue_id) end,
-     v_task_queue.is_open),
+     coalesce(v_task_queue.is_open, false)),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'),
      coalesce(v_offer.job_id = p_job_id, true));
 end $$;
