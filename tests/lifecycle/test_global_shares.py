@@ -374,6 +374,7 @@ def test_measuring_leaves_diracs_law_alone(q: Calls) -> None:
     before = q.rows("select * from taskqueue.share_correction order by owner_group")
     assert len(before) == 2
     measure(q)
+    assert q.call("mark_shares") == 0
     assert q.rows("select * from taskqueue.share_correction order by owner_group") == before
     q.call("recompute_shares")
     assert by_group(q) == pytest.approx({"A": 1000, "B": 1000})

@@ -71,6 +71,7 @@ def test_a_transaction_that_keeps_its_snapshot_is_refused(q: Calls, connect: Con
     for call in (
         partial(other.insert, 1),
         other.match,
+        partial(other.call, "cancel_job", 1),
         partial(other.running_limit, "JobTypes", "T", 1),
         partial(other.call, "set_cpu_buckets", [400, 600]),
     ):

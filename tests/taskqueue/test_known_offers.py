@@ -77,7 +77,8 @@ def matches(q: Calls, **keys: Any) -> bool:
 def know(q: Calls, narrow: bool, **keys: Any) -> None:
     assert q.match(**{**keys, "CPUTime": 0}) is None
     if narrow:
-        q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+        found = q.value("select (taskqueue.find_matching('default', k)).matching from taskqueue.known_offer k")
+        assert q.rows("select matching from taskqueue.known_offer") == [(found,)]
     kept = q.rows("select matching is not null from taskqueue.known_offer")
     assert kept == [(narrow,)]
 
@@ -185,6 +186,17 @@ def test_many_new_definitions_are_written_down_once(connect: Connect) -> None:
     while match := first.match(**NARROW):
         taken.add(match.job_id)
     assert taken == {500, *(1000 + n for n in range(100) if n % 4 == 1)}
+
+
+def test_definitions_that_were_tested_are_not_written_down_again(connect: Connect) -> None:
+    q = Calls(connect())
+    for n in range(70):
+        q.insert(1 + n, JobTypes=["N"], CPUTime=5000, MinRAM=n + 1)
+    know(q, True, **NARROW)
+    row = "select ctid, xmin from taskqueue.known_offer"
+    before = q.rows(row)
+    assert q.value("select taskqueue.new_matching('default', k) from taskqueue.known_offer k") == []
+    assert q.rows(row) == before
 
 
 def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:

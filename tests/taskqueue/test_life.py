@@ -213,6 +213,21 @@ def test_finishing_again_with_another_outcome_does_not_change_it(q: Calls, match
     assert q.outcome(1) == "failed"
 
 
+def test_a_batch_of_ends_gives_the_reason_of_each_refusal(q: Calls, match: Match) -> None:
+    q.insert(2)
+    ends = [
+        {"job_id": 3, "attempt": f"1-{'0' * 32}"},
+        {"job_id": 2, "attempt": "one"},
+        {"job_id": 1, "attempt": match.attempt},
+    ]
+    assert q.call_rows("finish_jobs", Jsonb(ends)) == [
+        (1, "finished", None),
+        (2, "refused", "invalid attempt 'one'"),
+        (3, "stale", "there is no job 3 in setup default"),
+    ]
+    assert (q.outcome(1), q.state(2)) == ("finished", "waiting")
+
+
 def test_release_puts_it_back(q: Calls, match: Match) -> None:
     queue = q.call("release_job", 1, match.attempt)
     assert (q.state(1), q.queue_of(1)) == ("waiting", queue)

@@ -1,6 +1,7 @@
 """Small functions of matching, called on literal values, and what a job is said to be at each step of its life."""
 
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -92,6 +93,22 @@ def test_what_a_job_is_at_each_step_of_its_life(q: Calls) -> None:
     assert told(2) == (True, other, False, None, "It waits for attempt 1.")
     assert q.call("state_of_job", 1) == "ended (failed)"
     assert q.refusal(lambda: q.call("state_of_job", 3))[0] == "PB004"
+
+
+@pytest.mark.parametrize(("owner", "group"), [("alice", None), (None, "g1"), ("alice", "g1")])
+def test_a_private_identity_touches_its_own_jobs(q: Calls, owner: str | None, group: str | None) -> None:
+    identity = {"setup": "default", "role_name": "me", "private": True, "owner_dn": owner, "owner_group": group}
+    touch = """select taskqueue.may_touch(jsonb_populate_record(null::resource.identity, %s), %s, d.definition_id)
+                 from taskqueue.definition d where d.owner_dn = %s and d.owner_group = %s"""
+    owners = [("alice", "g1"), ("alice", "g2"), ("bob", "g1"), ("bob", "g2")]
+    for job_id, (its_owner, its_group) in enumerate(owners, 1):
+        q.insert(job_id, OwnerDN=its_owner, OwnerGroup=its_group)
+    for job_id, (its_owner, its_group) in enumerate(owners, 1):
+        if owner in (None, its_owner) and group in (None, its_group):
+            q.value(touch, Jsonb(identity), job_id, its_owner, its_group)
+        else:
+            refusal = q.refusal(partial(q.value, touch, Jsonb(identity), job_id, its_owner, its_group))
+            assert refusal == ("PB002", f"job {job_id} does not belong to role me")
 
 
 def test_refusals_name_what_is_null(q: Calls) -> None:

@@ -282,8 +282,9 @@ def test_cpu_time_that_a_setup_does_not_require(q: Calls) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, 1001, None])
 def test_how_many_jobs_a_batch_may_ask_for(settled: Calls, limit: int | None) -> None:
-    word = [str(limit)] if limit is not None else []
-    refused(settled, "PB001", word, "match_jobs", Jsonb(resource()), limit)
+    words = ["limit is null" if limit is None else f"limit is {limit},"]
+    refused(settled, "PB001", words, "match_jobs", Jsonb(resource()), limit)
+    refused(settled, "PB001", words, "match_jobs_with_seed", Jsonb(resource()), limit, 1)
 
 
 # After the match
@@ -334,6 +335,16 @@ def test_outcomes_that_do_not_exist(q: Calls, outcome: str | None) -> None:
     q.insert(1)
     match = q.take()
     refused(q, "PB001", ["utcome", *([outcome] if outcome else [])], "finish_job", 1, match.attempt, outcome)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [(None, "reason is null"), ("", "reason is ''"), ("é" * 501, "reason has 1002 bytes, more than 1000")],
+    ids=["none", "empty", "long"],
+)
+def test_reasons_of_a_cancellation(settled: Calls, reason: str | None, message: str) -> None:
+    for job_id in (1, 2):  # waits; leased
+        refused(settled, "PB001", [message], "cancel_job", job_id, reason)
 
 
 @pytest.mark.parametrize("function", ["cancel_job", "explain_job"])
@@ -448,6 +459,22 @@ def test_bad_shares(settled: Calls, share: Any) -> None:
     before = settled.stored()
     found = settled.refusal(lambda: settled.rows("select taskqueue.set_group('default', 'users', %s::float8)", share))
     named(found, "PB001", "hare")
+    assert settled.stored() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("x" * 200, 0.0), f"invalid share 0 of group {'x' * 100}"),
+        (("x" * 200, 1.0, None), f"job_sharing of group {'x' * 100} is null"),
+        (("x" * 200, 1.0, True, None), f"allow_background of group {'x' * 100} is null"),
+        (("x" * 1001, 1.0), f"group is a text of 1001 bytes: {'x' * 40}..."),
+    ],
+    ids=["share", "job_sharing", "allow_background", "name"],
+)
+def test_refusals_of_a_group_name_its_first_letters(settled: Calls, arguments: tuple[Any, ...], message: str) -> None:
+    before = settled.stored()
+    assert settled.refusal(lambda: settled.call("set_group", *arguments)) == ("PB001", message)
     assert settled.stored() == before
 
 
