@@ -221,7 +221,12 @@ def test_clearing(t: Calls) -> None:
     [match] = take_all(t, Site="S")
     assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is True
     assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is False
+    stored = t.stored()
     assert t.call("clear_limit", "delay", "S", None, "JobTypes", "U") is False
+    for kind, shown in (("owner", "'owner'"), ("", "''"), (None, "null")):
+        state, message = t.refusal(lambda kind=kind: t.call("clear_limit", kind, "S", None, "JobTypes", "T"))  # type: ignore[misc]
+        assert (state, message) == ("PB001", f"kind is {shown}, which is not running or delay")
+    assert t.stored() == stored
     assert len(take_all(t, Site="S")) == 9
     finish(t, match)
     assert t.inconsistencies() == []

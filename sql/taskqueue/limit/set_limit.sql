@@ -10,10 +10,8 @@ declare
   v_id bigint;
 begin
   perform resource.identify(p_setup);
-  if p_kind is null or p_kind not in ('running', 'delay') then
-    raise exception 'kind is %, which is not running or delay', coalesce(quote_literal(p_kind), 'null')
-      using errcode = 'PB001', hint = 'Give running or delay.';
-  elsif p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
+  perform taskqueue.require_limit_kind(p_kind);
+  if p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
     raise exception 'invalid site %, CE % or value %', coalesce(quote_literal(p_site), 'null'),
       coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
       using errcode = 'PB001', hint = 'Name a site and a value; CE null = the whole site.';
