@@ -349,3 +349,21 @@ def test_an_identity_of_nobody_is_refused(rolled_back: psycopg.Connection[Any], 
     with pytest.raises(psycopg.Error, match="an empty text names nobody") as raised:
         rolled_back.execute(f"select resource.set_identity('s', 'pilot', true, {name} => %s)".encode(), [value])
     assert raised.value.sqlstate == "PB001"
+
+
+@pytest.mark.parametrize(
+    ("group", "owner", "named"),
+    [
+        ("g1", None, "owner (any), group g1"),
+        (None, "bob", "owner bob, group (any)"),
+        ("g1", "bob", "owner bob, group g1"),
+    ],
+    ids=str,
+)
+def test_the_refusal_of_a_private_submitter_names_its_identity(
+    rolled_back: psycopg.Connection[Any], group: str | None, owner: str | None, named: str
+) -> None:
+    q = Calls(rolled_back)
+    identify(q, q.value("select resource.caller()"), group, owner)
+    error = q.error_of(lambda: q.insert(1))
+    assert (error.sqlstate, error.diag.message_hint) == ("PB002", f"Its identity in setup default is {named}.")

@@ -123,6 +123,29 @@ def test_counts_follow_whatever_happens(q: Calls) -> None:
     assert waiting(q) == 0
 
 
+def test_the_view_reads_the_newest_base_and_the_changes_after_it(q: Calls) -> None:
+    """The older base and the changes that the newest one includes are there until maintenance removes them."""
+    counted = "select jobs from taskqueue.task_queue_count"
+    q.insert_many(range(1, 6), 3)
+    assert q.rows(counted) == [(5,)]
+    fold(q)
+    assert q.rows("select count(*), count(distinct known_to) from taskqueue.job_count") == [(2, 2)]
+    assert changes(q) > 0
+    assert q.rows(counted) == [(5,)]
+    q.insert(6, 4)
+    q.take(JobID=1)
+    q.take(JobID=2)
+    assert q.rows(counted) == [(4,)]
+
+
+def test_a_queue_whose_only_job_is_held_has_none(q: Calls) -> None:
+    queue = q.insert(1)
+    q.call("hold", "job", "1")
+    fold(q)
+    assert q.call("jobs_in", queue) == 0
+    assert q.queues() == {}
+
+
 def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
     busy(q, range(1, 30), random.Random(2))
     other.connection.execute("set transaction isolation level repeatable read")
@@ -171,6 +194,9 @@ def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, e
     other.insert(2, 3)
     other.take(JobID=101)
     fold(other)
+    q.take(JobID=103)  # a younger transaction, which ends first
+    fold(other)
+    assert other.inconsistencies() == []
     fold(other)
     assert other.inconsistencies() == []
     assert 1 in first_jobs(other)

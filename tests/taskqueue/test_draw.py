@@ -590,6 +590,12 @@ def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
     assert chi_square(first_queues(q, range(1, 1001), Site=sites), win({only: 3, big: 9})) > FEW
 
 
+def test_a_queue_that_bans_the_first_of_the_offered_sites_is_drawn_as_the_others(q: Calls) -> None:
+    [banning] = queues_with(q, [3], BannedSites=["A"])
+    [other] = queues_with(q, [9], start=2)
+    assert chi_square(first_queues(q, range(1, 1001), Site=["A", "B"]), win({banning: 3, other: 9})) > FEW
+
+
 @pytest.mark.drawn
 @POLICIES
 def test_candidates_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:

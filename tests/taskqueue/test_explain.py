@@ -35,6 +35,25 @@ def test_every_kind_of_condition_has_a_row(q: Calls) -> None:
     assert len(explain(q, 1)) >= 10
 
 
+def test_the_texts_of_what_is_wanted_and_offered(q: Calls) -> None:
+    q.insert(1)
+    assert {row[0]: row[1] for row in explain(q, 1) if row[1] != "anything"} == {
+        "CPUTime": "at least 500 s", "Owner": "alice in users", "Limits": "a free slot at the site",
+        "waiting": "a job that waits", "TaskQueue": "enabled, neither it nor its owner held", "JobID": "job 1",
+    }  # fmt: skip
+    q.insert(2, Tags=["t", "u"])
+    wanted = {row[0]: row[1] for row in explain(q, 2, Tag=["t", "u"])}
+    assert [wanted[key] for key in ("Tag", "RequiredTag", "BannedTag")] == ["all of: t, u", *["its tags: t, u"] * 2]
+    offered: dict[str, dict[str, Any]] = {
+        "generic pilot": {},
+        "any owner in admins, users": {"OwnerGroup": ["users", "admins"]},
+        "bob in users": {"OwnerDN": "bob", "OwnerGroup": "users"},
+        "bob": {"OwnerDN": "bob"},
+    }
+    for text, keys in offered.items():
+        assert [row[2] for row in explain(q, 1, **keys) if row[0] == "Owner"] == [text]
+
+
 def test_what_is_not_offered_puts_no_condition_and_explain_shows_it(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     [row] = [row for row in explain(q, 1) if row[0] == "Site"]
@@ -244,3 +263,22 @@ def test_an_empty_text_is_noted_as_no_key(q: Calls) -> None:
     q.match(Site="", GridCE=["A"], Platform=[], JobType=["b", "a", "b"], CPUTime=499)
     rows = q.rows("select resource from taskqueue.resource_seen")
     assert rows == [({"GridCE": "A", "JobType": ["a", "b"], "CPUTime": 0},)]
+
+
+def test_the_owner_that_a_pilot_asks_for_is_noted(q: Calls) -> None:
+    q.insert(1)
+    q.match(OwnerDN="bob", OwnerGroup=["users", "admins"], CPUTime=500)
+    rows = q.rows("select resource from taskqueue.resource_seen")
+    assert rows == [({"OwnerDN": "bob", "OwnerGroup": ["admins", "users"], "CPUTime": 500},)]
+
+
+@pytest.mark.parametrize("matched, chance", [(True, 0.02), (False, 0.1)])
+def test_a_known_description_is_noted_again_by_some_calls(q: Calls, matched: bool, chance: float) -> None:
+    """Of 5,000 calls within six standard deviations; by every call in a new CPU bucket."""
+    q.insert(1, Sites=["B"])
+    q.match(Site="A", CPUTime=500)
+    query = """select count(*) filter (where taskqueue.shall_note_resource(k, %s, %s))
+                 from taskqueue.known_offer k cross join generate_series(1, 5000)"""
+    noted = q.value(query, 500, matched)
+    assert abs(noted - 5000 * chance) < 6 * (5000 * chance * (1 - chance)) ** 0.5
+    assert q.value(query, 5000, matched) == 5000

@@ -221,6 +221,13 @@ def test_a_batch_fills_queues_to_their_size(q: Calls) -> None:
     assert sorted(q.queues().values()) == [3, 10, 10, 10]
 
 
+def test_each_new_queue_weighs_as_the_mean_of_the_jobs_that_it_gets(q: Calls) -> None:
+    q.settings(queue_size=2)
+    batch(q, {"requirements": requirements(), "jobs": [[1, 1], [2, 5], [3, 9], [4, 7], [5, 2]]})
+    weights = q.rows("select mean_weight from taskqueue.task_queue order by task_queue_id")
+    assert weights == [(3,), (8,), (2,)]
+
+
 def test_a_waiting_job_keeps_its_place_in_a_full_queue(q: Calls) -> None:
     q.settings(queue_size=2)
     queue = q.insert(1)
@@ -310,6 +317,33 @@ def test_a_batch_with_a_leased_job_is_refused_whole(q: Calls) -> None:
     assert sqlstate == "PB005"
     assert "5" in message
     assert (q.state(4), q.state(5), q.state(6)) == ("unknown", "leased", "unknown")
+
+
+def test_which_jobs_of_a_batch_are_there_already(q: Calls) -> None:
+    """Those that wait and those that have ended, in this setup; what is no id is refused by the insertion."""
+    Calls(q.connection, "other").insert(3)
+    q.insert_many([1, 2, 4, 5])
+    q.call("cancel_job", 4)
+    q.take(JobID=5)
+    jobs = [{"job_id": n} for n in (1, 6, 1.5, "1", 0, 2**63)] + [{"jobs": [[2, 1], [3, 1], [4, 1], [5]]}]
+    assert q.call_rows("jobs_there", Jsonb(jobs)) == [(2, 1)]
+
+
+@pytest.mark.parametrize("call", ["insert_job", "insert_jobs"])
+def test_an_insert_gives_up_after_20_deadlocks(q: Calls, call: str) -> None:
+    """The sequence counts them: nothing takes a number of a sequence back."""
+    q.insert(1)
+    q.connection.execute("""
+        create temp sequence deadlocks;
+        grant usage on sequence deadlocks to public;
+        create function pg_temp.deadlock() returns trigger language plpgsql as $$
+        begin
+          raise exception 'deadlock %', nextval('pg_temp.deadlocks') using errcode = 'deadlock_detected';
+        end $$;
+        create trigger deadlock before insert on taskqueue.job execute function pg_temp.deadlock()""")
+    insert = q.insert if call == "insert_job" else lambda job_id: q.insert_many([job_id])
+    assert q.refusal(lambda: insert(2))[0] == "PB006"
+    assert q.value("select last_value from pg_temp.deadlocks") == 20
 
 
 def test_a_big_batch_in_one_call(q: Calls) -> None:

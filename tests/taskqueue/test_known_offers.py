@@ -199,6 +199,15 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
     assert q.rows(row) == before
 
 
+def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls) -> None:
+    """Else each match looks for the description twice, and would be right, but slow."""
+    q.rows("select resource.set_identity('default', resource.caller())")
+    q.insert(1)
+    q.match(Site="S", CPUTime=0)
+    rows = q.rows("select resource, digest = jsonb_hash_extended(resource, 0) from taskqueue.known_offer")
+    assert rows == [({"Site": "S"}, True)]
+
+
 def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:
     q = Calls(rolled_back, "new")
     q.rows("select resource.set_clock('new', now())")

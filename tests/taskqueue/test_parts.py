@@ -123,6 +123,17 @@ def test_refusals_name_what_is_null(q: Calls) -> None:
         assert (state, f"job_id of element 1 is {shown}" in message) == ("PB001", True)
 
 
+def test_what_the_refusal_of_an_id_advises(q: Calls) -> None:
+    def advice(job_id: Any, *more: Any) -> str | None:
+        return q.error_of(lambda: value(q, "job_id", Jsonb(job_id), *more)).diag.message_hint
+
+    assert advice("7") == "It is a text: leave the quotation marks out. Name a job by its id."
+    assert [advice(job_id) for job_id in (0, "x", None)] == ["Name a job by its id."] * 3
+    reserved = "Ids above 999999999999 are reserved for jobs that brokerage makes."
+    assert advice(10**12, "job_id", 10**12 - 1) == reserved
+    assert advice("7", "job_id", 10**12 - 1) == f"It is a text: leave the quotation marks out. {reserved}"
+
+
 def test_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
     strict = q.rows("select key from taskqueue.description_key where may_be_strict order by key")
     assert strict == [("GridCE",), ("JobType",), ("Platform",), ("Site",)]

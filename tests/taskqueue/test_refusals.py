@@ -160,6 +160,11 @@ def test_batches_of_a_wrong_shape(settled: Calls, batch: Any) -> None:
     refused(settled, "PB001", [], "insert_jobs", Jsonb(batch))
 
 
+def test_a_batch_that_is_no_array_is_shown_by_its_first_100_characters(q: Calls) -> None:
+    found = q.refusal(lambda: q.call("insert_jobs", Jsonb("x" * 200)))
+    assert found == ("PB001", f'jobs are "{"x" * 99}, not a JSON array')
+
+
 def test_a_batch_of_more_than_100000_jobs(settled: Calls) -> None:
     jobs = [[job_id, 1] for job_id in range(10, 100_011)]
     element = {"requirements": requirements(), "jobs": jobs}

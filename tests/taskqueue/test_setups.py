@@ -191,6 +191,21 @@ def test_another_setup_changes_no_answer_and_nothing_changes_it(db: psycopg.Conn
     assert [held(other) for other in others] == before
 
 
+@pytest.mark.parametrize("table, column", NUMBERED)
+def test_a_setup_that_comes_from_another_server_is_found_alone(
+    rolled_back: psycopg.Connection[Any], table: str, column: str
+) -> None:
+    q, other = Calls(rolled_back), Calls(rolled_back, "other")
+    for each in (q, other):
+        each.insert(1, Sites=["A"])
+        each.match(Site="B")
+        each.rows("select taskqueue.find_matching(%s, k) from taskqueue.known_offer k where setup = %s",
+                  each.setup, each.setup)  # fmt: skip
+        assert each.call("counts_of_another_server") is False
+    q.rows(f"update taskqueue.{table} set {column} = '9000000000000' where setup = 'other' returning 1")
+    assert [each.call("counts_of_another_server") for each in (q, other)] == [False, True]
+
+
 def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connection[Any]) -> None:
     """After eight candidates that do not match, where the other setup has the number of a lower TaskQueue here."""
     q, other = Calls(rolled_back), Calls(rolled_back, "other")

@@ -355,6 +355,26 @@ def test_removed_queues_do_not_count_for_the_priority_of_a_new_one(q: Calls) -> 
     assert len(q.rows("select from taskqueue.owner_weight")) == 1
 
 
+def test_an_owner_with_one_row_of_weights_keeps_it(q: Calls) -> None:
+    """Those with several get one; rows of another setup do not count."""
+    other = Calls(q.connection, "other")
+    for n, owner in enumerate(("alice", "bob", "bob"), 1):
+        q.insert(n, JobTypes=[f"T{n}"], OwnerDN=owner)
+        other.insert(n, JobTypes=[f"T{n}"], OwnerDN="alice")
+    # anew, one row a TaskQueue: a call in passing may have added them up already
+    q.rows("delete from taskqueue.owner_weight returning 1")
+    for setup, owner in (("default", "alice"), *[("default", "bob")] * 2, *[("other", "alice")] * 2):
+        q.rows("select taskqueue.note_weight(%s, 'users', %s, 1, 1)", setup, owner)
+    rows = "select owner_dn, ctid::text, task_queues from taskqueue.owner_weight where setup = %s order by owner_dn"
+    alone = q.rows(rows, "default")[0]
+    beside = q.rows(rows, "other")
+    q.call("fold_weights", "users")
+    kept, [owner, _, task_queues] = q.rows(rows, "default")
+    assert kept == alone
+    assert (owner, task_queues) == ("bob", 2)
+    assert q.rows(rows, "other") == beside
+
+
 def test_weights_of_owners_are_found_wrong_and_made_anew(q: Calls) -> None:
     for n in range(4):
         q.insert(n + 1, n, OwnerDN=f"owner {n // 2}", JobTypes=[f"T{n}"])
