@@ -137,6 +137,7 @@ class Runner:
         bench.clean()
         if killer is None:
             return Result(*started, "survived", _digest(names))
+        bench.end_modules()
         check = bench.run(killer)
         if not check.passed:
             print(f"{killer} fails without a mutant, too, and is not asked any more:\n{check.message}", flush=True)

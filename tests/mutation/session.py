@@ -18,7 +18,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 ADMIN = "BROKER_TEST_ADMIN_DSN"
-CLONES = {"dsn", "db", "connect", "new_database"}  # fixtures that copy the template
+CLONES = {"dsn", "db", "connect", "new_database", "new_database_of_module"}  # fixtures that copy the template
 
 
 # Functions in the context of errors since they were last asked for: PostgreSQL counts no call that raises.
@@ -79,6 +79,11 @@ class Bench:
         skipped = any(report.skipped for report in reports)
         message = str(failed[0].longrepr)[-600:] if failed else ""
         return Outcome(not failed and not skipped, skipped and not failed, time.monotonic() - began, message)
+
+    def end_modules(self) -> None:
+        """End the fixtures of modules: a database that tests of a module share was copied with the mutant."""
+        with suppress(Exception):  # of connections that were ended together with a test that took too long
+            self._session._setupstate.teardown_exact(cast("pytest.Item", _NoItem(self._session)))
 
     def clones(self, name: str) -> bool:
         """Whether a test works in a copy of the template; the others work in the shared database."""

@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.mutation import mutants, results
 from tests.mutation.operators import changes
 from tests.mutation.tokens import body_of
@@ -101,24 +103,40 @@ def test_the_list_of_equivalent_mutants_is_up_to_date() -> None:
     assert all(len(entry.reason) > 20 for entry in listed)
 
 
-def test_a_run_kills_a_mutant_and_leaves_nothing() -> None:
-    """The whole way, in a pytest session of its own, with the tests of one rule."""
-    code = """
+RULES = "tests/brokerage/rules/test_analysis.py"
+PAIRS = "tests/concurrency/test_pairs.py"
+SECOND = f"{PAIRS}::test_two_inserts_of_the_same_new_requirements_open_one_queue[1]"
+
+
+@pytest.mark.parametrize(
+    "path, after, tests, killer",
+    [
+        ("brokerage/rule/analysis/rule_quota.sql", "then case when true", [RULES], f"{RULES}::test_quota"),
+        # a test whose module has one copy of the template, and a slower one of the module, which is asked after it
+        ("taskqueue/insert/definition_of.sql", "exit when true;",
+         [SECOND, f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order",
+          "tests/taskqueue/test_parts.py::test_weights"],
+         SECOND),
+    ],
+    ids=["the shared database", "the database of a module"],
+)  # fmt: skip
+def test_a_run_kills_a_mutant_and_leaves_nothing(path: str, after: str, tests: list[str], killer: str) -> None:
+    """The whole way, in a pytest session of its own, with a few tests."""
+    code = f"""
 import time
 from tests.mutation import mutants, runs, session
 
 def work(bench):
     runner = runs.Runner(bench, keep=False)
-    [mutant] = [one for one in mutants.of_file(mutants.ROOT / "sql/brokerage/rule/analysis/rule_quota.sql")
-                if one.change.operator == "constant"][:1]
-    runner.run([mutant], time.monotonic() + 300)
+    possible = mutants.of_file(mutants.ROOT / "sql/{path}")
+    runner.run([one for one in possible if one.after == {after!r}][-1:], time.monotonic() + 300)
     [result] = runner.results.values()
     print("outcome:", result.outcome, result.test)
 
-session.run(["tests/brokerage/rules/test_analysis.py"], work)
+session.run({tests}, work)
 """
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # not of a worker
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True
     ).stdout
-    assert "outcome: killed tests/brokerage/rules/test_analysis.py::test_quota" in said, said
+    assert f"outcome: killed {killer}" in said, said
