@@ -38,8 +38,9 @@ GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
 
 @pytest.fixture
 def q(q: Calls) -> Calls:
-    """Queues have the same ids whatever ran before: seeded draws go by them."""
-    q.rows("select setval(pg_get_serial_sequence('taskqueue.task_queue', 'task_queue_id'), 1, false)")
+    """Queues and lists have the same ids whatever ran before: seeded draws go by them."""
+    for table, column in (("task_queue", "task_queue_id"), ("posting_list", "list_id")):
+        q.rows(f"select setval(pg_get_serial_sequence('taskqueue.{table}', '{column}'), 1, false)")
     return q
 
 
@@ -235,6 +236,18 @@ def test_one_of_the_ten_lowest_ids_at_random(q: Calls) -> None:
     q.insert_many(ids, 3)
     lowest = sorted(ids)[:10]
     assert chi_square(first_jobs(q), dict.fromkeys(lowest, 0.1)) > FEW
+
+
+def test_the_ten_lowest_of_one_queue_when_its_first_choice_is_locked(q: Calls) -> None:
+    """taskqueue.take_job chooses again; jobs of another queue lie between."""
+    for n in range(1, 31):
+        q.insert(n, 3, JobTypes=[f"T{n % 2}"])
+    found = set()
+    for seed in range(60):
+        with q.connection.transaction(force_rollback=True):
+            arguments = (q.queue_of(1), seed)
+            found.add(q.value("select job_id from taskqueue.take_job('default', %s, false, 'dirac', %s)", *arguments))
+    assert found == set(range(1, 20, 2))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 9, 10])
@@ -698,6 +711,15 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, 
         for _, queues in draw(q.connection, range(1, draws + 1), limit, Site="Here", JobType="N")
     )
     assert chi_square(found, expected) > FEW
+
+
+def test_streams_behind_an_empty_queue_wait_for_the_one_before_them(q: Calls) -> None:
+    """Most draw the queue of one job. The second job is then drawn among the others, whatever the later ones drew."""
+    [one] = queues_with(q, [100], 1)
+    free = queues_with(q, priorities_of(FREE), 3, start=100)
+    found = [queues for _, queues in draw(q.connection, FEWER, 12)]
+    second = Counter(queues[1] for queues in found if queues[0] == one)
+    assert chi_square(by_priority(second, free), chances_of_levels(FREE)) > FEW
 
 
 def test_a_batch_from_one_queue_draws_from_what_it_left(q: Calls) -> None:
