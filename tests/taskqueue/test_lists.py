@@ -72,6 +72,54 @@ def test_priorities_move_between_weight_classes(q: Calls) -> None:
     assert len(q.queues(Site="A")) == 30
 
 
+def test_the_last_queue_takes_the_place_of_one_that_goes(q: Calls) -> None:
+    for n in range(1, 6):
+        q.insert(n, **group(f"g{n}"))
+    q.call("delete_job", 2)
+    assert filled(q) == (8, 8)
+    assert q.inconsistencies() == []
+
+
+def test_all_gaps_of_a_list_close_at_once_and_those_of_other_setups_stay(connect: Connect) -> None:
+    """The lists of both setups have the same numbers, as those of a setup that comes from another server may."""
+    q, other = Calls(connect()), Calls(connect())
+    for each in (q, Calls(q.connection, "beside")):
+        each.rows("select setval(pg_get_serial_sequence('taskqueue.posting_list', 'list_id'), 1, false)")
+        for n in range(1, 11):
+            each.insert(n, **group(f"g{n}"))
+    with other.connection.transaction():
+        other.rows("select from taskqueue.posting_list for update")
+        for n in (1, 2, 4, 5, 7, 8):
+            q.call("delete_job", n)
+    beside = "select * from taskqueue.posting where setup = 'beside' order by list_id, position"
+    before = q.rows(beside)
+    assert q.call("close_gaps") == 2
+    positions = """select position_count, array(select p.position from taskqueue.posting p
+                                                 where p.setup = l.setup and p.list_id = l.list_id order by p.position)
+                     from taskqueue.posting_list l where l.setup = 'default'"""
+    assert q.rows(positions) == [(4, [1, 2, 3, 4])] * 2
+    assert q.rows(beside) == before
+
+
+def test_a_queue_that_another_transaction_has_locked_is_posted_later(connect: Connect) -> None:
+    """It may be closed there; nobody waits to learn it."""
+    q, other, observer = Calls(connect()), Calls(connect()), Calls(connect())
+    q.insert(1)
+    with other.connection.transaction():
+        other.rows("select from taskqueue.posting_list for update")
+        q.insert(2, JobTypes=["T"])
+    posted = "select count(*) from taskqueue.posting where task_queue_id = %s"
+    with other.connection.transaction():
+        other.rows("select from taskqueue.task_queue where task_queue_id = %s for update", q.queue_of(2))
+        post = Attempt(q, lambda own: own.call("post_pending"), observer)
+        assert not post.waits()
+        assert post.end() is False
+        assert q.value(posted, q.queue_of(2)) == 0
+    assert q.call("post_pending") is True
+    assert q.value(posted, q.queue_of(2)) == 2
+    settle(q)
+
+
 def test_a_queue_that_another_transaction_has_locked_does_not_move_into_a_gap(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     for n in range(1, 11):
