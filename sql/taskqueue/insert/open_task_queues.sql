@@ -50,10 +50,14 @@ begin
     end if;
     v_owners := case when v_entity.job_sharing then 1 else v_group_owners end;
     v_owner_dns := case when v_entity.job_sharing then v_owner_dns else array[v_entity.owner_dn] end;
-    select sum(w.task_queues), sum(w.weight) filter (where not (w.light and v_entity.allow_background))
-      into v_task_queues, v_weight
-      from taskqueue.owner_weight w
-     where w.setup = p_setup and w.owner_group = v_group and w.owner_dn = any (v_owner_dns);
+    -- a lookup an owner: up to PostgreSQL 16 the condition = any (...) reads the whole group for each of its owners
+    select sum(w.task_queues), sum(w.weight) into v_task_queues, v_weight
+      from unnest(v_owner_dns) o (owner_dn)
+     cross join lateral (
+       select sum(i.task_queues) as task_queues,
+              sum(i.weight) filter (where not (i.light and v_entity.allow_background)) as weight
+         from taskqueue.owner_weight i
+        where i.setup = p_setup and i.owner_group = v_group and i.owner_dn = o.owner_dn) w;
     if v_task_queues <= 10 then
       select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
         from taskqueue.task_queue q
