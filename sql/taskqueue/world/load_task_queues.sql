@@ -47,7 +47,8 @@ begin
                                       (select avg(taskqueue.weight(l, v_ten_first))
                                          from unnest(v_task_queue.levels) l));
     if not v_task_queue.enabled then
-      update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
+      update taskqueue.task_queue q set enabled = false, is_open = false
+       where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
     perform taskqueue.fill_task_queues(p_setup, array_fill(v_id, array[cardinality(v_task_queue.ids)]),
