@@ -86,7 +86,7 @@ def names_a_value(message: str, arguments: Sequence[str | None]) -> bool:
                 with suppress(ValueError):  # no JSON
                     words.append(json.loads(f'"{text}"'))
     words += [json.dumps(word)[1:-1] for word in words]
-    words += [str(len(one.encode())) for one in arguments if one and len(one) >= 1000]  # refused by its length
+    words += [str(len(one.encode())) for one in arguments if one and len(one.encode()) >= 1000]  # refused by its length
     return any(word.lstrip("-")[:12] in message for word in words if word)
 
 
