@@ -14,6 +14,7 @@ declare
   v_owed int[];
   v_surplus bigint;
 begin
+  taken := true;
   slots := '[]';
   for v_limit in
     select l.* from taskqueue.site_limit l
@@ -58,4 +59,4 @@ end $$;
 
 comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
   'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
-  'reached; null: there is none. taskqueue.use_slots assigns it to the job.';
+  'reached. taskqueue.use_slots assigns it to the job.';
