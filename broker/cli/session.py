@@ -160,7 +160,7 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
         have = f"setup {there[0]} has" if len(there) == 1 else f"setups {', '.join(there[:5])} have"
         found.hint = (
             f"{have} a {kind} of this number; to look at that one, give --setup NAME, or {SETUP} in the environment;"
-            f" broker {kind}s --setup {shlex.quote(setup)} lists those of this setup"
+            f" broker {kind}s --setup {shlex.quote(setup)} lists what this setup has"
         )
         raise found from error
 

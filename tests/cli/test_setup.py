@@ -31,7 +31,7 @@ def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -
     for command in (("explain", 7), ("job", 7)):
         error = cli(*command).err
         assert "setups a, b have a job of this number" in error
-        assert "broker jobs --setup default lists those of this setup" in error
+        assert "broker jobs --setup default lists what this setup has" in error
     assert "--setup NAME" not in cli("explain", "task", 5).err
 
 
