@@ -212,6 +212,10 @@ create table taskqueue.posting (
 create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 alter table taskqueue.posting alter column setup set (n_distinct = 1);
 
+-- No hand names an entry twice, whatever happens to the job: the counts of a TaskQueue rest on that (taskqueue.hand).
+create sequence taskqueue.entry_id;
+comment on sequence taskqueue.entry_id is 'Numbers of the stays of jobs in TaskQueues (taskqueue.job.entry_id).';
+
 --: Waiting jobs.
 create table taskqueue.job (
   setup         text not null,
@@ -222,50 +226,66 @@ create table taskqueue.job (
   attempts      int not null default 0,  --: How often it was matched before.
   inserted_at   timestamptz not null,  --: Since when it waits.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
+  --: Number of its stay in the TaskQueue: an insertion, a move, a hold and a resumption each give another one.
+  entry_id      bigint not null default nextval('taskqueue.entry_id'),
   primary key (setup, job_id),
   foreign key (setup, task_queue_id) references taskqueue.task_queue
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 alter table taskqueue.job alter column setup set (n_distinct = 1);
 
--- No foreign key: counting would lock the TaskQueue's row.
---: Waiting jobs that are not held, by TaskQueue and user priority, as of a snapshot. The newest row of a TaskQueue
---: counts, and job_count_change is added to it (taskqueue.job_level). Rows are appended, never updated; a match reads
---: only the newest. Derived from job.
-create table taskqueue.job_count (
-  setup         text not null,
-  task_queue_id bigint not null,
-  known_to      xid8 not null,  --: Changes made in this transaction or a later one are not counted here.
-  count_id      bigint not null generated always as identity,  --: Distinguishes counts with the same snapshot.
-  jobs          bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
-  --: For each user priority, an id below which no counted job lies; null = there was none. A match starts there and
+-- No foreign key: dealing would lock the TaskQueue's row.
+--: The hand of a TaskQueue: its next jobs, drawn ahead (HANDS.md), and its waiting jobs that are not held, counted by
+--: user priority as of the same snapshot. job_count_change has what changed since (taskqueue.job_level). A TaskQueue has
+--: one hand; a new one takes the place of the old one in one transaction. Derived from job.
+create table taskqueue.hand (
+  setup           text not null,
+  task_queue_id   bigint not null,
+  hand_id         bigint not null generated always as identity,  --: The newest one has the highest number.
+  known_to        xid8 not null,  --: Changes made in this transaction or a later one are not counted here.
+  in_flight       xid8[] not null,  --: Changes made in these transactions are not counted here either.
+  jobs            bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
+  --: For each user priority, an id below which no counted job lies; null = there was none. A draw starts there and
   --: does not read over jobs taken before.
-  first_ids     bigint[] not null check (cardinality(first_ids) = 11),
-  in_flight     xid8[] not null,  --: Changes made in these transactions are not counted here either.
-  primary key (setup, task_queue_id, known_to, count_id)
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-alter table taskqueue.job_count alter column setup set (n_distinct = 1);
+  first_ids       bigint[] not null check (cardinality(first_ids) = 11),
+  cards           int not null default 0,  --: Jobs that can be taken from the hand: the first so many of job_ids.
+  drawn           int not null default 0,  --: How many of them were drawn when it was dealt.
+  rest            bigint not null default 0,  --: Waiting jobs that are neither held nor in job_ids.
+  --: The cards in the order in which they are taken; after them jobs that were being taken when the hand was dealt.
+  job_ids         bigint[] not null default '{}',
+  entry_ids       bigint[] not null default '{}',  --: taskqueue.job.entry_id of each.
+  user_priorities smallint[] not null default '{}',  --: User priority of each.
+  addresses       tid[] not null default '{}',  --: Where the row of each card was in taskqueue.job.
+  primary key (setup, task_queue_id, hand_id)
+) with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+alter table taskqueue.hand alter column setup set (n_distinct = 1);
 
---: Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter;
---: taskqueue.fold_counts counts them.
+--: The next card of a hand that nobody has locked, with what the hand counts.
+create type taskqueue.card as (
+  hand_id   bigint,  --: Hand.
+  cards     int,  --: Cards of the hand.
+  drawn     int,  --: Of them, drawn when it was dealt.
+  rest      bigint,  --: Jobs that were not in the hand.
+  known_to  xid8,  --: Snapshot of the hand, as in taskqueue.hand.
+  in_flight xid8[],  --: Snapshot of the hand, as in taskqueue.hand.
+  place     int,  --: Place of the card, from 1; null = every card is taken or locked.
+  job_id    bigint,  --: Its job.
+  address   tid  --: Where the row of the job is.
+);
+
+--: Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter. A
+--: match that takes the next card of a hand writes none. taskqueue.deal_hand counts them.
 create table taskqueue.job_count_change (
   setup         text not null,
   task_queue_id bigint not null,
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   user_priority smallint not null,
   change        bigint not null,  --: Jobs added; negative: taken.
-  first_id      bigint  --: Lowest id of the jobs added; null = none.
+  first_id      bigint,  --: Lowest id of the jobs added; null = none.
+  entry_id      bigint  --: Of a job that was taken: its taskqueue.job.entry_id. The hand may know it.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
 alter table taskqueue.job_count_change alter column setup set (n_distinct = 1);
-
---: Progress of transactions when taskqueue.maintain last looked: counted changes of transactions that had finished
---: then may go when all that had started then have finished.
-create table taskqueue.job_count_horizon (
-  setup    text primary key references resource.setup on delete cascade,
-  finished xid8 not null,  --: All transactions before this one had finished.
-  started  xid8 not null  --: No transaction from this one on had started.
-);
 
 --: Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.
 create table taskqueue.lease (

@@ -34,7 +34,7 @@ with session as (
     from pg_replication_slots r
    where r.xmin is not null
 ), snapshot as (
-  -- Matching itself looks past what was taken (taskqueue.job_count.first_ids); what grows is what vacuum may not clean.
+  -- Matching itself looks past what was taken (taskqueue.hand.first_ids); what grows is what vacuum may not clean.
   select h.*,
          case when h.transactions >= 100000 then 'problem'
               when h.transactions >= 10000 then 'advice'

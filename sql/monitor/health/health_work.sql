@@ -33,9 +33,9 @@ with today (day, days) as (
 ), unfolded as (
   select c.setup, c.task_queue_id, count(*) as changes
     from taskqueue.job_count_change c
-   cross join lateral (select b.known_to, b.in_flight from taskqueue.job_count b
-                        where b.setup = c.setup and b.task_queue_id = c.task_queue_id
-                        order by b.known_to desc, b.count_id desc limit 1) t
+   cross join lateral (select h.known_to, h.in_flight from taskqueue.hand h
+                        where h.setup = c.setup and h.task_queue_id = c.task_queue_id
+                        order by h.hand_id desc limit 1) t
    where c.made_in >= t.known_to or c.made_in = any (t.in_flight)
    group by c.setup, c.task_queue_id
    order by 3 desc, 1, 2

@@ -86,6 +86,22 @@ begin
                             and i.user_priority = l.user_priority) j
      where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
+    select 'hand', format('TaskQueue %s, job %s', h.task_queue_id, c.job_id),
+           format('user priority %s in TaskQueue %s', c.user_priority, h.task_queue_id),
+           format('user priority %s in TaskQueue %s%s', j.user_priority, j.task_queue_id,
+                  case when j.held then ', held' end)
+      from taskqueue.hand h
+     cross join lateral unnest(h.job_ids, h.entry_ids, h.user_priorities) c (job_id, entry_id, user_priority)
+      join taskqueue.job j on j.setup = h.setup and j.job_id = c.job_id and j.entry_id = c.entry_id
+     where h.setup = p_setup
+       and (j.task_queue_id <> h.task_queue_id or j.user_priority <> c.user_priority or j.held)
+    union all
+    select 'hand', 'TaskQueue ' || q.task_queue_id, '1 hand', n.hands || ' hands'
+      from taskqueue.task_queue q
+     cross join lateral (select count(*) as hands from taskqueue.hand h
+                          where h.setup = q.setup and h.task_queue_id = q.task_queue_id) n
+     where q.setup = p_setup and n.hands <> 1
+    union all
     select 'owner_weight',
            format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end),
            format('%s TaskQueues, %s', t.task_queues, t.weight), format('%s TaskQueues, %s', w.task_queues, w.weight)

@@ -17,10 +17,9 @@ begin
     from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
            group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
   return next;
-  step := 'counts';
+  step := 'hands';
   v_task_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
-  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_task_queue_ids) i;
-  changed := changed + taskqueue.clean_counts(v_setup);
+  changed := taskqueue.deal_changed(p_setting, v_task_queue_ids) + taskqueue.clean_hands(v_setup);
   -- mean weights change as jobs come and go: a change of a tenth is worth a new priority
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now

@@ -34,10 +34,10 @@ begin
     from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
    where d.setup = p_setup and d.definition_id = i.definition_id;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
-  delete from taskqueue.job_count c where c.setup = p_setup;
-  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  delete from taskqueue.hand c where c.setup = p_setup;
+  insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids, rest)
   select p_setup, q.task_queue_id, '0', '{}', array_agg(coalesce(n.jobs, 0) order by i.level),
-         array_agg(n.first_id order by i.level)
+         array_agg(n.first_id order by i.level), coalesce(sum(n.jobs), 0)
     from taskqueue.task_queue q
    cross join generate_series(0, 10) i (level)
     left join (select j.task_queue_id, j.user_priority, count(*) as jobs, min(j.job_id) as first_id

@@ -5,7 +5,7 @@ create or replace function taskqueue.refresh_statistics() returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   analyze (skip_locked) taskqueue.definition, taskqueue.task_queue, taskqueue.posting_list, taskqueue.posting,
-    taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
+    taskqueue.job, taskqueue.hand, taskqueue.job_count_change;
 end $$;
 
 comment on function taskqueue.refresh_statistics() is

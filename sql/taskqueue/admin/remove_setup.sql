@@ -9,7 +9,7 @@ begin
   perform from resource.setup s where s.setup = p_setup for update;
   delete from taskqueue.job j where j.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
-  delete from taskqueue.job_count c where c.setup = p_setup;
+  delete from taskqueue.hand c where c.setup = p_setup;
   delete from taskqueue.lease l where l.setup = p_setup;
   delete from taskqueue.limit_slot s where s.setup = p_setup;
   delete from taskqueue.limit_use u where u.setup = p_setup;

@@ -1,28 +1,27 @@
--- ARCHITECTURE.md, Hot rows: a count is a snapshot plus the changes committed after it. The snapshot is the newest
--- row of taskqueue.job_count; the changes are two ranges of an index, however many old rows are not removed yet. One
--- statement reads both.
-create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8 default null)
-returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
+-- ARCHITECTURE.md, Hot rows: a count is a snapshot plus what happened since. The snapshot is that of the hand; jobs of
+-- the hand are looked up, whatever became of them; for the others there are changes. One statement reads all of it.
+create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint)
+returns table (user_priority smallint, jobs bigint, first_id bigint)
 language sql stable rows 3 as $$
-  select n.user_priority, sum(n.jobs)::bigint, sum(n.changes)::bigint, min(n.first_id)
-    from (select b.jobs, b.first_ids, b.known_to, b.in_flight from taskqueue.job_count b
-           where b.setup = p_setup and b.task_queue_id = p_task_queue_id
-           order by b.known_to desc, b.count_id desc limit 1) t
+  select n.user_priority, sum(n.jobs)::bigint, min(n.first_id)
+    from (select h.* from taskqueue.hand h
+           where h.setup = p_setup and h.task_queue_id = p_task_queue_id
+           order by h.hand_id desc limit 1) t
    cross join lateral (
-          select (l.number - 1)::smallint as user_priority, l.jobs, 0 as changes, l.first_id
+          select (l.number - 1)::smallint as user_priority, l.jobs, l.first_id
             from unnest(t.jobs, t.first_ids) with ordinality l (jobs, first_id, number)
            where l.jobs <> 0
           union all
-          select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
-           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in >= t.known_to
-             and c.made_in is distinct from p_except
+          select e.user_priority, -1, null
+            from unnest(t.job_ids, t.entry_ids, t.user_priorities) e (job_id, entry_id, user_priority)
+           where not exists (select from taskqueue.job j
+                              where j.setup = p_setup and j.job_id = e.job_id and j.entry_id = e.entry_id)
           union all
-          select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
-           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in = any (t.in_flight)
-             and c.made_in is distinct from p_except) n
+          select c.user_priority, c.change, c.first_id
+            from taskqueue.new_changes(p_setup, p_task_queue_id, t.known_to, t.in_flight) c
+           where (c.entry_id = any (t.entry_ids)) is not true) n
    group by n.user_priority
 $$;
 
-comment on function taskqueue.job_level(text, bigint, xid8) is
-  'Waiting jobs of a TaskQueue that are not held, by user priority; how many changes were read; and an id below which '
-  'there is no job. Changes made by the transaction p_except are left out.';
+comment on function taskqueue.job_level(text, bigint) is
+  'Waiting jobs of a TaskQueue that are not held, by user priority, and an id below which there is no job.';

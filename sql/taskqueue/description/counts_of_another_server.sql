@@ -2,7 +2,7 @@
 -- dump these are transactions of another server.
 create or replace function taskqueue.counts_of_another_server(p_setup text) returns boolean
 language sql stable as $$
-  select exists (select from taskqueue.job_count c
+  select exists (select from taskqueue.hand c
                   where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
       or exists (select from taskqueue.definition d
                   where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot())

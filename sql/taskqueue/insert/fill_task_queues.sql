@@ -47,25 +47,27 @@ begin
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
     with waiting as (
-      select j.job_id, j.task_queue_id, j.user_priority, j.held from taskqueue.job j
+      select j.job_id, j.task_queue_id, j.user_priority, j.held, j.entry_id from taskqueue.job j
        where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
     ), moved as (
-      update taskqueue.job j set task_queue_id = n.task_queue_id, user_priority = n.user_priority
+      update taskqueue.job j
+         set task_queue_id = n.task_queue_id, user_priority = n.user_priority, entry_id = nextval('taskqueue.entry_id')
         from waiting w
         join unnest(p_task_queue_ids, p_job_ids,
                     p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
       returning j.job_id, w.task_queue_id as old_task_queue_id, w.user_priority as old_priority, j.task_queue_id,
-                j.user_priority, w.held
+                j.user_priority, w.held, w.entry_id as old_entry_id
     ), counted as (
-      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
-      select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id, entry_id)
+      select p_setup, m.old_task_queue_id, m.old_priority, -1, null::bigint, m.old_entry_id
         from moved m
-       cross join lateral (values (m.old_task_queue_id, m.old_priority, -1),
-                                  (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
-       group by c.queue_id, c.user_priority
-      having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
+      union all
+      select p_setup, m.task_queue_id, m.user_priority, count(*), min(m.job_id), null
+        from moved m
+       where not m.held
+       group by m.task_queue_id, m.user_priority
     )
     select array_agg(distinct m.old_task_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;

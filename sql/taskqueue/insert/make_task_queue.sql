@@ -21,7 +21,7 @@ begin
                        where h.setup = p_setup and h.owner_dn = v_definition.owner_dn), resource.clock(p_setup))
   returning task_queue_id into v_id;
   perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
-  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
   -- most lists are empty, and inserting nothing takes 8 us each
   if v_definition.sites <> '{}' then

@@ -26,8 +26,8 @@ begin
     from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if not v_job.held then
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-    values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, entry_id)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, -1, v_job.entry_id);
   end if;
   perform taskqueue.drop_task_queue_if_empty(p_setup, v_job.task_queue_id);
   return v_job.task_queue_id;

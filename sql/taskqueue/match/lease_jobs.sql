@@ -30,8 +30,8 @@ declare
   v_next bigint[];
   v_passed bigint[];
   v_task_queue record;
-  v_pick record;
-  v_job record;
+  v_card taskqueue.card;
+  v_job taskqueue.job;
   v_free boolean := true;
   v_listed boolean := false;  -- there are TaskQueues that the sites may see
   v_slots jsonb;
@@ -168,35 +168,66 @@ begin
             continue;
           end if;
         end if;
-        if v_offer.job_id is null then
-          select f.job_id, f.jobs
-            into v_pick
-            from taskqueue.pick_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
-                                    v_known.policy, v_seed # 4) f;
+        if v_offer.job_id is not null then
+          with gone as (
+            delete from taskqueue.job j
+             where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
+                                                    where l.setup = p_setup and l.job_id = v_offer.job_id
+                                                      and l.task_queue_id = v_task_queue.task_queue_id and not l.held
+                                                      for update skip locked)
+            returning j.*
+          ), counted as (
+            insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, entry_id)
+            select p_setup, v_task_queue.task_queue_id, g.user_priority, -1, g.entry_id from gone g
+          )
+          select g.* into v_job from gone g;
+          v_card := null;
         else
-          select v_offer.job_id, 0::bigint as jobs into v_pick;
-        end if;
-        delete from taskqueue.job j
-         where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
-                                                where l.setup = p_setup and l.job_id = v_pick.job_id
-                                                  and l.task_queue_id = v_task_queue.task_queue_id and not l.held
-                                                  for update skip locked)
-        returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
-        if v_job.job_id is null and v_offer.job_id is null then
-          select t.job_id, t.user_priority, t.attempts + 1 as attempt, t.brokered into v_job
-            from taskqueue.take_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
-                                    v_known.policy, v_seed # 4) t;
+          v_job := null;
+          for v_turn in 0..2 loop
+            exit when p_seed is not null;
+            select h.hand_id, h.cards, h.drawn, h.rest, h.known_to, h.in_flight, c.place, c.job_id, c.address
+              into v_card
+              from (select i.* from taskqueue.hand i
+                     where i.setup = p_setup and i.task_queue_id = v_task_queue.task_queue_id
+                     order by i.hand_id desc limit 1) h
+              left join lateral (
+                   select a.place, j.job_id, j.address
+                     from unnest(h.addresses, h.entry_ids) with ordinality a (address, entry_id, place)
+                    cross join lateral (
+                           select i.job_id, i.ctid as address from taskqueue.job i
+                            where i.setup = p_setup and i.ctid = a.address and i.entry_id = a.entry_id
+                              for update skip locked) j
+                    limit 1) c on true;
+            if v_card.job_id is not null then
+              delete from taskqueue.job j
+               where j.setup = p_setup and j.ctid = v_card.address and j.job_id = v_card.job_id
+                 and not exists (select from taskqueue.new_changes(p_setup, v_task_queue.task_queue_id,
+                                                                   v_card.known_to, v_card.in_flight))
+                 and not exists (select from taskqueue.hand n
+                                  where n.setup = p_setup and n.task_queue_id = v_task_queue.task_queue_id
+                                    and n.hand_id > v_card.hand_id)
+              returning j.* into v_job;
+              exit when v_job.job_id is not null;
+            end if;
+            exit when not taskqueue.renew_hand(p_setup, v_task_queue.task_queue_id, coalesce(v_card.hand_id, 0),
+                                               v_known.ten_first, v_known.policy, v_seed);
+          end loop;
+          if v_job.job_id is null then
+            select t.* into v_job
+              from taskqueue.draw_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
+                                      v_known.policy, v_seed # 4) t;
+            v_card := null;
+          end if;
         end if;
         if v_job.job_id is null then
           perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
           v_passed := v_passed || v_task_queue.task_queue_id;
           continue;
         end if;
-        insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-        values (p_setup, v_task_queue.task_queue_id, v_job.user_priority, -1);
         insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
                                      grid_ce, role_name, matched_at, expires_at, brokered)
-        select p_setup, v_job.job_id, v_job.attempt, v_token, v_task_queue.task_queue_id, v_task_queue.definition_id,
+        select p_setup, v_job.job_id, v_job.attempts + 1, v_token, v_task_queue.task_queue_id, v_task_queue.definition_id,
                v_job.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
                     else taskqueue.first_site(v_offer.sites, v_task_queue.sites, v_task_queue.banned_sites) end,
@@ -210,17 +241,25 @@ begin
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;
-        if coalesce(v_pick.jobs, 0) <= 1 then
+        if v_card.place * 4 >= v_card.cards * 3 then
+          if v_card.rest > 0 then
+            perform taskqueue.deal_hand(p_setup, v_task_queue.task_queue_id, least(greatest(2 * v_card.drawn, 16), 32),
+                                        v_known.ten_first, v_known.policy,
+                                        uuid_hash_extended(gen_random_uuid(), 0));
+          elsif v_card.place = v_card.cards then
+            perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
+          end if;
+        elsif v_offer.job_id is not null then
           perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
-        elsif v_seed & 15 = 0 then
-          perform taskqueue.fold_counts(p_setup, v_task_queue.task_queue_id);
+        end if;
+        if v_seed & 15 = 0 then
           perform taskqueue.post_pending(p_setup);
         end if;
         job_id := v_job.job_id;
         task_queue_id := v_task_queue.task_queue_id;
         requirements := v_task_queue.requirements;
         user_priority := v_job.user_priority;
-        attempt := taskqueue.attempt_text(v_job.attempt, v_token);
+        attempt := taskqueue.attempt_text(v_job.attempts + 1, v_token);
         return next;
         exit;
       end loop;

@@ -1,6 +1,6 @@
 -- MATCHING.md, TaskQueue life: an inserter holds a key share lock on the TaskQueue until it commits, so a TaskQueue
 -- never disappears during an insertion. One that is locked is left for the next call that finds it empty. Nobody
--- waits. Its counts are left to taskqueue.clean_counts.
+-- waits. Its hand is left to taskqueue.clean_hands.
 create or replace function taskqueue.drop_task_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql as $$
 declare

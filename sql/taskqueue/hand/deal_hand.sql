@@ -1,0 +1,79 @@
+-- HANDS.md, Dealing: a new hand takes the place of the old one, whose row is the dealer's lock. Where nothing but
+-- matches from the hand happened since it was dealt, its cards that are left come first, and new ones are drawn over
+-- what those leave. Where something else changed, the hand is void: its cards are forgotten and all are drawn anew,
+-- except that jobs which are being taken just now take no part. Nothing of a hand has been seen by anybody before it
+-- is taken, so forgetting cards changes no distribution.
+create or replace function taskqueue.deal_hand(
+  p_setup text, p_task_queue_id bigint, p_number int, p_ten_first boolean, p_policy text, p_seed bigint
+) returns boolean
+language plpgsql as $$
+declare
+  v_hand taskqueue.hand;
+  v_own boolean;
+  v_void boolean;
+  v_busy bigint[];
+begin
+  select h.* into v_hand from taskqueue.hand h
+   where h.setup = p_setup and h.task_queue_id = p_task_queue_id
+   order by h.hand_id desc limit 1
+     for update skip locked;
+  if not found then
+    return false;
+  end if;
+  select coalesce(bool_or(c.made_in = pg_current_xact_id()), false), count(*) > 0 into v_own, v_void
+    from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight) c;
+  if v_own then  -- this transaction may change more, and a snapshot does not tell its changes apart
+    return false;
+  end if;
+  v_busy := v_hand.entry_ids[case when v_void then 1 else v_hand.cards + 1 end:];
+  if v_busy <> '{}' then
+    v_busy := taskqueue.locked_entries(p_setup, v_hand.job_ids, v_busy);
+  end if;
+  insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids, cards, drawn, rest, job_ids,
+                              entry_ids, user_priorities, addresses)
+  select p_setup, p_task_queue_id, s.known_to,
+         array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to),
+         l.jobs, l.first_ids, coalesce(k.cards, 0) + cardinality(d.job_ids), cardinality(d.job_ids),
+         l.total - coalesce(cardinality(k.job_ids), 0) - cardinality(d.job_ids),
+         k.job_ids[:k.cards] || d.job_ids || k.job_ids[k.cards + 1:],
+         k.entry_ids[:k.cards] || d.entry_ids || k.entry_ids[k.cards + 1:],
+         k.user_priorities[:k.cards] || d.user_priorities || k.user_priorities[k.cards + 1:],
+         k.addresses[:k.cards] || d.addresses
+    from (select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as known_to,
+                 pg_current_xact_id() as own) s
+   cross join lateral (
+          select count(*) filter (where t.is_card) as cards,
+                 array_agg(j.job_id order by t.place) as job_ids, array_agg(j.entry_id order by t.place) as entry_ids,
+                 array_agg(j.user_priority order by t.place) as user_priorities,
+                 array_agg(j.ctid order by t.place) as addresses
+            from (select u.*, not v_void and u.place <= v_hand.cards as is_card
+                    from unnest(v_hand.job_ids, v_hand.entry_ids) with ordinality u (job_id, entry_id, place)) t
+            join taskqueue.job j on j.setup = p_setup and j.job_id = t.job_id and j.entry_id = t.entry_id
+           where t.is_card or t.entry_id = any (v_busy)) k
+   cross join lateral (
+          select array_agg(coalesce(n.jobs, 0) order by i.level) as jobs,
+                 array_agg(coalesce(n.jobs, 0) - coalesce(cardinality(
+                   array_positions(k.user_priorities, i.level::smallint)), 0) order by i.level) as left_jobs,
+                 array_agg(f.job_id order by i.level) as first_ids, coalesce(sum(n.jobs), 0) as total
+            from generate_series(0, 10) i (level)
+            left join taskqueue.job_level(p_setup, p_task_queue_id) n on n.user_priority = i.level
+            left join lateral (select j.job_id from taskqueue.job j
+                                where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
+                                  and j.user_priority = i.level and j.job_id >= coalesce(n.first_id, 0) and n.jobs > 0
+                                order by j.job_id limit 1) f on true) l
+   cross join lateral taskqueue.drawn_jobs(
+     p_setup, p_task_queue_id, l.left_jobs, l.first_ids, coalesce(k.entry_ids, '{}'), p_number, p_ten_first, p_policy,
+     p_seed) d
+   where v_void or not exists (
+     select from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight));
+  if not found then
+    return false;
+  end if;
+  delete from taskqueue.hand h
+   where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = v_hand.hand_id;
+  return true;
+end $$;
+
+comment on function taskqueue.deal_hand(text, bigint, int, boolean, text, bigint) is
+  'Gives a TaskQueue a new hand with up to p_number new cards, and exact counts; false: another transaction deals, or '
+  'this one changed the TaskQueue before.';

@@ -1,0 +1,68 @@
+-- DRAWING.md, Jobs of a TaskQueue: the next jobs of a TaskQueue, each drawn over what the ones before left. First the
+-- user priorities, by one draw per user priority from the counts (order statistics); then each job, one of the first
+-- ten of its user priority by id. Under a seed the first jobs are the same however many are asked for.
+create or replace function taskqueue.drawn_jobs(
+  p_setup text, p_task_queue_id bigint, p_jobs bigint[], p_first_ids bigint[], p_without bigint[], p_number int,
+  p_ten_first boolean, p_policy text, p_seed bigint,
+  out job_ids bigint[], out entry_ids bigint[], out user_priorities smallint[], out addresses tid[]
+)
+language plpgsql stable as $$
+declare
+  v_pool record;
+  v_place int;
+  v_pick int;
+  v_only int := array_position(p_jobs, (select sum(j) from unnest(p_jobs) j where j > 0));
+begin
+  job_ids := '{}'::bigint[];
+  entry_ids := '{}'::bigint[];
+  addresses := '{}'::tid[];
+  if v_only is not null then
+    user_priorities := array_fill((v_only - 1)::smallint, array[least(p_number, p_jobs[v_only])::int]);
+  else
+    with recursive draw as (
+      select 0 as number, p_jobs as jobs, null::smallint as user_priority
+      union all
+      select d.number + 1, d.jobs[:o.place - 1] || d.jobs[o.place] - 1 || d.jobs[o.place + 1:],
+             (o.place - 1)::smallint
+        from draw d
+       cross join lateral (
+              select n.place::int as place
+                from unnest(d.jobs) with ordinality n (jobs, place)
+               where n.jobs > 0
+               order by case when n.place = 1 then 2 when n.place = 11 and p_ten_first then 0 else 1 end,
+                        taskqueue.draw_key(resource.draw(n.place, hashint8extended(d.number, p_seed)),
+                                           n.jobs, greatest(n.place - 1, 1), p_policy)
+               limit 1) o
+       where d.number < p_number)
+    select coalesce(array_agg(d.user_priority order by d.number), '{}') into user_priorities
+      from draw d where d.number > 0;
+  end if;
+  for v_pool in
+    select l.user_priority, j.job_ids, j.entry_ids, j.addresses
+      from (select u as user_priority, count(*) as number from unnest(user_priorities) u group by u) l
+     cross join lateral (
+            select array_agg(i.job_id) as job_ids, array_agg(i.entry_id) as entry_ids, array_agg(i.ctid) as addresses
+              from (select j.job_id, j.entry_id, j.ctid from taskqueue.job j
+                     where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
+                       and j.user_priority = l.user_priority
+                       and j.job_id >= coalesce(p_first_ids[l.user_priority + 1], 0)
+                       and j.entry_id <> all (p_without)
+                     order by j.job_id limit 9 + l.number) i) j
+  loop
+    foreach v_place in array array_positions(user_priorities, v_pool.user_priority) loop
+      v_pick := 1 + floor(resource.draw(12, hashint8extended(v_place - 1, p_seed))
+                          * least(cardinality(v_pool.job_ids), 10));
+      job_ids[v_place] := v_pool.job_ids[v_pick];
+      entry_ids[v_place] := v_pool.entry_ids[v_pick];
+      addresses[v_place] := v_pool.addresses[v_pick];
+      v_pool.job_ids := v_pool.job_ids[:v_pick - 1] || v_pool.job_ids[v_pick + 1:];
+      v_pool.entry_ids := v_pool.entry_ids[:v_pick - 1] || v_pool.entry_ids[v_pick + 1:];
+      v_pool.addresses := v_pool.addresses[:v_pick - 1] || v_pool.addresses[v_pick + 1:];
+    end loop;
+  end loop;
+end $$;
+
+comment on function taskqueue.drawn_jobs(
+  text, bigint, bigint[], bigint[], bigint[], int, boolean, text, bigint) is
+  'Up to p_number jobs of a TaskQueue in drawn order. p_jobs: its jobs by user priority, without those of p_without '
+  '(entries that take no part); p_first_ids: ids below which there are none.';
