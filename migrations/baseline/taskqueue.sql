@@ -242,8 +242,13 @@ create table taskqueue.hand (
   setup           text not null,
   task_queue_id   bigint not null,
   hand_id         bigint not null generated always as identity,  --: The newest one has the highest number.
+  --: The hand with which its cards began: a hand that continues another one has the same number here.
+  begun_id        bigint,
   known_to        xid8 not null,  --: Changes made in this transaction or a later one are not counted here.
   in_flight       xid8[] not null,  --: Changes made in these transactions are not counted here either.
+  --: The first of known_to and in_flight, and what taskqueue.match_job looks at: where a change was made in this
+  --: transaction or a later one, the hand may be void. Null = in_flight goes so far back that this says nothing.
+  since           xid8,
   jobs            bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
   --: For each user priority, an id below which no counted job lies; null = there was none. A draw starts there and
   --: does not read over jobs taken before.
@@ -260,17 +265,23 @@ create table taskqueue.hand (
 ) with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 alter table taskqueue.hand alter column setup set (n_distinct = 1);
 
---: The next card of a hand that nobody has locked, with what the hand counts.
+--: A job that a match took out of waiting, and the hand of which it was a card.
 create type taskqueue.card as (
-  hand_id   bigint,  --: Hand.
-  cards     int,  --: Cards of the hand.
-  drawn     int,  --: Of them, drawn when it was dealt.
-  rest      bigint,  --: Jobs that were not in the hand.
-  known_to  xid8,  --: Snapshot of the hand, as in taskqueue.hand.
-  in_flight xid8[],  --: Snapshot of the hand, as in taskqueue.hand.
-  place     int,  --: Place of the card, from 1; null = every card is taken or locked.
-  job_id    bigint,  --: Its job.
-  address   tid  --: Where the row of the job is.
+  job_id        bigint,  --: Job; null = there was none to take.
+  user_priority smallint,  --: Its user priority.
+  attempt       int,  --: Number of the attempt that begins.
+  brokered      boolean,  --: Whether it is a job of workload.job.
+  entry_id      bigint,  --: Its taskqueue.job.entry_id.
+  place         int,  --: Its place in the hand, from 1; null = it was drawn without a hand.
+  hand_id       bigint,  --: Hand.
+  begun_id      bigint,  --: taskqueue.hand.begun_id.
+  cards         int,  --: Cards of the hand.
+  drawn         int,  --: Of them, drawn when it was dealt.
+  rest          bigint,  --: Jobs that were not in the hand.
+  known_to      xid8,  --: Snapshot of the hand, as in taskqueue.hand.
+  in_flight     xid8[],  --: Snapshot of the hand, as in taskqueue.hand.
+  address       tid,  --: Where the row of the job is.
+  since         xid8  --: As in taskqueue.hand.
 );
 
 --: Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter. A
@@ -464,8 +475,17 @@ alter table taskqueue.request alter column setup set (n_distinct = 1);
 create unlogged table taskqueue.known_offer (
   setup       text not null,
   digest      bigint not null,  --: Hash of the description.
-  resource    jsonb not null,  --: The description without CPUTime and JobID, with the owner of a private identity.
+  resource    jsonb not null,  --: The description without CPUTime and JobID.
+  owner_group text,  --: Owner group of the identity that asked; null = generic, or bound to an owner alone.
+  owner_dn    text,  --: Owner of the identity that asked; null = generic, or bound to a group alone.
   offer       taskqueue.offer not null,  --: The parsed description.
+  --: Whether taskqueue.match_job can serve it: two posting lists hold all that it may see, one CE or none is offered,
+  --: and no limits are set at its site.
+  is_plain    boolean not null,
+  site_1      text not null,  --: Site of the first of these lists: the site offered; empty = every TaskQueue.
+  site_2      text,  --: Site of the second one: *, which stands for TaskQueues that list no site.
+  site        text,  --: The site offered, where it is one.
+  grid_ce     text,  --: The CE offered, where it is one.
   --: Which demands of a definition (its bits) this offer may not meet; Site, BannedSites, Platform and Tag are
   --: compared in any case. Bit 1: all conditions have to be tested.
   tests       int not null,
@@ -601,20 +621,20 @@ create table taskqueue.task_queue_tag (
 );
 create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
 
---: The random stream of one job of a batch, and the progress of its draws.
+--: A job that is asked for, with a random stream of its own, and the progress of its draws.
 create type taskqueue.stream as (
-  number int,  --: Number of the job in the batch, from 1.
+  number int,  --: Number of the job among those asked for together, from 1.
+  request int,  --: Number of the request that asks for it.
+  known taskqueue.known_offer,  --: Description of the resource.
+  token uuid,  --: Token of the attempt.
   seed bigint,  --: Seed of its draws.
   bucket_index int,  --: Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.
   tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).
   last_key float8,  --: Key of the last candidate.
-  task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be picked; null = none yet.
+  task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null = none yet.
   definition_id bigint,  --: Definition of that TaskQueue.
-  turn bigint,  --: Order among the streams of the batch that drew the same TaskQueue, from 1.
-  jobs bigint,  --: Jobs of that TaskQueue at its turn, the picked one included.
-  job_id bigint,  --: Job that was leased; null = none yet.
-  user_priority smallint,  --: Its user priority.
-  attempt text  --: Its attempt, as the agent presents it.
+  turn bigint,  --: Order among the streams that drew the same TaskQueue, from 1.
+  card taskqueue.card  --: Job that was taken.
 );
 
 --: Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends

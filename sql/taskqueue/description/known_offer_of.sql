@@ -12,10 +12,6 @@ declare
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
                      then p_resource - '{CPUTime,JobID}'::text[] end;
-  if p_identity.private then
-    v_resource := v_resource
-                  || jsonb_build_object('OwnerDN', p_identity.owner_dn, 'OwnerGroup', p_identity.owner_group);
-  end if;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
     v_cpu_time := (p_resource -> 'CPUTime')::numeric;
@@ -23,6 +19,8 @@ begin
       into v_known
       from taskqueue.known_offer k
      where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource
+       and k.owner_group is not distinct from p_identity.owner_group
+       and k.owner_dn is not distinct from p_identity.owner_dn
      limit 1;
   end if;
   if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
@@ -36,6 +34,15 @@ begin
   v_known.digest := v_digest;
   v_known.resource := v_resource;
   v_known.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
+  v_known.owner_group := p_identity.owner_group;
+  v_known.owner_dn := p_identity.owner_dn;
+  v_known.is_plain := coalesce(cardinality((v_known.offer).sites), 1) = 1
+                      and coalesce(cardinality((v_known.offer).grid_ces), 1) = 1
+                      and (v_known.offer).limited is not true;
+  v_known.site_1 := coalesce((v_known.offer).sites[1], '');
+  v_known.site_2 := case when v_known.site_1 <> '' then '*' end;
+  v_known.site := (v_known.offer).sites[1];
+  v_known.grid_ce := (v_known.offer).grid_ces[1];
   v_known.seen := '{}';
   v_known.tests := taskqueue.tests_of(v_known.offer);
   v_known.cpu_buckets := array(
@@ -45,7 +52,9 @@ begin
     from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
   if (v_known.offer).job_id is null and v_cpu_time is not null
      and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
+    v_known.offer.cpu_time := 9223372036854775807;
     insert into taskqueue.known_offer select v_known.*;
+    v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
   end if;
   return v_known;
 end $$;

@@ -51,6 +51,8 @@ begin
          seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
    where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
                               where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
+                                and i.owner_group is not distinct from p_known.owner_group
+                                and i.owner_dn is not distinct from p_known.owner_dn
                                 for update skip locked));
 end $$;
 

@@ -29,10 +29,11 @@ begin
   if v_busy <> '{}' then
     v_busy := taskqueue.locked_entries(p_setup, v_hand.job_ids, v_busy);
   end if;
-  insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids, cards, drawn, rest, job_ids,
-                              entry_ids, user_priorities, addresses)
-  select p_setup, p_task_queue_id, s.known_to,
+  insert into taskqueue.hand (setup, task_queue_id, begun_id, known_to, in_flight, since, jobs, first_ids, cards, drawn,
+                              rest, job_ids, entry_ids, user_priorities, addresses)
+  select p_setup, p_task_queue_id, case when v_void then v_hand.hand_id else v_hand.begun_id end, s.known_to,
          array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to),
+         case when s.known_to::text::numeric - s.since::text::numeric < 10000 then s.since end,
          l.jobs, l.first_ids, coalesce(k.cards, 0) + cardinality(d.job_ids), cardinality(d.job_ids),
          l.total - coalesce(cardinality(k.job_ids), 0) - cardinality(d.job_ids),
          k.job_ids[:k.cards] || d.job_ids || k.job_ids[k.cards + 1:],
@@ -40,7 +41,7 @@ begin
          k.user_priorities[:k.cards] || d.user_priorities || k.user_priorities[k.cards + 1:],
          k.addresses[:k.cards] || d.addresses
     from (select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as known_to,
-                 pg_current_xact_id() as own) s
+                 pg_snapshot_xmin(pg_current_snapshot()) as since, pg_current_xact_id() as own) s
    cross join lateral (
           select count(*) filter (where t.is_card) as cards,
                  array_agg(j.job_id order by t.place) as job_ids, array_agg(j.entry_id order by t.place) as entry_ids,

@@ -2,7 +2,7 @@
 -- transaction has locked is passed over, and the next of the drawn order is tried.
 create or replace function taskqueue.draw_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
-) returns taskqueue.job
+) returns taskqueue.card
 language plpgsql as $$
 declare
   v_number int := 1;
@@ -37,7 +37,8 @@ begin
   if v_drawn.total <= 1 then
     perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
   end if;
-  return v_job;
+  return row(v_job.job_id, v_job.user_priority, v_job.attempts + 1, v_job.brokered, v_job.entry_id, null, null, null,
+             null, null, null, null, null, null, null)::taskqueue.card;
 end $$;
 
 comment on function taskqueue.draw_job(text, bigint, boolean, text, bigint) is

@@ -20,18 +20,20 @@ begin
     user_priorities := array_fill((v_only - 1)::smallint, array[least(p_number, p_jobs[v_only])::int]);
   else
     with recursive draw as (
-      select 0 as number, p_jobs as jobs, null::smallint as user_priority
+      select 0 as number, p_jobs as jobs, null::smallint as user_priority, hashint8extended(0, p_seed) as seed
       union all
       select d.number + 1, d.jobs[:o.place - 1] || d.jobs[o.place] - 1 || d.jobs[o.place + 1:],
-             (o.place - 1)::smallint
+             (o.place - 1)::smallint, hashint8extended(d.number + 1, p_seed)
         from draw d
        cross join lateral (
-              select n.place::int as place
-                from unnest(d.jobs) with ordinality n (jobs, place)
-               where n.jobs > 0
+              select n.place
+                from (select i.place::int as place, i.jobs::float8 as count, greatest(i.place - 1, 1)::float8 as weight,
+                             resource.draw(i.place, d.seed) as draw
+                        from unnest(d.jobs) with ordinality i (jobs, place)
+                       -- a fence, else taskqueue.draw_key is not inlined
+                       where i.jobs > 0 offset 0) n
                order by case when n.place = 1 then 2 when n.place = 11 and p_ten_first then 0 else 1 end,
-                        taskqueue.draw_key(resource.draw(n.place, hashint8extended(d.number, p_seed)),
-                                           n.jobs, greatest(n.place - 1, 1), p_policy)
+                        taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
                limit 1) o
        where d.number < p_number)
     select coalesce(array_agg(d.user_priority order by d.number), '{}') into user_priorities

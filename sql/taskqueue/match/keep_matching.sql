@@ -10,6 +10,8 @@ language sql as $$
          in_flight = array(select x from pg_snapshot_xip(p_snapshot) x) || pg_current_xact_id_if_assigned()
    where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
                               where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
+                                and i.owner_group is not distinct from p_known.owner_group
+                                and i.owner_dn is not distinct from p_known.owner_dn
                                 for update skip locked))
 $$;
 

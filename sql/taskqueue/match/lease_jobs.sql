@@ -16,7 +16,6 @@ create or replace function taskqueue.lease_jobs(
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1 as $$
 declare
-  v_resource jsonb;
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -31,35 +30,16 @@ declare
   v_passed bigint[];
   v_task_queue record;
   v_card taskqueue.card;
-  v_job taskqueue.job;
   v_free boolean := true;
   v_listed boolean := false;  -- there are TaskQueues that the sites may see
   v_slots jsonb;
 begin
-  -- a larger one is refused where it is parsed (taskqueue.offer_of)
-  v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
-                     then p_resource - 'CPUTime' end;
-  select k.* into v_known
-    from resource.identity i
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
-                                and k.resource = v_resource
-   where i.setup = p_setup and i.role_name = resource.caller() and not i.private
-   limit 1;
-  if v_known.digest is null
-     or (
-       case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
-            then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end)
-          is not true then
-    v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
-    v_offer := v_known.offer;
-  else
-    v_offer := v_known.offer;
-    v_offer.cpu_time := floor((p_resource -> 'CPUTime')::numeric);
-  end if;
+  v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
+  v_offer := v_known.offer;
   v_sites := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
   for v_number in 1..p_limit loop
     job_id := null;
-    v_token := gen_random_uuid();
+    v_token := coalesce((p_streams[v_number]).token, gen_random_uuid());
     -- not random(): an agent could set that
     v_seed := case when p_seed is null then uuid_hash_extended(v_token, 0) else hashint8extended(v_number, p_seed) end;
     if v_offer.limited then
@@ -169,97 +149,41 @@ begin
           end if;
         end if;
         if v_offer.job_id is not null then
-          with gone as (
-            delete from taskqueue.job j
-             where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
-                                                    where l.setup = p_setup and l.job_id = v_offer.job_id
-                                                      and l.task_queue_id = v_task_queue.task_queue_id and not l.held
-                                                      for update skip locked)
-            returning j.*
-          ), counted as (
-            insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, entry_id)
-            select p_setup, v_task_queue.task_queue_id, g.user_priority, -1, g.entry_id from gone g
-          )
-          select g.* into v_job from gone g;
-          v_card := null;
+          v_card := taskqueue.take_job(p_setup, v_offer.job_id, v_task_queue.task_queue_id);
+        elsif p_seed is not null then
+          v_card := taskqueue.draw_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first, v_known.policy,
+                                       v_seed # 4);
         else
-          v_job := null;
-          for v_turn in 0..2 loop
-            exit when p_seed is not null;
-            select h.hand_id, h.cards, h.drawn, h.rest, h.known_to, h.in_flight, c.place, c.job_id, c.address
-              into v_card
-              from (select i.* from taskqueue.hand i
-                     where i.setup = p_setup and i.task_queue_id = v_task_queue.task_queue_id
-                     order by i.hand_id desc limit 1) h
-              left join lateral (
-                   select a.place, j.job_id, j.address
-                     from unnest(h.addresses, h.entry_ids) with ordinality a (address, entry_id, place)
-                    cross join lateral (
-                           select i.job_id, i.ctid as address from taskqueue.job i
-                            where i.setup = p_setup and i.ctid = a.address and i.entry_id = a.entry_id
-                              for update skip locked) j
-                    limit 1) c on true;
-            if v_card.job_id is not null then
-              delete from taskqueue.job j
-               where j.setup = p_setup and j.ctid = v_card.address and j.job_id = v_card.job_id
-                 and not exists (select from taskqueue.new_changes(p_setup, v_task_queue.task_queue_id,
-                                                                   v_card.known_to, v_card.in_flight))
-                 and not exists (select from taskqueue.hand n
-                                  where n.setup = p_setup and n.task_queue_id = v_task_queue.task_queue_id
-                                    and n.hand_id > v_card.hand_id)
-              returning j.* into v_job;
-              exit when v_job.job_id is not null;
-            end if;
-            exit when not taskqueue.renew_hand(p_setup, v_task_queue.task_queue_id, coalesce(v_card.hand_id, 0),
-                                               v_known.ten_first, v_known.policy, v_seed);
-          end loop;
-          if v_job.job_id is null then
-            select t.* into v_job
-              from taskqueue.draw_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
-                                      v_known.policy, v_seed # 4) t;
-            v_card := null;
-          end if;
+          v_card := taskqueue.take_next(p_setup, v_task_queue.task_queue_id, v_known.ten_first, v_known.policy,
+                                        v_seed # 4);
         end if;
-        if v_job.job_id is null then
+        if v_card.job_id is null then
           perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
           v_passed := v_passed || v_task_queue.task_queue_id;
           continue;
         end if;
         insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
                                      grid_ce, role_name, matched_at, expires_at, brokered)
-        select p_setup, v_job.job_id, v_job.attempts + 1, v_token, v_task_queue.task_queue_id, v_task_queue.definition_id,
-               v_job.user_priority,
+        select p_setup, v_card.job_id, v_card.attempt, v_token, v_task_queue.task_queue_id, v_task_queue.definition_id,
+               v_card.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
                     else taskqueue.first_site(v_offer.sites, v_task_queue.sites, v_task_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1]
                     else taskqueue.first_site(v_offer.grid_ces, v_task_queue.grid_ces, '{}') end,
-               resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
+               resource.caller(), t.now, t.now + v_known.lease_time, v_card.brokered
           from resource.setup_time t where t.setup = p_setup;
-        if v_job.brokered then
-          perform workload.change_status(p_setup, array[v_job.job_id], 'activated', 'sent', 'matched');
-        end if;
         if v_slots <> '[]' then
-          perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
+          perform taskqueue.use_slots(p_setup, v_card.job_id, v_slots);
         end if;
-        if v_card.place * 4 >= v_card.cards * 3 then
-          if v_card.rest > 0 then
-            perform taskqueue.deal_hand(p_setup, v_task_queue.task_queue_id, least(greatest(2 * v_card.drawn, 16), 32),
-                                        v_known.ten_first, v_known.policy,
-                                        uuid_hash_extended(gen_random_uuid(), 0));
-          elsif v_card.place = v_card.cards then
-            perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
-          end if;
-        elsif v_offer.job_id is not null then
-          perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
+        if v_card.brokered or v_card.place * 4 >= v_card.cards * 3 then
+          perform taskqueue.follow_match(p_setup, v_task_queue.task_queue_id, v_card, v_known.ten_first,
+                                         v_known.policy);
         end if;
-        if v_seed & 15 = 0 then
-          perform taskqueue.post_pending(p_setup);
-        end if;
-        job_id := v_job.job_id;
+        job_id := v_card.job_id;
         task_queue_id := v_task_queue.task_queue_id;
         requirements := v_task_queue.requirements;
-        user_priority := v_job.user_priority;
-        attempt := taskqueue.attempt_text(v_job.attempts + 1, v_token);
+        user_priority := v_card.user_priority;
+        attempt := taskqueue.attempt_text(v_card.attempt, v_token);
         return next;
         exit;
       end loop;

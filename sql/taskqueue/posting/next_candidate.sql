@@ -26,7 +26,6 @@ language sql stable rows 1 as $$
                        and (p_offer.platforms is null or cardinality(d.platforms) = 0
                             or d.platforms && p_offer.platforms)
                        and (p_offer.tags is null or d.tags <@ p_offer.tags)
-                       and taskqueue.accepts_owner(d, p_offer)
              end,
          s.site, q.task_queue_id, d
     from (select b.*, 1 + floor(b.remainder / b.upper_bound)::int as position

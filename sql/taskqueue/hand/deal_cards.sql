@@ -1,0 +1,30 @@
+-- HANDS.md, When a hand is dealt: before many jobs are taken together, each of their TaskQueues gets a hand with enough
+-- cards, if it has as many jobs.
+create or replace function taskqueue.deal_cards(p_setup text, p_streams taskqueue.stream[]) returns void
+language plpgsql as $$
+declare
+  v_hand record;
+begin
+  for v_hand in
+    select q.task_queue_id, q.wanted, (q.known).ten_first, (q.known).policy
+      from (select s.task_queue_id, count(*) as wanted, min(s.number) as first, (array_agg(s.known))[1] as known
+              from unnest(p_streams) s
+             where s.task_queue_id is not null
+             group by s.task_queue_id) q
+     cross join lateral (select i.* from taskqueue.hand i
+                          where i.setup = p_setup and i.task_queue_id = q.task_queue_id
+                          order by i.hand_id desc limit 1) h
+     where exists (select from taskqueue.new_changes(p_setup, q.task_queue_id, h.known_to, h.in_flight))
+        or h.rest > 0
+           and q.wanted > (select count(*) from unnest(h.job_ids[:h.cards], h.entry_ids[:h.cards]) c (job_id, entry_id)
+                             join taskqueue.job j on j.setup = p_setup and j.job_id = c.job_id
+                                                 and j.entry_id = c.entry_id)
+     order by q.first
+  loop
+    perform taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), v_hand.ten_first,
+                                v_hand.policy, uuid_hash_extended(gen_random_uuid(), 0));
+  end loop;
+end $$;
+
+comment on function taskqueue.deal_cards(text, taskqueue.stream[]) is
+  'Deals hands to the TaskQueues of streams that have fewer cards than streams, or void ones.';

@@ -1,0 +1,24 @@
+-- HANDS.md, Taking a card: the first card of the hand whose job is there and that nobody has locked. It is locked now,
+-- and taken by taskqueue.take_card, which looks again whether the hand is void.
+create or replace function taskqueue.next_card(p_setup text, p_task_queue_id bigint) returns taskqueue.card
+language sql as $$
+  select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
+         h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
+    from (select i.* from taskqueue.hand i
+           where i.setup = p_setup and i.task_queue_id = p_task_queue_id
+           order by i.hand_id desc limit 1) h
+    left join lateral (
+         select j.*, a.place
+           from (select unnest(h.addresses) as address, unnest(h.entry_ids) as entry_id,
+                        generate_series(1, h.cards) as place) a
+          cross join lateral (
+                 select i.job_id, i.user_priority, i.attempts + 1 as attempt, i.brokered, i.entry_id,
+                        i.ctid as address
+                   from taskqueue.job i
+                  where i.ctid = a.address and i.entry_id = a.entry_id
+                    for update skip locked) j
+          limit 1) c on true
+$$;
+
+comment on function taskqueue.next_card(text, bigint) is
+  'The next card of the hand of a TaskQueue, its job locked; without a job: no card is there to take.';

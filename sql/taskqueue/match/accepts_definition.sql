@@ -1,0 +1,14 @@
+-- All conditions, for a candidate of which taskqueue.match_job does not compare everything itself. It stands in a posting
+-- list of the bucket of the CPUTime that was asked for, so the one of the known description does not count.
+create or replace function taskqueue.accepts_definition(
+  p_setup text, p_definition_id bigint, p_offer taskqueue.offer
+) returns boolean
+language plpgsql stable as $$
+begin
+  p_offer.cpu_time := 9223372036854775807;
+  return (select taskqueue.accepts(d, p_offer) from taskqueue.definition d
+           where d.setup = p_setup and d.definition_id = p_definition_id);
+end $$;
+
+comment on function taskqueue.accepts_definition(text, bigint, taskqueue.offer) is
+  'Whether a definition matches an offer, whatever its CPUTime.';

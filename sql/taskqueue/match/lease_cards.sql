@@ -1,0 +1,55 @@
+-- HANDS.md, Taking a card: the jobs of many cards, which the caller has locked. A hand is looked at again, as in
+-- taskqueue.take_next; the cards of a hand that has become void stay where they are.
+create or replace function taskqueue.lease_cards(p_setup text, p_streams taskqueue.stream[])
+returns setof taskqueue.stream
+language plpgsql as $$
+declare
+  v_taken taskqueue.stream[];
+  v_last record;
+begin
+  with gone as (
+    delete from taskqueue.job j
+     where j.setup = p_setup
+       and j.ctid = any (array(
+         select (s.card).address from unnest(p_streams) s
+          where not exists (select from taskqueue.new_changes(p_setup, s.task_queue_id, (s.card).known_to,
+                                                              (s.card).in_flight))
+            and exists (select from taskqueue.hand h
+                         where h.setup = p_setup and h.task_queue_id = s.task_queue_id
+                           and h.begun_id is not distinct from (s.card).begun_id)))
+    returning j.job_id
+  ), leased as (
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
+                                 grid_ce, role_name, matched_at, expires_at, brokered)
+    select p_setup, g.job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id, (s.card).user_priority,
+           case when cardinality(o.sites) = 1 then o.sites[1]
+                else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
+           case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
+                else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
+           resource.caller(), t.now, t.now + (s.known).lease_time, (s.card).brokered
+      from gone g
+      join unnest(p_streams) s on (s.card).job_id = g.job_id
+     cross join lateral (select ((s.known).offer).sites, ((s.known).offer).grid_ces offset 0) o
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
+      join resource.setup_time t on t.setup = p_setup
+    returning job_id
+  )
+  select array_agg(s order by s.number) into v_taken
+    from leased l join unnest(p_streams) s on (s.card).job_id = l.job_id;
+  for v_last in
+    select distinct on (s.task_queue_id) s.task_queue_id, s.card, (s.known).ten_first, (s.known).policy
+      from unnest(v_taken) s order by s.task_queue_id, (s.card).place desc
+  loop
+    if (v_last.card).place * 4 >= (v_last.card).cards * 3 then
+      v_last.card.brokered := false;
+      perform taskqueue.follow_match(p_setup, v_last.task_queue_id, v_last.card, v_last.ten_first, v_last.policy);
+    end if;
+  end loop;
+  perform workload.change_status(p_setup, b.ids, 'activated', 'sent', 'matched')
+     from (select array_agg((s.card).job_id) as ids from unnest(v_taken) s where (s.card).brokered) b
+    where b.ids is not null;
+  return query select s.* from unnest(v_taken) s;
+end $$;
+
+comment on function taskqueue.lease_cards(text, taskqueue.stream[]) is
+  'Leases the jobs of locked cards; returns the streams that got theirs.';
