@@ -10,10 +10,10 @@ begin
                    where j.setup = p_setup and j.job_id = any (p_job_ids) and j.entry_id = any (p_entry_ids)
                      for update skip locked);
   if v_free <> '{}' then
-    raise exception using errcode = 'PB000';
+    raise exception using errcode = 'UNDO0';
   end if;
   return p_entry_ids;
-exception when sqlstate 'PB000' then
+exception when sqlstate 'UNDO0' then
   return array(select e from unnest(p_entry_ids) e where e <> all (v_free));
 end $$;
 
