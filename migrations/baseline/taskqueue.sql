@@ -236,8 +236,8 @@ alter table taskqueue.job alter column setup set (n_distinct = 1);
 
 -- No foreign key: dealing would lock the TaskQueue's row.
 --: The hand of a TaskQueue: its next jobs, drawn ahead (HANDS.md), and its waiting jobs that are not held, counted by
---: user priority as of the same snapshot. job_count_change has what changed since (taskqueue.job_level). A TaskQueue has
---: one hand; a new one takes the place of the old one in one transaction. Derived from job.
+--: user priority as of the same snapshot. job_count_change has what changed since (taskqueue.job_level). A TaskQueue
+--: has one hand; a new one takes the place of the old one in one transaction. Derived from job.
 create table taskqueue.hand (
   setup           text not null,
   task_queue_id   bigint not null,

@@ -11,5 +11,5 @@ language sql stable rows 3 as $$
 $$;
 
 comment on function taskqueue.new_changes(text, bigint, xid8, xid8[]) is
-  'The changes of the jobs of a TaskQueue that a hand with this snapshot does not count. A hand that there are some for '
-  'is void.';
+  'The changes of the jobs of a TaskQueue that a hand with this snapshot does not count. If there is one, the hand is '
+  'void.';

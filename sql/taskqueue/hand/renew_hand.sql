@@ -32,5 +32,5 @@ begin
 end $$;
 
 comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, bigint) is
-  'Whether there is another hand to look at than p_hand_id: one that somebody dealt meanwhile, or one dealt now. False: '
-  'draw without a hand.';
+  'Whether there is another hand to look at than p_hand_id: one that somebody dealt meanwhile, or one dealt now. '
+  'False: draw without a hand.';
