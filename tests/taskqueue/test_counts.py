@@ -1,4 +1,7 @@
-"""A count is a snapshot plus the changes after it: right whichever transactions are open; nothing needed is removed."""
+"""A count is that of the hand plus the changes after it: right whichever transactions are open; nothing needed goes.
+
+Jobs that a match takes from the hand leave no change; those are tested in test_hands.py, too.
+"""
 
 import itertools
 import random
@@ -40,8 +43,10 @@ def other(connect: Connect) -> Calls:
     return calls
 
 
-def fold(q: Calls) -> None:
-    q.rows("select taskqueue.fold_counts('default', q.task_queue_id) from taskqueue.task_queue q")
+def deal(q: Calls, cards: int = 4) -> list[bool]:
+    """A new hand for each TaskQueue; false: another transaction deals, or this one changed the TaskQueue before."""
+    call = "taskqueue.deal_hand('default', q.task_queue_id, %s, false, 'dirac', q.task_queue_id)"
+    return [dealt for (dealt,) in q.rows(f"select {call} from taskqueue.task_queue q order by q.task_queue_id", cards)]
 
 
 def changes(q: Calls) -> int:
@@ -60,15 +65,8 @@ def clean(q: Calls) -> None:
     raise AssertionError(f"{changes(q)} changes are left")
 
 
-def bases_in_the_end(q: Calls, wanted: int) -> int:
-    """Maintain until so many bases are left; transactions of other tests on the server put it off. Returns how many."""
-    for _ in range(2000):
-        q.maintain()
-        found = int(q.value("select count(*) from taskqueue.job_count"))
-        if found == wanted:
-            break
-        time.sleep(0.01)
-    return found
+def hands(q: Calls) -> int:
+    return int(q.value("select count(*) from taskqueue.hand"))
 
 
 def first_jobs(q: Calls, seeds: int = 300) -> set[int]:
@@ -95,7 +93,7 @@ def busy(q: Calls, ids: range, chance: random.Random) -> None:
         elif done < 0.7:
             q.insert(n, (n + 1) % 11, JobTypes=["A"])
         elif done < 0.75:
-            fold(q)
+            deal(q, chance.choice([0, 2, 16]))
         elif done < 0.9:
             q.maintain()
         if n % 10 == 0:
@@ -123,25 +121,27 @@ def test_counts_follow_whatever_happens(q: Calls) -> None:
     assert waiting(q) == 0
 
 
-def test_the_view_reads_the_newest_base_and_the_changes_after_it(q: Calls) -> None:
-    """The older base and the changes that the newest one includes are there until maintenance removes them."""
+@pytest.mark.parametrize("cards", [0, 4, 16])
+def test_the_view_reads_the_hand_its_jobs_and_the_changes_after_it(q: Calls, cards: int) -> None:
+    """The changes that the hand includes are there until maintenance removes them."""
     counted = "select jobs from taskqueue.task_queue_count"
     q.insert_many(range(1, 6), 3)
     assert q.rows(counted) == [(5,)]
-    fold(q)
-    assert q.rows("select count(*), count(distinct known_to) from taskqueue.job_count") == [(2, 2)]
+    assert deal(q, cards) == [True]
+    assert hands(q) == 1
     assert changes(q) > 0
     assert q.rows(counted) == [(5,)]
     q.insert(6, 4)
     q.take(JobID=1)
     q.take(JobID=2)
     assert q.rows(counted) == [(4,)]
+    assert q.inconsistencies() == []
 
 
 def test_a_queue_whose_only_job_is_held_has_none(q: Calls) -> None:
     queue = q.insert(1)
     q.call("hold", "job", "1")
-    fold(q)
+    deal(q)
     assert q.call("jobs_in", queue) == 0
     assert q.queues() == {}
 
@@ -189,68 +189,82 @@ def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool
 @pytest.mark.parametrize("end", ["commit", "rollback", "savepoint"])
 def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, end: str) -> None:
     q.insert_many(range(100, 120), 3)
-    other.insert(1, 3)
-    fold(other)
-    other.insert(2, 3)
-    other.take(JobID=101)
-    fold(other)
-    q.take(JobID=103)  # a younger transaction, which ends first
-    fold(other)
-    assert other.inconsistencies() == []
-    fold(other)
-    assert other.inconsistencies() == []
-    assert 1 in first_jobs(other)
     if end == "savepoint":
         with other.connection.transaction(force_rollback=True):
             other.insert(3, 3)
-            fold(other)
+            assert deal(other) == [False]
+    assert deal(other) == [True], "what was rolled back does not count"
+    assert other.take()
+    assert deal(other) == [True], "a job of the hand is no change"
+    other.insert(1, 3)
+    assert deal(other) == [False], "a snapshot does not tell its changes apart"
+    other.insert(2, 3)
+    other.take(JobID=1 if end == "savepoint" else 2)
+    q.take(JobID=118)  # a younger transaction, which ends first
+    assert deal(other) == [False]
+    assert other.inconsistencies() == []
+    assert (1 in first_jobs(other)) == (end != "savepoint")
+    if end == "savepoint":
+        with other.connection.transaction(force_rollback=True):
+            other.insert(3, 3)
+            assert deal(other) == [False]
             assert other.inconsistencies() == []
         assert other.inconsistencies() == []
-    q.take(JobID=102)
-    fold(q)
+    q.take(JobID=119)
+    assert deal(q) == [False], "the other transaction deals"
     assert q.inconsistencies() == []
     if end == "rollback":
         other.connection.rollback()
     else:
         other.connection.commit()
     assert q.inconsistencies() == []
-    assert (min(first_jobs(q)) == 1) == (end != "rollback")
+    lowest = q.value("select min(job_id) from taskqueue.job")
+    assert min(first_jobs(q)) == {"commit": 1, "savepoint": 2, "rollback": lowest}[end]
     clean(q)
 
 
-def test_two_who_count_at_the_same_time_are_both_right(q: Calls, other: Calls, connect: Connect) -> None:
-    third = Calls(connect())
+@pytest.mark.parametrize("void", [True, False])
+def test_of_two_who_deal_at_the_same_time_one_deals(q: Calls, other: Calls, connect: Connect, void: bool) -> None:
+    """The other takes what it can, loudly or from the old hand; both are right."""
+    third = Counted(connect())
     third.connection.autocommit = False
     q.insert_many(range(1, 31), 3)
-    other.take(JobID=1)
-    fold(other)
-    third.take(JobID=2)
-    fold(third)
-    q.take(JobID=3)
-    fold(q)
+    if not void:
+        deal(q)
+    assert deal(other) == [True]
+    assert deal(third) == [False]
+    third.take()
+    assert deal(third) == [False]
+    q.take(JobID=30)
+    assert deal(q) == [False]
+    other.take()
+    other.take(JobID=29)
     for done in (third, other):
+        assert done.inconsistencies() == []
         done.connection.commit()
         assert q.inconsistencies() == []
-        q.maintain()
-        assert q.inconsistencies() == []
+    assert deal(q) == [True]
+    q.maintain()
+    assert q.inconsistencies() == []
+    assert q.queues() == {q.queue_of(28): 26}
 
 
 def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, connect: Connect) -> None:
-    """The counter did not see the end of another that has finished since; all others know it."""
+    """The dealer did not see the end of another that has finished since; all others know it."""
     late = Calls(connect())
     late.connection.autocommit = False
     q.insert_many(range(1, 31), 3)
     clean(q)
-    late.take(JobID=1)  # in flight when the other counts
-    other.take(JobID=2)
-    fold(other)
+    late.take(JobID=30)  # in flight when the other deals
+    assert deal(other) == [True]
+    other.take(JobID=29)
     late.connection.commit()
     for _ in range(4):
-        fold(q)
-        q.call("clean_counts")
+        assert deal(q) == [False]
+        q.call("clean_hands")
         q.maintain()
         assert q.inconsistencies() == []
-    assert changes(q) >= 1, "that of job 1"
+    assert changes(q) >= 1, "that of job 30"
     assert other.inconsistencies() == []
     other.connection.commit()
     assert q.inconsistencies() == []
@@ -259,7 +273,7 @@ def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, con
         q.maintain()
         assert q.inconsistencies() == []
     clean(q)
-    assert bases_in_the_end(q, 1) == 1
+    assert hands(q) == 1
 
 
 def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
@@ -311,7 +325,7 @@ def test_a_job_that_is_being_taken_while_it_is_counted(q: Calls, other: Calls, c
         other.take(JobID=n)
     q.take(JobID=20)
     q.maintain()
-    fold(q)
+    deal(q)
     if commit:
         other.connection.commit()
     else:
@@ -322,7 +336,7 @@ def test_a_job_that_is_being_taken_while_it_is_counted(q: Calls, other: Calls, c
 
 
 RESTORED = {
-    "counts": "update taskqueue.job_count set known_to = '9000000000000'",
+    "counts": "update taskqueue.hand set known_to = '9000000000000'",
     "definitions": "update taskqueue.definition set made_in = '9000000000000'",
     "changes": "update taskqueue.job_count_change set made_in = '9000000000000';"
     " update taskqueue.definition set made_in = '9000000000000'",
@@ -347,7 +361,7 @@ def test_a_setup_restored_from_a_dump_is_counted_anew(q: Calls, what: str) -> No
     q.take()
     q.maintain()
     assert q.inconsistencies() == []
-    after = [q.value("select max(known_to)::text::numeric < 9000000000000 from taskqueue.job_count")]
+    after = [q.value("select max(known_to)::text::numeric < 9000000000000 from taskqueue.hand")]
     after += [q.value("select max(made_in)::text::numeric < 9000000000000 from taskqueue.definition")]
     assert after == [True, True]
 
@@ -362,5 +376,5 @@ def test_a_queue_that_goes_takes_its_counts_along(q: Calls, other: Calls) -> Non
     for n in (3, 4, 5):
         q.take(JobID=n)
     clean(q)
-    assert bases_in_the_end(q, 2) == 2
+    assert hands(q) == 2
     assert q.value("select count(*) from taskqueue.task_queue") == 2

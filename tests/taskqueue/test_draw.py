@@ -239,14 +239,15 @@ def test_one_of_the_ten_lowest_ids_at_random(q: Calls) -> None:
 
 
 def test_the_ten_lowest_of_one_queue_when_its_first_choice_is_locked(q: Calls) -> None:
-    """taskqueue.take_job chooses again; jobs of another queue lie between."""
+    """taskqueue.draw_unlocked_job chooses again; jobs of another queue lie between."""
     for n in range(1, 31):
         q.insert(n, 3, JobTypes=[f"T{n % 2}"])
     found = set()
     for seed in range(60):
         with q.connection.transaction(force_rollback=True):
             arguments = (q.queue_of(1), seed)
-            found.add(q.value("select job_id from taskqueue.take_job('default', %s, false, 'dirac', %s)", *arguments))
+            call = "select job_id from taskqueue.draw_unlocked_job('default', %s, false, 'dirac', %s)"
+            found.add(q.value(call, *arguments))
     assert found == set(range(1, 20, 2))
 
 
@@ -366,9 +367,10 @@ def test_a_level_without_a_known_first_job_is_read_from_its_start(two: tuple[Cal
     q.insert(1, 0)
     q.insert(2, 9)
     q.maintain()
-    q.rows("update taskqueue.job_count set first_ids = array_fill(null::bigint, array[11]) returning 1")
+    q.rows("update taskqueue.hand set first_ids = array_fill(null::bigint, array[11]) returning 1")
     holder.connection.autocommit = False
     holder.rows("select from taskqueue.job where user_priority = 9 for update")
+    assert set(first_jobs(q, range(1, 11))) == {1}, "drawn without the hand"
     assert q.take().job_id == 1
 
 

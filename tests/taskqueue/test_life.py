@@ -534,7 +534,7 @@ def test_rebuild_makes_the_derived_structures_anew(q: Calls) -> None:
     q.call("hold", "job", "3")
     before = q.queues(Tag="any")
     q.connection.execute("delete from taskqueue.posting")
-    q.connection.execute("update taskqueue.job_count set jobs = array(select j + 3 from unnest(jobs) j)")
+    q.connection.execute("update taskqueue.hand set jobs = array(select j + 3 from unnest(jobs) j)")
     assert q.inconsistencies() != []
     q.call("rebuild_matching")
     assert q.inconsistencies() == []

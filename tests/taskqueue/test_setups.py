@@ -20,7 +20,7 @@ ALICE = {"OwnerDN": "alice", "OwnerGroup": "users"}
 BOB = {"OwnerDN": "bob", "OwnerGroup": "admins"}
 
 # Tables that hold numbers of transactions.
-NUMBERED = [("job_count", "known_to"), ("definition", "made_in"), ("known_offer", "known_to")]
+NUMBERED = [("hand", "known_to"), ("definition", "made_in"), ("known_offer", "known_to")]
 
 # A fingerprint of what the tables hold of a setup, but for what matching samples and keeps to be fast.
 _HELD = """
