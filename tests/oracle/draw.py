@@ -133,3 +133,70 @@ def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
         return 1.0
     weights = numpy.array(chances) / sum(chances)
     return float(scipy.stats.chisquare(counts, weights * total).pvalue)
+
+
+Counts = tuple[int, ...]  # waiting jobs with user priority 0, 1, ..., 10
+
+
+def user_priorities(counts: Counts, policy: str = "dirac", ten_first: bool = False) -> dict[int, float]:
+    """The probability of each user priority to be drawn: 10 with `ten_first` before all others, 0 after them."""
+    there = {level: n for level, n in enumerate(counts) if n > 0}
+    if ten_first and 10 in there:
+        return {10: 1.0}
+    if set(there) <= {0}:
+        return dict.fromkeys(there, 1.0)
+    there.pop(0, None)
+    if policy == "proportional":
+        total = sum(level * n for level, n in there.items())
+        return {level: level * n / total for level, n in there.items()}
+    # the integral of win_levels, of a polynomial: exact with half as many points as its degree
+    top = max(there)
+    points, weights = numpy.polynomial.legendre.leggauss(sum(there.values()) // 2 + 1)
+    x = (points + 1) / 2
+    rest = {level: (1 - level / top * x) ** n for level, n in there.items()}
+
+    def chance(level: int) -> float:
+        others = numpy.prod([rest[other] for other in there if other != level] or [numpy.ones_like(x)], axis=0)
+        one_less = (1 - level / top * x) ** (there[level] - 1)
+        return float(numpy.sum(weights / 2 * there[level] * level / top * one_less * others))
+
+    return {level: chance(level) for level in there}
+
+
+def without(counts: Counts, level: int) -> Counts:
+    """The counts when a job with this user priority has been taken."""
+    return (*counts[:level], counts[level] - 1, *counts[level + 1 :])
+
+
+def in_order(
+    counts: Counts, number: int, policy: str = "dirac", ten_first: bool = False
+) -> dict[tuple[int, ...], float]:
+    """The joint law of the user priorities of the first jobs, each drawn over what the ones before left."""
+    found: dict[tuple[int, ...], float] = {(): 1.0}
+    for _ in range(number):
+        longer = {}
+        for before, chance in found.items():
+            left = counts
+            for level in before:
+                left = without(left, level)
+            for level, then in user_priorities(left, policy, ten_first).items():
+                longer[*before, level] = chance * then
+        found = longer
+    return found
+
+
+def at_place(counts: Counts, place: int, policy: str = "dirac", ten_first: bool = False) -> dict[int, float]:
+    """The law of the user priority of the job at a place (from 1) of the order, whatever the ones before are."""
+    states = {counts: 1.0}
+    for _ in range(place - 1):
+        after: dict[Counts, float] = {}
+        for left, chance in states.items():
+            for level, then in user_priorities(left, policy, ten_first).items():
+                state = without(left, level)
+                after[state] = after.get(state, 0) + chance * then
+        states = after
+    law: dict[int, float] = {}
+    for left, chance in states.items():
+        for level, then in user_priorities(left, policy, ten_first).items():
+            law[level] = law.get(level, 0) + chance * then
+    return law

@@ -14,19 +14,9 @@ import pytest
 
 from tests.calls import Calls, group
 from tests.oracle.draw import draw
+from tests.taskqueue.hands import Counted, changes, deal
 
 Connect = Callable[..., psycopg.Connection[Any]]
-
-
-class Counted(Calls):
-    """The calls, and what the view for monitoring counts."""
-
-    def inconsistencies(self) -> list[Any]:
-        """What check_matching finds, and TaskQueues of which taskqueue.task_queue_count has another number of jobs."""
-        query = """select 'task_queue_count', n.task_queue_id, n.jobs from taskqueue.task_queue_count n
-                    where n.jobs <> (select count(*) from taskqueue.job j
-                                      where j.task_queue_id = n.task_queue_id and not j.held)"""
-        return super().inconsistencies() + self.rows(query)
 
 
 @pytest.fixture
@@ -41,16 +31,6 @@ def other(connect: Connect) -> Calls:
     calls = Counted(connect())
     calls.connection.autocommit = False
     return calls
-
-
-def deal(q: Calls, cards: int = 4) -> list[bool]:
-    """A new hand for each TaskQueue; false: another transaction deals, or this one changed the TaskQueue before."""
-    call = "taskqueue.deal_hand('default', q.task_queue_id, %s, false, 'dirac', q.task_queue_id)"
-    return [dealt for (dealt,) in q.rows(f"select {call} from taskqueue.task_queue q order by q.task_queue_id", cards)]
-
-
-def changes(q: Calls) -> int:
-    return int(q.value("select count(*) from taskqueue.job_count_change"))
 
 
 def clean(q: Calls) -> None:

@@ -1,0 +1,59 @@
+"""Hands of TaskQueues (HANDS.md) as tests make and read them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.calls import Calls
+
+
+class Counted(Calls):
+    """The calls, and what the view for monitoring counts."""
+
+    def inconsistencies(self) -> list[Any]:
+        """What check_matching finds, and TaskQueues of which taskqueue.task_queue_count has another number of jobs."""
+        query = """select 'task_queue_count', n.task_queue_id, n.jobs from taskqueue.task_queue_count n
+                    where n.jobs <> (select count(*) from taskqueue.job j
+                                      where j.task_queue_id = n.task_queue_id and not j.held)"""
+        return super().inconsistencies() + self.rows(query)
+
+
+@dataclass(frozen=True)
+class Hand:
+    """A row of taskqueue.hand: its cards in their order, and the jobs that were being taken when it was dealt."""
+
+    number: int
+    cards: list[int]
+    carried: list[int]
+    void: bool
+
+
+def hand(q: Calls, task_queue_id: int | None = None) -> Hand:
+    """The hand of a TaskQueue; none is given: of the only one."""
+    query = """
+        select h.hand_id, h.job_ids[:h.cards], h.job_ids[h.cards + 1:],
+               exists (select from taskqueue.new_changes(h.setup, h.task_queue_id, h.known_to, h.in_flight))
+          from taskqueue.hand h
+         where h.setup = %s and h.task_queue_id = coalesce(%s, h.task_queue_id)
+           and h.task_queue_id in (select q.task_queue_id from taskqueue.task_queue q)"""
+    [row] = q.rows(query, q.setup, task_queue_id)
+    return Hand(*row)
+
+
+def deal(q: Calls, cards: int = 4) -> list[bool]:
+    """A new hand for each TaskQueue; false: another transaction deals, or this one changed the TaskQueue before."""
+    call = "taskqueue.deal_hand(q.setup, q.task_queue_id, %s, false, 'dirac', q.task_queue_id)"
+    query = f"select {call} from taskqueue.task_queue q where q.setup = %s order by q.task_queue_id"
+    return [dealt for (dealt,) in q.rows(query, cards, q.setup)]
+
+
+def changes(q: Calls) -> int:
+    """Rows of taskqueue.job_count_change."""
+    return int(q.value("select count(*) from taskqueue.job_count_change where setup = %s", q.setup))
+
+
+def drain(q: Calls) -> list[int]:
+    """Take everything that waits, one job a call."""
+    taken = []
+    while match := q.match():
+        taken.append(match.job_id)
+    return taken
