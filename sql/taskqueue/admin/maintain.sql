@@ -23,7 +23,7 @@ begin
 end $$;
 
 comment on function taskqueue.maintain(text) is
-  'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, folds counts, '
+  'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, deals hands, '
   'removes empty TaskQueues and unused definitions and requests, rolls up the resources seen; for all setups it also '
   'makes and drops history partitions. Returns a row per step with the number of changes. Errors: PB002 (setup not '
   'granted).';
