@@ -256,6 +256,20 @@ def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, con
     assert hands(q) == 1
 
 
+def test_what_a_hand_did_not_see_is_not_removed(q: Calls, other: Calls) -> None:
+    q.insert_many(range(1, 31), 3)
+    other.take(JobID=30)  # in flight when the hand is dealt
+    deal(q)
+    other.connection.commit()
+    q.call("clean_hands")
+    assert changes(q) == 1
+    assert q.inconsistencies() == []
+    deal(q)
+    q.call("clean_hands")
+    assert changes(q) == 0
+    assert q.inconsistencies() == []
+
+
 def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
     q.insert_many(range(1, 41), 3)
     matches = {match.job_id: match for match in (q.take(JobID=n) for n in range(1, 21))}

@@ -297,6 +297,67 @@ def test_the_next_match_gets_the_job_of_one_that_was_rolled_back(q: Counted, oth
     assert q.inconsistencies() == []
 
 
+@pytest.mark.parametrize("ten_first", [True, False])
+def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
+    """A job that comes before all others is inserted, while others are in the hand."""
+    q.settings(ten_first=ten_first)
+    q.insert_many(range(1, 31), 9 if ten_first else 0)
+    deal(q, 16)
+    for n in range(100, 120):
+        for _ in range(n % 6 if n < 110 else 0):
+            q.take()
+        q.insert(n, 10 if ten_first else 1)
+        assert hand(q).void
+        assert q.take().job_id == n
+        assert q.inconsistencies() == []
+        if n % 3 == 0:
+            deal(q, 8)
+
+
+def renewed(q: Calls, seed: int = 1) -> tuple[bool, int]:
+    """Whether a match that finds no card finds another hand then, and how many cards were drawn for the newest hand."""
+    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, h.hand_id, false, 'dirac', %s) from taskqueue.hand h"
+    return q.value(call, seed), q.value("select drawn from taskqueue.hand")
+
+
+def test_when_a_match_deals_a_hand(q: Counted) -> None:
+    """The table of HANDS.md, When a hand is dealt."""
+    q.insert_many(range(1, 100), 3)
+    assert renewed(q) == (True, 16), "it has none"
+    taken(q, 4)
+    q.insert(200)
+    assert renewed(q) == (True, 4), "as many as were taken"
+    taken(q, 3)
+    q.insert(201)
+    assert renewed(q) == (False, 16), "the last quarter of the four dealt 16, of which none was taken"
+    assert hand(q).void
+    assert renewed(q, 32) == (True, 4), "one match in sixteen"
+    assert renewed(q) == (True, 16), "a hand that is used up"
+    deal(q, 200)
+    assert not renewed(q)[0], "nothing is left to draw"
+    newest = hand(q).number
+    q.insert(202)
+    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac', 1) from taskqueue.hand h"
+    assert q.value(call, newest - 1), "somebody dealt meanwhile"
+    assert hand(q).number == newest
+
+
+@pytest.mark.parametrize(("number", "cards"), [(3, 0), (4, 32)])
+def test_maintenance_deals_ahead_where_cards_are_taken(q: Counted, number: int, cards: int) -> None:
+    q.insert_many(range(1, 100), 3)
+    q.maintain()
+    deal(q, 16)
+    taken(q, number)
+    before = hand(q)
+    assert q.maintain()["hands"] == 0
+    assert hand(q) == before, "nothing has changed"
+    q.insert(200)
+    q.maintain()
+    assert len(hand(q).cards) == cards
+    assert changes(q) == 0
+    assert q.inconsistencies() == []
+
+
 def test_a_match_with_a_seed_does_not_use_the_hand(q: Counted) -> None:
     q.insert_many(range(1, 31), 3)
     deal(q, 16)
