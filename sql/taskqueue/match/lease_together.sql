@@ -38,8 +38,8 @@ begin
       end loop;
       v_left := array(select s from unnest(v_left) s where s.number <> all (v_served) order by s.number);
     end if;
-    v_stream := v_left[1];
-    if v_stream is not null then
+    if v_left <> '{}' then
+      v_stream := v_left[1];
       return query
         select v_stream.number, l.*
           from taskqueue.lease_jobs(p_setup, p_resources[v_stream.request], 1, null, array[v_stream]) l;
