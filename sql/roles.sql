@@ -63,8 +63,8 @@ grant select on table
 
 -- taskqueue: a JobAgent's calls
 grant execute on function
-  taskqueue.match_job, taskqueue.match_jobs, taskqueue.report_job, taskqueue.report_jobs, taskqueue.finish_job,
-  taskqueue.finish_jobs, taskqueue.release_job
+  taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.report_job, taskqueue.report_jobs,
+  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job
   to broker_agent, broker_operator;
 
 -- taskqueue: a submitter's calls

@@ -637,6 +637,17 @@ create type taskqueue.stream as (
   card taskqueue.card  --: Job that was taken.
 );
 
+--: A job that a request got (taskqueue.match_many), or why the request is refused.
+create type taskqueue.answer as (
+  request       int,  --: Number of the request, from 1.
+  job_id        bigint,  --: Job; null = refused.
+  task_queue_id bigint,  --: TaskQueue that it was taken from.
+  requirements  jsonb,  --: Its requirements.
+  user_priority int,  --: Its user priority.
+  attempt       text,  --: Its attempt, which later calls about the job present.
+  error         jsonb  --: Refused: {code, message, hint}.
+);
+
 --: Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends
 --: a row in the same transaction; taskqueue.fold_weights reduces the rows. Derived from task_queue.mean_weight.
 create table taskqueue.owner_weight (

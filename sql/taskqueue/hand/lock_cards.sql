@@ -1,5 +1,5 @@
--- HANDS.md, Taking a card: the next cards of many hands, as taskqueue.next_card does for one. The streams of a TaskQueue
--- get its cards in their order.
+-- HANDS.md, Taking a card: the next cards of many hands, as taskqueue.next_card does for one. The streams of a
+-- TaskQueue get its cards in their order.
 create or replace function taskqueue.lock_cards(p_setup text, p_streams taskqueue.stream[]) returns taskqueue.stream[]
 language plpgsql as $$
 begin

@@ -1,7 +1,7 @@
 -- HANDS.md, Taking a card: the first card of the hand whose job is there and that nobody has locked. It is locked now,
--- and taken by taskqueue.take_card, which looks again whether the hand is void.
-create or replace function taskqueue.next_card(p_setup text, p_task_queue_id bigint) returns taskqueue.card
-language sql as $$
+-- and taken when the hand has been looked at again.
+create or replace function taskqueue.next_card(p_setup text, p_task_queue_id bigint) returns setof taskqueue.card
+language sql rows 1 as $$
   select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
          h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
     from (select i.* from taskqueue.hand i

@@ -20,7 +20,8 @@ begin
              case when f.is_accepted then o.task_queue_id end,
              case when f.is_accepted then (o.definition).definition_id end,
              case when o.max_tries is null then 8
-                  else greatest(c.max_tries, least(o.max_tries, case when (c.known).matched_at is null then 32 end)) end,
+                  else greatest(c.max_tries,
+                                least(o.max_tries, case when (c.known).matched_at is null then 32 end)) end,
              c.offer, c.tests, c.policy, c.cpu_buckets, c.sites
         from candidate c
         left join lateral taskqueue.next_candidate(

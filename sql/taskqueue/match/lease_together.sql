@@ -49,4 +49,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_together(text, jsonb[], taskqueue.stream[]) is
-  'Leases a job for each stream; a stream without a row gets none. p_resources: the descriptions, by number of request.';
+  'Leases a job for each stream; a stream without a row gets none. p_resources: the descriptions, by number of '
+  'request.';

@@ -1,90 +1,83 @@
 -- DRAWING.md, Order of the draw: which waiting job does the worker node get that just asked? This is the short way: a
--- known description, its two posting lists in the CPU bucket of its CPUTime, the next card of a hand. What does not end
--- here goes on in taskqueue.lease_jobs, from the TaskQueue and the key that were reached. Long because preparing costs
--- most in each call (DRAWING.md, Cost of a match): a table costs 12 us and an operator or function 1 us before anything
--- is read. So this is one function with few of them. random() is seeded by the token, which an agent cannot choose.
--- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays
--- after they have grown (p99 5.0 ms instead of 1.2 ms at 5,000 matches after a vacuum); one plan for all calls saves
--- a connection its first five planned calls.
+-- known description, its two posting lists in the CPU bucket of its CPUTime (Next candidate), the next card of a hand.
+-- What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue and the key that were reached. random() is
+-- seeded by the token, which an agent cannot choose. The planner's settings: sql/README.md, Hot call. Long because a
+-- call pays for each table (12 us) and each operator (1 us) before it reads anything, so all is in one function.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
-language plpgsql
-rows 1
+language plpgsql rows 1
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_resource jsonb := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
-                                and pg_column_size(p_resource) < 1048576 then p_resource - 'CPUTime' end;
-  v_cpu_time float8;
+  v_cpu_time numeric := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
+                                  and pg_column_size(p_resource) < 1048576
+                             then (p_resource -> 'CPUTime')::numeric end;
+  v_resource jsonb;
   v_known record;
   v_token uuid := gen_random_uuid();
-  v_tries int;
+  v_seeded text;
+  v_tries int := 0;
+  v_exponent float8;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
   v_place float8;
   v_list_id bigint;
   v_class int;
-  v_bound float8;
+  v_bound float8;  -- upper bound of the weight class
   v_position int;
-  v_seeded text;
-  v_exponent float8;
   v_queue record;
   v_card taskqueue.card;
 begin
   perform taskqueue.enter_setup(p_setup);
-  if p_request_id is not null then
+  if p_request_id is not null or (v_cpu_time between 0 and 1e18) is not true then
     return query select * from taskqueue.match_once(p_setup, p_resource, 1, p_request_id);
     return;
-  elsif v_resource is not null and (p_resource -> 'CPUTime')::numeric between 0 and 1e18 then
-    v_cpu_time := (p_resource -> 'CPUTime')::float8;
-    select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time, k.site,
-           k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, w.bucket, k.cpu_buckets[w.bucket] as cpu_time,
-           coalesce(a.total_bound, 0) as bound_1, coalesce(a.total_bound, 0) + coalesce(b.total_bound, 0) as bound,
-           greatest(a.highest_bound, b.highest_bound) as highest,
-           a.list_id as list_1, a.cumulative_bounds as cumulative_1, a.upper_bounds as upper_1,
-           a.weight_classes as classes_1,
-           b.list_id as list_2, b.cumulative_bounds as cumulative_2, b.upper_bounds as upper_2,
-           b.weight_classes as classes_2
-      into v_known
-      from resource.identity i
-      join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
-                                  and k.resource = v_resource and k.owner_group is not distinct from i.owner_group
-                                  and k.owner_dn is not distinct from i.owner_dn
-     cross join lateral (select width_bucket(v_cpu_time, k.cpu_buckets) as bucket offset 0) w
-      left join taskqueue.posting_list a on a.setup = p_setup and a.site = k.site_1
-                                        and a.cpu_time = k.cpu_buckets[w.bucket]::bigint
-      left join taskqueue.posting_list b on b.setup = p_setup and b.site = k.site_2
-                                        and b.cpu_time = k.cpu_buckets[w.bucket]::bigint
-     where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null
-     limit 1;
   end if;
+  v_resource := p_resource - 'CPUTime';
+  select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
+         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, w.*,
+         coalesce(a.total_bound, 0) as bound_1, coalesce(a.total_bound, 0) + coalesce(b.total_bound, 0) as bound,
+         greatest(a.highest_bound, b.highest_bound) as highest,
+         a.list_id as list_1, a.cumulative_bounds as cumulative_1, a.upper_bounds as upper_1,
+         a.weight_classes as classes_1, b.list_id as list_2, b.cumulative_bounds as cumulative_2,
+         b.upper_bounds as upper_2, b.weight_classes as classes_2
+    into v_known
+    from resource.identity i
+    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
+                                and k.resource = v_resource and k.owner_group is not distinct from i.owner_group
+                                and k.owner_dn is not distinct from i.owner_dn
+   cross join lateral (
+          select n.bucket, k.cpu_buckets[n.bucket]::bigint as cpu_time
+            from (select width_bucket(v_cpu_time::float8, k.cpu_buckets) as bucket) n offset 0) w
+    left join taskqueue.posting_list a on (a.setup, a.site, a.cpu_time) = (p_setup, k.site_1, w.cpu_time)
+    left join taskqueue.posting_list b on (b.setup, b.site, b.cpu_time) = (p_setup, k.site_2, w.cpu_time)
+   where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null limit 1;
   if v_known.bound > 0 and v_known.is_plain then
     v_exponent := case when v_known.policy = 'proportional' then 0 else v_known.highest / v_known.bound end;
     v_seeded := setseed(uuid_hash_extended(v_token, 0) / 9223372036854775808.0::float8)::text;
-    for v_try in 1..32 loop
-      v_tries := v_try;
+    while v_tries < 32 loop
+      v_tries := v_tries + 1;
       v_above := v_above * power(random(), v_exponent);
       v_place := random() * v_known.bound;
       if v_place < v_known.bound_1 then
+        v_list_id := v_known.list_1;
         v_class := 1 + width_bucket(v_place, v_known.cumulative_1);
         v_bound := v_known.upper_1[v_class];
         v_position := 1 + floor((v_place - coalesce(v_known.cumulative_1[v_class - 1], 0)) / v_bound);
         v_class := v_known.classes_1[v_class];
-        v_list_id := v_known.list_1;
       else
+        v_list_id := v_known.list_2;
         v_place := v_place - v_known.bound_1;
         v_class := 1 + width_bucket(v_place, v_known.cumulative_2);
         v_bound := v_known.upper_2[v_class];
         v_position := 1 + floor((v_place - coalesce(v_known.cumulative_2[v_class - 1], 0)) / v_bound);
         v_class := v_known.classes_2[v_class];
-        v_list_id := v_known.list_2;
       end if;
       select q.task_queue_id, d.definition_id, d.requirements,
-             random() * v_bound * (v_known.highest - q.priority * (1 - v_above)) < q.priority * v_above * v_known.highest
-             and case when d.demands & v_known.tests = 0
-                      then v_known.site_1 <> all (d.banned_sites)
-                           and (v_known.platforms is null or d.platforms = '{}' or d.platforms && v_known.platforms)
-                           and (v_known.tags is null or d.tags <@ v_known.tags)
-                 end as is_accepted  -- null: all conditions have to be tested
+             random() * v_bound * (v_known.highest - q.priority * (1 - v_above))
+             < q.priority * v_above * v_known.highest
+             and case when d.demands & v_known.tests = 0 then v_known.site_1 <> all (d.banned_sites)
+                      and (v_known.platforms is null or d.platforms = '{}' or d.platforms && v_known.platforms)
+                      and (v_known.tags is null or d.tags <@ v_known.tags) end as is_accepted  -- null: test all
         into v_queue
         from taskqueue.posting p
         join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
@@ -94,7 +87,7 @@ begin
                     and (v_queue.is_accepted is not null
                          or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
       select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
-             h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
+             h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since  -- as taskqueue.next_card
         into v_card
         from (select i.* from taskqueue.hand i
                where i.setup = p_setup and i.task_queue_id = v_queue.task_queue_id
@@ -105,22 +98,17 @@ begin
                             generate_series(1, h.cards) as place) a
               cross join lateral (
                      select i.job_id, i.user_priority, i.attempts + 1 as attempt, i.brokered, i.entry_id,
-                            i.ctid as address
-                       from taskqueue.job i
-                      where i.ctid = a.address and i.entry_id = a.entry_id
+                            i.ctid as address from taskqueue.job i where i.ctid = a.address and i.entry_id = a.entry_id
                         for update skip locked) j
-              limit 1) c
-       where h.since is not null;
-      if v_card.job_id is not null then
-        delete from taskqueue.job j
-         where j.ctid = v_card.address
-           and not exists (select from taskqueue.job_count_change c
-                            where c.setup = p_setup and c.task_queue_id = v_queue.task_queue_id
-                              and c.made_in >= v_card.since)
-           and exists (select from taskqueue.hand h
-                        where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id
-                          and h.hand_id = v_card.hand_id);
-      end if;
+              limit 1) c;
+      delete from taskqueue.job j
+       where j.ctid = v_card.address
+         and not exists (select from taskqueue.job_count_change c
+                          where c.setup = p_setup and c.task_queue_id = v_queue.task_queue_id
+                            and c.made_in >= v_card.since)
+         and exists (select from taskqueue.hand h
+                      where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id
+                        and h.hand_id = v_card.hand_id);
       if not found then
         v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
                                       hashtextextended(v_token::text, 4));
@@ -130,9 +118,8 @@ begin
                                    grid_ce, role_name, matched_at, expires_at, brokered)
       select p_setup, v_card.job_id, v_card.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id,
              v_card.user_priority, v_known.site, v_known.grid_ce, v_known.role_name, t.now, t.now + v_known.lease_time,
-             v_card.brokered
-        from resource.setup_time t where t.setup = p_setup;
-      if v_card.place * 4 >= v_card.cards * 3 or v_card.brokered then
+             v_card.brokered from resource.setup_time t where t.setup = p_setup;
+      if v_card.place * 4 >= v_card.cards * 3 or v_card.brokered then  -- one of the last cards
         perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
       end if;
       if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.02 then

@@ -1,0 +1,10 @@
+-- LEASES.md, Repeated requests: a request with one resource is the call taskqueue.match_jobs.
+create or replace function taskqueue.asked_by(p_request jsonb) returns uuid
+language sql immutable as $$
+  select md5(jsonb_build_array(
+           case jsonb_array_length(p_request -> 'resources') when 1 then p_request -> 'resources' -> 0
+                                                             else p_request -> 'resources' end,
+           coalesce(p_request -> 'n', '1'))::text)::uuid
+$$;
+
+comment on function taskqueue.asked_by(jsonb) is 'What a request asks for, as taskqueue.request.asked.';

@@ -1,0 +1,46 @@
+-- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits, a JobID, or few matching
+-- TaskQueues go one after the other, behind those that are drawn together. A description that is refused is an error of
+-- its request.
+create or replace function taskqueue.lease_wishes(p_setup text, p_requests jsonb, p_open int[], p_wish int)
+returns setof taskqueue.answer
+language plpgsql as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_resources jsonb[] := array(select r -> 'resources' -> p_wish from jsonb_array_elements(p_requests) r);
+  v_numbers int[] := array(select case when jsonb_typeof(r -> 'n') = 'number' then (r ->> 'n')::int else 1 end
+                             from jsonb_array_elements(p_requests) r);
+  v_known taskqueue.known_offer;
+  v_streams taskqueue.stream[] := '{}'::taskqueue.stream[];
+  v_alone int[] := '{}'::int[];
+  v_hint text;
+  v_request int;
+begin
+  foreach v_request in array p_open loop
+    begin
+      v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], v_identity);
+      if (v_known.offer).limited or (v_known.offer).job_id is not null or v_known.matching is not null then
+        v_alone := v_alone || v_request;
+      else
+        for v_number in 1..v_numbers[v_request] loop
+          v_streams := v_streams || taskqueue.new_stream(cardinality(v_streams) + 1, v_request, v_known);
+        end loop;
+      end if;
+    exception when sqlstate 'PB001' then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      return next row(v_request, null, null, null, null, null,
+                      jsonb_build_object('code', sqlstate, 'message', sqlerrm, 'hint', v_hint))::taskqueue.answer;
+    end;
+  end loop;
+  return query
+    select v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
+           null::jsonb
+      from taskqueue.lease_together(p_setup, v_resources, v_streams) l;
+  foreach v_request in array v_alone loop
+    return query
+      select v_request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb
+        from taskqueue.lease_jobs(p_setup, v_resources[v_request], v_numbers[v_request]) l;
+  end loop;
+end $$;
+
+comment on function taskqueue.lease_wishes(text, jsonb, int[], int) is
+  'Leases jobs for the open requests, for the resource of each at place p_wish (from 0).';

@@ -1,0 +1,38 @@
+-- DRAWING.md, Many agents at once: requests of many resources in one transaction, for a service that speaks for them.
+-- Requests for which all can be drawn side by side come first (taskqueue.lease_together), then the others in their
+-- order. A request that got no job for one resource asks for the next one in the next round. A request that is refused
+-- harms no other. The planner's settings are those of taskqueue.match_job.
+create or replace function taskqueue.match_many(p_setup text, p_requests jsonb) returns setof taskqueue.answer
+language plpgsql
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_answers taskqueue.answer[];
+  v_got taskqueue.answer[];
+  v_open int[];
+begin
+  perform taskqueue.enter_setup(p_setup);
+  perform taskqueue.check_requests(p_setup, p_requests);
+  -- those that are refused, or have had their answer before
+  select array_agg(a order by a.request) into v_answers from taskqueue.open_requests(p_setup, p_requests) a;
+  v_answers := coalesce(v_answers, '{}');
+  v_open := array(select n::int from jsonb_array_elements(p_requests) with ordinality e (request, n)
+                   where n <> all (array(select a.request from unnest(v_answers) a)));
+  for v_wish in 0..9 loop
+    exit when v_open = '{}';
+    v_got := array(select a from taskqueue.lease_wishes(p_setup, p_requests, v_open, v_wish) a);
+    v_answers := v_answers || v_got;
+    v_open := array(select o from unnest(v_open) o
+                     where o <> all (array(select g.request from unnest(v_got) g))
+                       and jsonb_array_length(p_requests -> o - 1 -> 'resources') > v_wish + 1);
+  end loop;
+  perform taskqueue.keep_answers(p_setup, p_requests, v_answers);
+  return query select a.* from unnest(v_answers) a order by a.request, a.job_id is null;
+end $$;
+
+comment on function taskqueue.match_many(text, jsonb) is
+  'Leases jobs for up to 1000 requests [{resources, n, request_id}, ...] in one transaction. resources: descriptions '
+  'of the resource in the order of wish, at most 10; the first that yields a job counts. n: how many jobs (default 1; '
+  '1000 in all). request_id: as for taskqueue.match_jobs. A row for each job, and for each request that is refused; a '
+  'request without a row gets nothing now. Errors of the call: PB001 (the list), PB002 (setup not granted). Errors of '
+  'a request, in its row: PB001 (request or description), PB006 (its request id is busy).';
