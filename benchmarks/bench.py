@@ -128,8 +128,9 @@ class Bench:
         return released
 
     def settle(self) -> None:
-        """Background work, done here and not during a run: counts folded, dead rows gone."""
+        """Background work, done here and not during a run: hands dealt, dead rows gone."""
         self.call("select * from taskqueue.maintain()")
+        self.run_file("hands.sql")
         self.call(f"vacuum (analyze) {', '.join(name for (name,) in self.rows(_TABLES))}")
 
     def run_file(self, name: str) -> None:

@@ -15,6 +15,7 @@ from benchmarks.scenarios import (
     held,
     hot,
     insert,
+    many,
     match,
     nothing,
     packing,
@@ -41,6 +42,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     for module in (
         match,
         batch,
+        many,
         insert,
         hot,
         flat,

@@ -15,10 +15,9 @@ begin
                           where i.setup = p_setup and i.task_queue_id = q.task_queue_id
                           order by i.hand_id desc limit 1) h
      where exists (select from taskqueue.new_changes(p_setup, q.task_queue_id, h.known_to, h.in_flight))
-        or h.rest > 0
-           and q.wanted > (select count(*) from unnest(h.job_ids[:h.cards], h.entry_ids[:h.cards]) c (job_id, entry_id)
-                             join taskqueue.job j on j.setup = p_setup and j.job_id = c.job_id
-                                                 and j.entry_id = c.entry_id)
+        or h.rest > 0 and q.wanted > 1
+           and q.wanted > (select count(*) from unnest(h.addresses, h.entry_ids) c (address, entry_id)
+                             join taskqueue.job j on j.ctid = c.address and j.entry_id = c.entry_id)
      order by q.first
   loop
     perform taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), v_hand.ten_first,
