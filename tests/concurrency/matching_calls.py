@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, requirements, resource
 from tests.concurrency.permutations import Scene
 from tests.concurrency.serial import Call, Family, State
 
@@ -74,6 +74,15 @@ def _load_leases(q: Calls, _: Scene) -> Any:
 AGENTS = {
     "match of a group": Call(lambda q, _: q.match(OwnerGroup="alone"), asks=True),
     "match of job 1": Call(lambda q, _: q.match(JobID=1), asks=True),
+    "match of many": Call(
+        lambda q, _: [
+            row[1]
+            for row in q.call_rows(
+                "match_many", Jsonb([{"resources": [resource()], "n": 8}, {"resources": [resource(JobID=1)]}])
+            )
+        ],
+        asks=True,
+    ),
     "match of everything": Call(lambda q, _: q.match_many(20), asks=True),
     "match at the limit": Call(lambda q, _: q.match_many(20, Site="S", JobType="T"), asks=True),
     "report": Call(lambda q, s: q.call_rows("report_job", 5, s.facts["attempt"])),

@@ -19,6 +19,7 @@ EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",
     "taskqueue.match_jobs",
+    "taskqueue.match_many",
     "taskqueue.report_job",
     "taskqueue.report_jobs",
     "taskqueue.finish_job",

@@ -1,5 +1,5 @@
--- HANDS.md, When a hand is dealt: before many jobs are taken together, each of their TaskQueues gets a hand with enough
--- cards, if it has as many jobs.
+-- HANDS.md, When a hand is dealt: before many jobs are taken together, a TaskQueue that was drawn for several of them
+-- gets a hand with enough cards, if it has as many jobs. The others deal when their card is missing.
 create or replace function taskqueue.deal_cards(p_setup text, p_streams taskqueue.stream[]) returns void
 language plpgsql as $$
 declare
@@ -14,10 +14,11 @@ begin
      cross join lateral (select i.* from taskqueue.hand i
                           where i.setup = p_setup and i.task_queue_id = q.task_queue_id
                           order by i.hand_id desc limit 1) h
-     where exists (select from taskqueue.new_changes(p_setup, q.task_queue_id, h.known_to, h.in_flight))
-        or h.rest > 0 and q.wanted > 1
-           and q.wanted > (select count(*) from unnest(h.addresses, h.entry_ids) c (address, entry_id)
-                             join taskqueue.job j on j.ctid = c.address and j.entry_id = c.entry_id)
+     where q.wanted > 1
+       and (exists (select from taskqueue.new_changes(p_setup, q.task_queue_id, h.known_to, h.in_flight))
+            or h.rest > 0
+               and q.wanted > (select count(*) from unnest(h.addresses, h.entry_ids) c (address, entry_id)
+                                 join taskqueue.job j on j.ctid = c.address and j.entry_id = c.entry_id))
      order by q.first
   loop
     perform taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), v_hand.ten_first,
