@@ -48,8 +48,14 @@ begin
    cross join lateral (
           select n.bucket, k.cpu_buckets[n.bucket]::bigint as cpu_time
             from (select width_bucket(v_cpu_time::float8, k.cpu_buckets) as bucket) n offset 0) w
-    left join taskqueue.posting_list a on (a.setup, a.site, a.cpu_time) = (p_setup, k.site_1, w.cpu_time)
-    left join taskqueue.posting_list b on (b.setup, b.site, b.cpu_time) = (p_setup, k.site_2, w.cpu_time)
+    left join lateral (
+         select l.list_id, l.total_bound, l.highest_bound, l.cumulative_bounds, l.upper_bounds, l.weight_classes
+           from taskqueue.posting_list l
+          where l.setup = p_setup and l.site = k.site_1 and l.cpu_time = w.cpu_time offset 0) a on true
+    left join lateral (
+         select l.list_id, l.total_bound, l.highest_bound, l.cumulative_bounds, l.upper_bounds, l.weight_classes
+           from taskqueue.posting_list l
+          where l.setup = p_setup and l.site = k.site_2 and l.cpu_time = w.cpu_time offset 0) b on true
    where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null limit 1;
   if v_known.bound > 0 and v_known.is_plain then
     v_exponent := case when v_known.policy = 'proportional' then 0 else v_known.highest / v_known.bound end;
