@@ -481,7 +481,7 @@ STATEMENTS |= {  # of jobs taken together; three here
     "hands with few cards": Hot(
         "deal_cards",
         r"in (select q\.task_queue_id.*?order by q\.first) loop",
-        {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
+        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2},
         buffers=60,
         sorted=HAND_TABLES,
     ),
