@@ -36,26 +36,20 @@ begin
   select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
          k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, w.*,
          coalesce(a.total_bound, 0) as bound_1, coalesce(a.total_bound, 0) + coalesce(b.total_bound, 0) as bound,
-         greatest(a.highest_bound, b.highest_bound) as highest,
-         a.list_id as list_1, a.cumulative_bounds as cumulative_1, a.upper_bounds as upper_1,
-         a.weight_classes as classes_1, b.list_id as list_2, b.cumulative_bounds as cumulative_2,
-         b.upper_bounds as upper_2, b.weight_classes as classes_2
+         greatest(a.highest_bound, b.highest_bound) as highest, a.list_id as list_1, b.list_id as list_2,
+         a.cumulative_bounds as cumulative_1, a.upper_bounds as upper_1, a.weight_classes as classes_1,
+         b.cumulative_bounds as cumulative_2, b.upper_bounds as upper_2, b.weight_classes as classes_2
     into v_known
     from resource.identity i
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
                                 and k.resource = v_resource and k.owner_group is not distinct from i.owner_group
                                 and k.owner_dn is not distinct from i.owner_dn
-   cross join lateral (
-          select n.bucket, k.cpu_buckets[n.bucket]::bigint as cpu_time
-            from (select width_bucket(v_cpu_time::float8, k.cpu_buckets) as bucket) n offset 0) w
-    left join lateral (
-         select l.list_id, l.total_bound, l.highest_bound, l.cumulative_bounds, l.upper_bounds, l.weight_classes
-           from taskqueue.posting_list l
-          where l.setup = p_setup and l.site = k.site_1 and l.cpu_time = w.cpu_time offset 0) a on true
-    left join lateral (
-         select l.list_id, l.total_bound, l.highest_bound, l.cumulative_bounds, l.upper_bounds, l.weight_classes
-           from taskqueue.posting_list l
-          where l.setup = p_setup and l.site = k.site_2 and l.cpu_time = w.cpu_time offset 0) b on true
+   cross join lateral (select n.bucket, k.cpu_buckets[n.bucket]::bigint as cpu_time
+                         from (select width_bucket(v_cpu_time::float8, k.cpu_buckets) as bucket) n offset 0) w
+    left join lateral (select l.* from taskqueue.posting_list l  -- fenced, else all lists of the setup may be joined
+                        where (l.setup, l.site, l.cpu_time) = (p_setup, k.site_1, w.cpu_time) offset 0) a on true
+    left join lateral (select l.* from taskqueue.posting_list l
+                        where (l.setup, l.site, l.cpu_time) = (p_setup, k.site_2, w.cpu_time) offset 0) b on true
    where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null limit 1;
   if v_known.bound > 0 and v_known.is_plain then
     v_exponent := case when v_known.policy = 'proportional' then 0 else v_known.highest / v_known.bound end;
