@@ -22,10 +22,13 @@ JOBS = 40
 SECONDS = 4.0
 
 
-@pytest.fixture
-def q(connect: Connect) -> Counted:
-    """Autocommit, in a database of the test's own."""
-    return Counted(connect())
+@pytest.fixture(params=["short", "general"])
+def q(request: pytest.FixtureRequest, connect: Connect) -> Counted:
+    """Autocommit, in a database of the test's own. The short way of a match is that of a caller with an identity."""
+    calls = Counted(connect())
+    if request.param == "short":
+        calls.rows("select resource.set_identity(%s, resource.caller())", calls.setup)
+    return calls
 
 
 @pytest.fixture

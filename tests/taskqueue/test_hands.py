@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Match, requirements
 from tests.oracle.draw import Counts, at_place, chi_square, in_order, user_priorities, without
-from tests.taskqueue.hands import Counted, changes, deal, drain, hand
+from tests.taskqueue.hands import Counted, changes, deal, drain, hand, know
 
 Connect = Callable[..., psycopg.Connection[Any]]
 DEALS = 850
@@ -25,10 +25,13 @@ GENEROUS = 1e-7
 POLICIES = pytest.mark.parametrize("policy", ["dirac", "proportional"])
 
 
-@pytest.fixture
-def q(connect: Connect) -> Counted:
-    """Autocommit, in a database of the test's own."""
-    return Counted(connect())
+@pytest.fixture(params=["short", "general"])
+def q(request: pytest.FixtureRequest, connect: Connect) -> Counted:
+    """Autocommit, in a database of the test's own. The short way of a match is that of a caller with an identity."""
+    calls = Counted(connect())
+    if request.param == "short":
+        calls.rows("select resource.set_identity(%s, resource.caller())", calls.setup)
+    return calls
 
 
 @pytest.fixture
@@ -312,6 +315,26 @@ def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
         assert q.inconsistencies() == []
         if n % 3 == 0:
             deal(q, 8)
+
+
+@pytest.mark.parametrize("since", ["of the snapshot", "too long ago"])
+def test_a_void_hand_is_not_used_by_an_agent_that_is_known(q: Counted, since: str) -> None:
+    """Nor where a transaction that began long ago makes the look at its snapshot longer (taskqueue.hand.since)."""
+    q.settings(ten_first=True)
+    q.insert_many(range(1, 31), 5)
+    know(q)
+    for n in range(100, 110):
+        deal(q, 16)
+        assert hand(q).cards
+        if since == "too long ago":
+            q.connection.execute("update taskqueue.hand set since = null")
+        if n % 2:
+            q.insert(n, 10)
+            assert q.take().job_id == n
+        else:
+            first = hand(q).cards[0]
+            assert q.take().job_id == first
+        assert q.inconsistencies() == []
 
 
 def renewed(q: Calls, seed: int = 1) -> tuple[bool, int]:

@@ -102,7 +102,7 @@ begin
                         for update skip locked) j
               limit 1) c;
       delete from taskqueue.job j
-       where j.ctid = v_card.address
+       where j.ctid = v_card.address and v_card.since is not null
          and not exists (select from taskqueue.job_count_change c
                           where c.setup = p_setup and c.task_queue_id = v_queue.task_queue_id
                             and c.made_in >= v_card.since)
