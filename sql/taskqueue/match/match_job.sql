@@ -1,5 +1,5 @@
 -- DRAWING.md, Order of the draw: which waiting job does the worker node get that just asked? This is the short way: a
--- known description, its two posting lists in the CPU bucket of its CPUTime (Next candidate), the next card of a hand.
+-- known description, its two posting lists in the highest CPU bucket (Next candidate), the next card of a hand.
 -- What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue and the key that were reached. The token,
 -- which an agent cannot choose, seeds random(). The planner's settings: sql/README.md, Planner settings. Long because a
 -- call pays for each table (12 us) and each operator (1 us) before it reads anything, so all is in one function.
@@ -34,22 +34,15 @@ begin
   end if;
   v_resource := p_resource - 'CPUTime';
   select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
-         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, w.*,
-         coalesce(a.total_bound, 0) as bound_1, coalesce(a.total_bound, 0) + coalesce(b.total_bound, 0) as bound,
-         greatest(a.highest_bound, b.highest_bound) as highest, a.list_id as list_1, b.list_id as list_2,
-         a.cumulative_bounds as cumulative_1, a.upper_bounds as upper_1, a.weight_classes as classes_1,
-         b.cumulative_bounds as cumulative_2, b.upper_bounds as upper_2, b.weight_classes as classes_2
+         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, w.cpu_time, l.*
     into v_known
     from resource.identity i
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
                                 and k.resource = v_resource and k.owner_group is not distinct from i.owner_group
                                 and k.owner_dn is not distinct from i.owner_dn
-   cross join lateral (select n.bucket, k.cpu_buckets[n.bucket]::bigint as cpu_time
-                         from (select width_bucket(v_cpu_time::float8, k.cpu_buckets) as bucket) n offset 0) w
-    left join lateral (select l.* from taskqueue.posting_list l  -- fenced, else all lists of the setup may be joined
-                        where (l.setup, l.site, l.cpu_time) = (p_setup, k.site_1, w.cpu_time) offset 0) a on true
-    left join lateral (select l.* from taskqueue.posting_list l
-                        where (l.setup, l.site, l.cpu_time) = (p_setup, k.site_2, w.cpu_time) offset 0) b on true
+   cross join lateral (
+          select k.cpu_buckets[width_bucket(v_cpu_time::float8, k.cpu_buckets)]::bigint as cpu_time offset 0) w
+   cross join lateral taskqueue.highest_lists(p_setup, k.site_1, k.site_2, w.cpu_time) l
    where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null limit 1;
   if v_known.bound > 0 and v_known.is_plain then
     v_exponent := case when v_known.policy = 'proportional' then 0 else v_known.highest / v_known.bound end;
@@ -135,7 +128,8 @@ begin
     end loop;
     return query
       select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-        row(1, 1, null, v_token, uuid_hash_extended(v_token, 5), v_known.bucket, v_tries,
+        row(1, 1, null, v_token, uuid_hash_extended(v_token, 5),
+            width_bucket(v_known.list_bucket::float8, v_known.cpu_buckets), v_tries,
             case when v_known.policy = 'proportional' then 0 else (1 - v_above) / v_known.highest end,
             case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
             null, null)::taskqueue.stream]);

@@ -14,7 +14,11 @@ begin
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_batch(p_setup, p_resource, p_limit) m;
+    if p_limit = 1 and p_request_id is not null then
+      select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.match_job(p_setup, p_resource) m;
+    else
+      select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_batch(p_setup, p_resource, p_limit) m;
+    end if;
     if v_answer is null then
       return;
     end if;
