@@ -624,8 +624,7 @@ create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
 --: A job that is asked for, with a random stream of its own, and the progress of its draws.
 create type taskqueue.stream as (
   number int,  --: Number of the job among those asked for together, from 1.
-  request int,  --: Number of the request that asks for it.
-  known taskqueue.known_offer,  --: Description of the resource.
+  request int,  --: Number of the request that asks for it, and of the description of its resource.
   token uuid,  --: Token of the attempt.
   seed bigint,  --: Seed of its draws.
   bucket_index int,  --: Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.

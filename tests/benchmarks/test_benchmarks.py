@@ -282,7 +282,8 @@ def test_readme_explains_each_scenario() -> None:
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
-        "match batch insert hot flat held churn space fair nothing peer brokerage tasks analysis transitions packing"
+        "match batch many insert hot flat held churn space fair nothing peer brokerage tasks analysis transitions "
+        "packing"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

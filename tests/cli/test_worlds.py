@@ -282,7 +282,7 @@ def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection, command: str) 
 
 def test_maintain(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
-    assert cli("maintain", "--json").json["counts"] > 0
+    assert cli("maintain", "--json").json["hands"] > 0
     assert "empty TaskQueues" in cli("maintain", "--setup", "default").out
 
 

@@ -24,7 +24,7 @@ begin
                        where i.ctid = a.address and i.entry_id = a.entry_id
                          for update skip locked) j
                limit q.wanted) c)
-    select row(s.number, s.request, s.known, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
+    select row(s.number, s.request, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
                s.definition_id, s.turn, d.card)::taskqueue.stream
       from drawn d
       join (select u.*, row_number() over (partition by u.task_queue_id order by u.number) as place

@@ -1,19 +1,20 @@
 -- DRAWING.md, Guarantees of the draw: the TaskQueues of many jobs, drawn side by side, each stream with draws of its
 -- own. A stream ends with a TaskQueue, or where its candidates are exhausted in a bucket, or all buckets are.
-create or replace function taskqueue.draw_together(p_setup text, p_streams taskqueue.stream[])
-returns taskqueue.stream[]
+create or replace function taskqueue.draw_together(
+  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
+) returns taskqueue.stream[]
 language plpgsql as $$
 begin
   return (
     with recursive candidate as (
-      select s.number, s.request, s.known, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
-             s.definition_id, 8 as max_tries, (s.known).offer, (s.known).tests, (s.known).policy,
-             (s.known).cpu_buckets,
-             case when ((s.known).offer).sites is null then array['']
-                  else ((s.known).offer).sites || '*'::text end as sites
+      select s.number, s.request, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
+             s.definition_id, 8 as max_tries, k.offer, k.tests, k.policy, k.cpu_buckets, k.matched_at,
+             case when (k.offer).sites is null then array['']
+                  else (k.offer).sites || '*'::text end as sites
         from unnest(p_streams) s
+        join unnest(p_known) with ordinality k on k.ordinality = s.request
       union all
-      select c.number, c.request, c.known, c.token, c.seed,
+      select c.number, c.request, c.token, c.seed,
              case when o.max_tries is null then c.bucket_index - 1 else c.bucket_index end,
              case when o.max_tries is null then 0 else c.tries + 1 end,
              case when o.max_tries is null then 0 else o.key end,
@@ -21,8 +22,8 @@ begin
              case when f.is_accepted then (o.definition).definition_id end,
              case when o.max_tries is null then 8
                   else greatest(c.max_tries,
-                                least(o.max_tries, case when (c.known).matched_at is null then 32 end)) end,
-             c.offer, c.tests, c.policy, c.cpu_buckets, c.sites
+                                least(o.max_tries, case when c.matched_at is null then 32 end)) end,
+             c.offer, c.tests, c.policy, c.cpu_buckets, c.matched_at, c.sites
         from candidate c
         left join lateral taskqueue.next_candidate(
                     p_setup, c.sites, c.cpu_buckets[c.bucket_index]::bigint, c.last_key, c.policy,
@@ -36,10 +37,11 @@ begin
                                                                        (o.definition).banned_sites))) as is_accepted
              offset 0) f
        where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
-    select array_agg(row(c.number, c.request, c.known, c.token, c.seed, c.bucket_index, c.tries, c.last_key,
+    select array_agg(row(c.number, c.request, c.token, c.seed, c.bucket_index, c.tries, c.last_key,
                          c.task_queue_id, c.definition_id, null, null)::taskqueue.stream order by c.number)
       from candidate c where c.task_queue_id is not null or c.bucket_index = 0 or c.tries >= c.max_tries);
 end $$;
 
-comment on function taskqueue.draw_together(text, taskqueue.stream[]) is
-  'Draws a TaskQueue for each stream that has none; streams that find none keep where they ended.';
+comment on function taskqueue.draw_together(text, taskqueue.known_offer[], taskqueue.stream[]) is
+  'Draws a TaskQueue for each stream that has none; streams that find none keep where they ended. p_known: the '
+  'descriptions, by number of request.';

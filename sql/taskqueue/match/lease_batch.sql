@@ -12,7 +12,7 @@ begin
     if (v_known.offer).limited is not true and (v_known.offer).job_id is null and v_known.matching is null then
       return query
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
-          from taskqueue.lease_together(p_setup, array[p_resource], array(
+          from taskqueue.lease_together(p_setup, array[p_resource], array[v_known], array(
                  select taskqueue.new_stream(n, 1, v_known) from generate_series(1, p_limit) n)) l;
       perform taskqueue.note_known(p_setup, p_resource, found);
       return;

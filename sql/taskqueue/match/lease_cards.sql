@@ -1,7 +1,8 @@
 -- HANDS.md, Taking a card: the jobs of many cards, which the caller has locked. A hand is looked at again, as in
 -- taskqueue.take_next; the cards of a hand that has become void stay where they are.
-create or replace function taskqueue.lease_cards(p_setup text, p_streams taskqueue.stream[])
-returns setof taskqueue.stream
+create or replace function taskqueue.lease_cards(
+  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
+) returns setof taskqueue.stream
 language plpgsql as $$
 declare
   v_taken taskqueue.stream[];
@@ -26,10 +27,11 @@ begin
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
            case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
                 else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-           resource.caller(), t.now, t.now + (s.known).lease_time, (s.card).brokered
+           resource.caller(), t.now, t.now + o.lease_time, (s.card).brokered
       from gone g
       join unnest(p_streams) s on (s.card).job_id = g.job_id
-     cross join lateral (select ((s.known).offer).sites, ((s.known).offer).grid_ces offset 0) o
+     cross join lateral (select (k.offer).sites, (k.offer).grid_ces, k.lease_time
+                            from (select (p_known[s.request]).*) k offset 0) o
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
       join resource.setup_time t on t.setup = p_setup
     returning job_id
@@ -37,12 +39,13 @@ begin
   select array_agg(s order by s.number) into v_taken
     from leased l join unnest(p_streams) s on (s.card).job_id = l.job_id;
   for v_last in
-    select distinct on (s.task_queue_id) s.task_queue_id, s.card, (s.known).ten_first, (s.known).policy
+    select distinct on (s.task_queue_id) s.task_queue_id, s.card
       from unnest(v_taken) s order by s.task_queue_id, (s.card).place desc
   loop
     if (v_last.card).place * 4 >= (v_last.card).cards * 3 then
       v_last.card.brokered := false;
-      perform taskqueue.follow_match(p_setup, v_last.task_queue_id, v_last.card, v_last.ten_first, v_last.policy);
+      perform taskqueue.follow_match(p_setup, v_last.task_queue_id, v_last.card,
+                                     (p_known[p_streams[1].request]).ten_first, (p_known[p_streams[1].request]).policy);
     end if;
   end loop;
   perform workload.change_status(p_setup, b.ids, 'activated', 'sent', 'matched')
@@ -51,5 +54,6 @@ begin
   return query select s.* from unnest(v_taken) s;
 end $$;
 
-comment on function taskqueue.lease_cards(text, taskqueue.stream[]) is
-  'Leases the jobs of locked cards; returns the streams that got theirs.';
+comment on function taskqueue.lease_cards(text, taskqueue.known_offer[], taskqueue.stream[]) is
+  'Leases the jobs of locked cards; returns the streams that got theirs. p_known: the descriptions, by number of '
+  'request.';

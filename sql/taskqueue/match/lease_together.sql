@@ -3,11 +3,11 @@
 -- TaskQueue first; the streams that drew the same one take its cards in their order. The first stream that gets none
 -- depends on what the ones before it left: taskqueue.lease_jobs serves it alone, and the others go on behind it.
 create or replace function taskqueue.lease_together(
-  p_setup text, p_resources jsonb[], p_streams taskqueue.stream[]
+  p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
 ) returns table (number int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql as $$
 declare
-  v_left taskqueue.stream[] := taskqueue.draw_together(p_setup, p_streams);
+  v_left taskqueue.stream[] := taskqueue.draw_together(p_setup, p_known, p_streams);
   v_some taskqueue.stream[];
   v_stop int;
   v_served int[];
@@ -20,12 +20,12 @@ begin
                                                  where o.task_queue_id is null), 2147483647));
     v_served := '{}';
     if cardinality(v_some) > 1 then
-      perform taskqueue.deal_cards(p_setup, v_some);
+      perform taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some);
       v_some := taskqueue.lock_cards(p_setup, v_some);
       v_stop := coalesce((select min(s.number) from unnest(v_left) s
                            where s.number <> all (array(select l.number from unnest(v_some) l))), 2147483647);
       v_some := array(select s from unnest(v_some) s where s.number < v_stop);
-      for v_stream in select l.* from taskqueue.lease_cards(p_setup, v_some) l order by l.number loop
+      for v_stream in select l.* from taskqueue.lease_cards(p_setup, p_known, v_some) l order by l.number loop
         v_served := v_served || v_stream.number;
         number := v_stream.number;
         job_id := (v_stream.card).job_id;
@@ -48,6 +48,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_together(text, jsonb[], taskqueue.stream[]) is
-  'Leases a job for each stream; a stream without a row gets none. p_resources: the descriptions, by number of '
-  'request.';
+comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[]) is
+  'Leases a job for each stream; a stream without a row gets none. p_resources, p_known: the descriptions, by number '
+  'of request.';

@@ -10,6 +10,8 @@ declare
   v_numbers int[] := array(select case when jsonb_typeof(r -> 'n') = 'number' then (r ->> 'n')::int else 1 end
                              from jsonb_array_elements(p_requests) r);
   v_known taskqueue.known_offer;
+  -- one a request, so that its number is the subscript
+  v_all taskqueue.known_offer[] := array(select null::taskqueue.known_offer from jsonb_array_elements(p_requests));
   v_streams taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_alone int[] := '{}'::int[];
   v_hint text;
@@ -21,6 +23,7 @@ begin
       if (v_known.offer).limited or (v_known.offer).job_id is not null or v_known.matching is not null then
         v_alone := v_alone || v_request;
       else
+        v_all[v_request] := v_known;
         for v_number in 1..v_numbers[v_request] loop
           v_streams := v_streams || taskqueue.new_stream(cardinality(v_streams) + 1, v_request, v_known);
         end loop;
@@ -34,7 +37,7 @@ begin
   return query
     select v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
            null::jsonb
-      from taskqueue.lease_together(p_setup, v_resources, v_streams) l;
+      from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams) l;
   foreach v_request in array v_alone loop
     return query
       select v_request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb

@@ -128,7 +128,7 @@ begin
     end loop;
     return query
       select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-        row(1, 1, null, v_token, uuid_hash_extended(v_token, 5),
+        row(1, 1, v_token, uuid_hash_extended(v_token, 5),
             width_bucket(v_known.list_bucket::float8, v_known.cpu_buckets), v_tries,
             case when v_known.policy = 'proportional' then 0 else (1 - v_above) / v_known.highest end,
             case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
