@@ -632,7 +632,6 @@ create type taskqueue.stream as (
   last_key float8,  --: Key of the last candidate.
   task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null = none yet.
   definition_id bigint,  --: Definition of that TaskQueue.
-  turn bigint,  --: Order among the streams that drew the same TaskQueue, from 1.
   card taskqueue.card  --: Job that was taken.
 );
 

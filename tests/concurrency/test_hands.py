@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from tests.calls import Calls, requirements
 from tests.concurrency.racing import run_together
 from tests.oracle.draw import chi_square, in_order
-from tests.taskqueue.hands import Counted, deal, drain, hand
+from tests.taskqueue.hands import Counted, counted, deal, drain, hand
 
 Connect = Callable[..., psycopg.Connection[Any]]
 GENEROUS = 1e-7
@@ -25,26 +25,19 @@ SECONDS = 4.0
 @pytest.fixture(params=["short", "general"])
 def q(request: pytest.FixtureRequest, connect: Connect) -> Counted:
     """Autocommit, in a database of the test's own. The short way of a match is that of a caller with an identity."""
-    calls = Counted(connect())
-    if request.param == "short":
-        calls.rows("select resource.set_identity(%s, resource.caller())", calls.setup)
-    return calls
+    return counted(connect, known=request.param == "short")
 
 
 @pytest.fixture
 def other(connect: Connect) -> Counted:
     """Another connection, in transactions."""
-    calls = Counted(connect())
-    calls.connection.autocommit = False
-    return calls
+    return counted(connect, autocommit=False)
 
 
 @pytest.fixture
 def third(connect: Connect) -> Counted:
     """One more, in transactions."""
-    calls = Counted(connect())
-    calls.connection.autocommit = False
-    return calls
+    return counted(connect, autocommit=False)
 
 
 @pytest.mark.drawn

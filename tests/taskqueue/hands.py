@@ -1,7 +1,10 @@
 """Hands of TaskQueues (HANDS.md) as tests make and read them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import psycopg
 
 from tests.calls import Calls
 
@@ -57,6 +60,17 @@ def drain(q: Calls) -> list[int]:
     while match := q.match():
         taken.append(match.job_id)
     return taken
+
+
+def counted(
+    connect: Callable[..., psycopg.Connection[Any]], *, known: bool = False, autocommit: bool = True
+) -> Counted:
+    """Calls over a connection of their own; `known`: of a caller with an identity, who takes the short way."""
+    calls = Counted(connect())
+    if known:
+        calls.rows("select resource.set_identity(%s, resource.caller())", calls.setup)
+    calls.connection.autocommit = autocommit
+    return calls
 
 
 def know(q: Calls) -> None:

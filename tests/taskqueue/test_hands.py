@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Match, requirements
 from tests.oracle.draw import Counts, at_place, chi_square, in_order, user_priorities, without
-from tests.taskqueue.hands import Counted, changes, deal, drain, hand, know
+from tests.taskqueue.hands import Counted, changes, counted, deal, drain, hand, know
 
 Connect = Callable[..., psycopg.Connection[Any]]
 DEALS = 850
@@ -28,18 +28,13 @@ POLICIES = pytest.mark.parametrize("policy", ["dirac", "proportional"])
 @pytest.fixture(params=["short", "general"])
 def q(request: pytest.FixtureRequest, connect: Connect) -> Counted:
     """Autocommit, in a database of the test's own. The short way of a match is that of a caller with an identity."""
-    calls = Counted(connect())
-    if request.param == "short":
-        calls.rows("select resource.set_identity(%s, resource.caller())", calls.setup)
-    return calls
+    return counted(connect, known=request.param == "short")
 
 
 @pytest.fixture
 def other(connect: Connect) -> Counted:
     """Another connection, in transactions."""
-    calls = Counted(connect())
-    calls.connection.autocommit = False
-    return calls
+    return counted(connect, autocommit=False)
 
 
 def counts_of(levels: dict[int, int]) -> Counts:
@@ -617,3 +612,21 @@ def test_matching_goes_on_when_hands_are_made_anew(q: Counted, how: str) -> None
     gone += drain(q)
     assert sorted(gone) == sorted(there)
     assert q.inconsistencies() == []
+
+
+def test_an_agent_that_is_known_is_noted_again_by_one_match_in_fifty(q: Counted) -> None:
+    """Of 600 matches some do, but for one run in 100,000; not each of them."""
+    q.insert_many(range(1, 701), 3)
+    know(q)
+    q.take()
+    long_ago = "update taskqueue.known_offer set seen_at = now() - interval '1 hour' where seen_at < now()"
+    q.connection.execute(long_ago)
+    q.connection.execute("truncate taskqueue.resource_seen")
+    noted = 0
+    for _ in range(600):
+        q.take()
+        if q.rows("select from taskqueue.resource_seen"):
+            noted += 1
+            q.connection.execute(long_ago)
+            q.connection.execute("truncate taskqueue.resource_seen")
+    assert 0 < noted < 60

@@ -93,6 +93,9 @@ BAD: list[tuple[Any, str]] = [
     ({"resources": [resource()], "m": 1}, "unknown key m"),
     ({"resources": [resource()], "n": 0}, "n is 0"),
     ({"resources": [resource()], "n": "x"}, 'n is "x"'),
+    ({"resources": [resource()], "n": "5"}, 'n is "5"'),
+    ({"resources": [resource()], "n": None}, "n is null"),
+    ({"resources": [resource()], "n": 1.5}, "n is 1.5"),
     ({"resources": [resource()], "request_id": "x"}, 'request_id is "x"'),
     ({"resources": [{"CPUTime": -1}]}, "CPUTime is -1"),
     ({"resources": [{}]}, "CPUTime is missing"),
@@ -125,6 +128,15 @@ def test_a_job_that_is_asked_for(q: Calls) -> None:
     q.insert_many(range(1, 6))
     assert ask(q, wish(JobID=4), wish(JobID=4), wish(JobID=2)) == {1: [4], 3: [2]}
     assert q.inconsistencies() == []
+
+
+def test_the_resources_that_asked_are_noted(q: Calls) -> None:
+    """taskqueue.explain_job compares a job with them."""
+    q.insert_many(range(1, 4), Sites=["A"])
+    q.insert(9, Sites=["C"])
+    ask(q, wish(Site="A"), wish(Site="B"), wish(JobID=9))
+    seen = q.rows("select resource ->> 'Site', matched from taskqueue.resource_seen order by 1")
+    assert seen == [("A", True), ("B", False), (None, True)]
 
 
 def test_limits_are_exact_over_the_requests_of_a_call(q: Calls) -> None:

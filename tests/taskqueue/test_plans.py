@@ -98,7 +98,7 @@ HAND = f"from taskqueue.hand h where h.task_queue_id = {BIG} order by h.hand_id 
 def streams(task_queue_id: str, number: int = 3) -> str:
     """Jobs asked for together, by agents of the big site."""
     bucket = "width_bucket(400000, k.cpu_buckets)"
-    stream = f"row(n, 1, gen_random_uuid(), n, {bucket}, 0, 0, {task_queue_id}, 1, n, null)::taskqueue.stream"
+    stream = f"row(n, 1, gen_random_uuid(), n, {bucket}, 0, 0, {task_queue_id}, 1, null)::taskqueue.stream"
     known = f"""taskqueue.known_offer k where k.resource = '{'{"Site": "BIG"}'}'"""
     return f"select array_agg({stream}) from generate_series(1, {number}) n, {known}"
 

@@ -25,7 +25,7 @@ begin
                          for update skip locked) j
                limit q.wanted) c)
     select row(s.number, s.request, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
-               s.definition_id, s.turn, d.card)::taskqueue.stream
+               s.definition_id, d.card)::taskqueue.stream
       from drawn d
       join (select u.*, row_number() over (partition by u.task_queue_id order by u.number) as place
               from unnest(p_streams) u) s on s.task_queue_id = d.task_queue_id and s.place = d.turn);

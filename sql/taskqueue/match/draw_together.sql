@@ -38,7 +38,7 @@ begin
              offset 0) f
        where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
     select array_agg(row(c.number, c.request, c.token, c.seed, c.bucket_index, c.tries, c.last_key,
-                         c.task_queue_id, c.definition_id, null, null)::taskqueue.stream order by c.number)
+                         c.task_queue_id, c.definition_id, null)::taskqueue.stream order by c.number)
       from candidate c where c.task_queue_id is not null or c.bucket_index = 0 or c.tries >= c.max_tries);
 end $$;
 

@@ -14,7 +14,9 @@ begin
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
           from taskqueue.lease_together(p_setup, array[p_resource], array[v_known], array(
                  select taskqueue.new_stream(n, 1, v_known) from generate_series(1, p_limit) n)) l;
-      perform taskqueue.note_known(p_setup, p_resource, found);
+      if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found) then
+        perform taskqueue.note_resource(p_setup, p_resource, v_known, found);
+      end if;
       return;
     end if;
   end if;

@@ -1,4 +1,5 @@
--- DRAWING.md, Order of the draw: jobs for a resource, one after the other, each with its own draws. CPU buckets go from
+-- DRAWING.md, Order of the draw: the general way, for whatever taskqueue.match_job and taskqueue.lease_together do not
+-- finish: jobs for a resource, one after the other, each with its own draws. CPU buckets go from
 -- the highest down, TaskQueues in drawn order, user priorities in drawn order, then one of the first ten jobs. Empty
 -- and locked candidates are passed over; the others keep their keys, so the distribution over the rest stays right.
 -- TaskQueues are drawn one by one (taskqueue.next_candidate), not sorted, so that a match costs the same whatever their
@@ -8,9 +9,8 @@
 -- resource that matches nothing gets its answer at once. Tried and slower: a sorted key per TaskQueue (0.5 us each);
 -- conditions before the sort (1.7 us per TaskQueue); order statistics per weight class (0.9 us per class); eight
 -- candidates at a time by a window function (39 us, against 22 us a candidate, of which 1.4 are needed); one statement
--- for everything (its 45 plan nodes take 100 us more to prepare). Long because preparing costs most in each call: a
--- statement takes 1 us and 2 to 3 us per table, an expression of PL/pgSQL 1 us per transaction. So it is one function
--- with few of both.
+-- for everything (its 45 plan nodes take 100 us more to prepare). Long because limits, a JobID, few matching TaskQueues
+-- and the rest of a bucket are steps of one loop over the candidates.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)

@@ -7,13 +7,14 @@ language plpgsql as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_resources jsonb[] := array(select r -> 'resources' -> p_wish from jsonb_array_elements(p_requests) r);
-  v_numbers int[] := array(select case when jsonb_typeof(r -> 'n') = 'number' then (r ->> 'n')::int else 1 end
+  v_numbers int[] := array(select case when r ->> 'n' ~ '^[0-9]{1,4}$' then (r ->> 'n')::int else 1 end
                              from jsonb_array_elements(p_requests) r);
   v_known taskqueue.known_offer;
   -- one a request, so that its number is the subscript
   v_all taskqueue.known_offer[] := array(select null::taskqueue.known_offer from jsonb_array_elements(p_requests));
   v_streams taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_alone int[] := '{}'::int[];
+  v_got taskqueue.answer[];
   v_hint text;
   v_request int;
 begin
@@ -34,10 +35,16 @@ begin
                       jsonb_build_object('code', sqlstate, 'message', sqlerrm, 'hint', v_hint))::taskqueue.answer;
     end;
   end loop;
-  return query
-    select v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
-           null::jsonb
-      from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams) l;
+  v_got := array(
+    select row(v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
+               null)::taskqueue.answer
+      from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams) l);
+  perform taskqueue.note_resource(p_setup, v_resources[k.ordinality], v_all[k.ordinality], g.is_matched)
+     from unnest(v_all) with ordinality k
+    cross join lateral (select exists (select from unnest(v_got) a where a.request = k.ordinality) as is_matched) g
+    where k.digest is not null
+      and taskqueue.shall_note_resource(v_all[k.ordinality], (k.offer).cpu_time, g.is_matched);
+  return query select a.* from unnest(v_got) a;
   foreach v_request in array v_alone loop
     return query
       select v_request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb

@@ -132,8 +132,10 @@ begin
             width_bucket(v_known.list_bucket::float8, v_known.cpu_buckets), v_tries,
             case when v_known.policy = 'proportional' then 0 else (1 - v_above) / v_known.highest end,
             case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-            null, null)::taskqueue.stream]);
-    perform taskqueue.note_known(p_setup, p_resource, found);
+            null)::taskqueue.stream]);
+    if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.1 then
+      perform taskqueue.note_known(p_setup, p_resource, found);
+    end if;
     return;
   end if;
   return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1);

@@ -6,7 +6,7 @@ declare
   v_token uuid := gen_random_uuid();
 begin
   return row(p_number, p_request, v_token, uuid_hash_extended(v_token, 0),
-             width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets), 0, 0, null, null, null,
+             width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets), 0, 0, null, null,
              null)::taskqueue.stream;
 end $$;
 

@@ -14,7 +14,8 @@ language sql immutable as $$
                         coalesce(left((p_request -> 'resources')::text, 100), 'missing'))
             when jsonb_array_length(p_request -> 'resources') not between 1 and 10
             then format('resources has %s elements, not 1 to 10', jsonb_array_length(p_request -> 'resources')) end),
-      (case when p_request ? 'n' and p_request ->> 'n' !~ '^[1-9][0-9]{0,3}$'
+      (case when p_request ? 'n' and (jsonb_typeof(p_request -> 'n') <> 'number'
+                                      or p_request ->> 'n' !~ '^([1-9][0-9]{0,2}|1000)$')
             then format('n is %s, which is not within 1..1000', left((p_request -> 'n')::text, 100)) end),
       (case when coalesce(p_request ->> 'request_id', '') !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$'
             then format('request_id is %s, not a UUID', left((p_request -> 'request_id')::text, 100)) end)) f (message)
