@@ -13,15 +13,23 @@ from tests.calls import Calls
 
 
 def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str = "agent") -> None:
-    """Run the works at once, each in a thread with a connection of its own; the first error of any is raised."""
+    """Run the works at once, each in a thread with a connection of its own; the first error of any is raised.
+
+    An error ends the connections of all: who waits for what the failed one had to do would wait for ever.
+    """
     errors: list[BaseException] = []
+    backends: list[int] = []
 
     def run(work: Callable[[Calls], None]) -> None:
         try:
             with psycopg.connect(dsn, autocommit=True, application_name=name) as connection:
-                work(Calls(connection))
+                backends.append(connection.info.backend_pid)
+                if not errors:
+                    work(Calls(connection))
         except BaseException as error:
             errors.append(error)
+            with psycopg.connect(dsn, autocommit=True) as connection:
+                connection.execute("select pg_terminate_backend(pid) from unnest(%s::int[]) pid", [backends])
 
     threads = [threading.Thread(target=run, args=[work]) for work in works]
     for thread in threads:
