@@ -14,16 +14,11 @@ declare
                              then (p_resource -> 'CPUTime')::numeric end;
   v_resource jsonb;
   v_known record;
-  v_token uuid := gen_random_uuid();
-  v_seeded text;
   v_tries int := 0;
-  v_exponent float8;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
   v_place float8;
-  v_list_id bigint;
-  v_class int;
+  v_class int;  -- number of the weight class in its list; negative: in the second list
   v_bound float8;  -- upper bound of the weight class
-  v_position int;
   v_queue record;
   v_card taskqueue.card;
 begin
@@ -34,7 +29,9 @@ begin
   end if;
   v_resource := p_resource - 'CPUTime';
   select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
-         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, w.cpu_time, l.*
+         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, k.matching, k.known_to, k.in_flight,
+         w.cpu_time, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8),
+         case when k.policy = 'proportional' then 0 else l.highest / l.bound end as exponent, l.*
     into v_known
     from resource.identity i
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
@@ -42,43 +39,45 @@ begin
                                 and k.owner_dn is not distinct from i.owner_dn
    cross join lateral (
           select k.cpu_buckets[width_bucket(v_cpu_time::float8, k.cpu_buckets)]::bigint as cpu_time offset 0) w
-   cross join lateral taskqueue.highest_lists(p_setup, k.site_1, k.site_2, w.cpu_time) l
-   where i.setup = p_setup and i.role_name = resource.caller() and k.matching is null limit 1;
-  if v_known.bound > 0 and v_known.is_plain then
-    v_exponent := case when v_known.policy = 'proportional' then 0 else v_known.highest / v_known.bound end;
-    v_seeded := setseed(uuid_hash_extended(v_token, 0) / 9223372036854775808.0::float8)::text;
+   cross join lateral taskqueue.highest_lists(
+          case when k.matching is null then p_setup end, k.site_1, k.site_2, w.cpu_time) l
+   cross join lateral (select gen_random_uuid() as token offset 0) t
+   where i.setup = p_setup and i.role_name = resource.caller() limit 1;
+  if v_known.is_plain and (v_known.bound > 0 or v_known.matching is not null) then
     while v_tries < 32 loop
       v_tries := v_tries + 1;
-      v_above := v_above * power(random(), v_exponent);
-      v_place := random() * v_known.bound;
-      if v_place < v_known.bound_1 then
-        v_list_id := v_known.list_1;
-        v_class := 1 + width_bucket(v_place, v_known.cumulative_1);
-        v_bound := v_known.upper_1[v_class];
-        v_position := 1 + floor((v_place - coalesce(v_known.cumulative_1[v_class - 1], 0)) / v_bound);
-        v_class := v_known.classes_1[v_class];
+      if v_known.matching is not null then
+        select q.* into v_queue
+          from taskqueue.draw_of_few(p_setup, v_known.matching, v_known.known_to, v_known.in_flight, v_known.cpu_time,
+                                     v_known.policy, uuid_hash_extended(v_known.token, 5) # 8) q;
+        exit when v_queue.task_queue_id is null;
       else
-        v_list_id := v_known.list_2;
-        v_place := v_place - v_known.bound_1;
-        v_class := 1 + width_bucket(v_place, v_known.cumulative_2);
-        v_bound := v_known.upper_2[v_class];
-        v_position := 1 + floor((v_place - coalesce(v_known.cumulative_2[v_class - 1], 0)) / v_bound);
-        v_class := v_known.classes_2[v_class];
+        v_above := v_above * power(random(), v_known.exponent);
+        v_place := random() * v_known.bound;
+        v_class := case when v_place < v_known.bound_1 then 1 + width_bucket(v_place, v_known.cumulative_1)
+                        else -1 - width_bucket(v_place - v_known.bound_1, v_known.cumulative_2) end;
+        v_bound := case when v_class > 0 then v_known.upper_1[v_class] else v_known.upper_2[-v_class] end;
+        select q.task_queue_id, d.definition_id, d.requirements,
+               random() * v_bound * (v_known.highest - q.priority * (1 - v_above))
+               < q.priority * v_above * v_known.highest
+               and case when d.demands & v_known.tests = 0 then v_known.site_1 <> all (d.banned_sites)
+                        and (v_known.platforms is null or d.platforms = '{}' or d.platforms && v_known.platforms)
+                        and (v_known.tags is null or d.tags <@ v_known.tags) end as is_accepted  -- null: test all
+          into v_queue
+          from taskqueue.posting p
+          join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
+          join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
+         where p.setup = p_setup
+           and p.list_id = case when v_class > 0 then v_known.list_1 else v_known.list_2 end
+           and p.weight_class = case when v_class > 0 then v_known.classes_1[v_class]
+                                     else v_known.classes_2[-v_class] end
+           and p.position = 1 + floor(case when v_class > 0 then v_place - coalesce(v_known.cumulative_1[v_class - 1], 0)
+                                           else v_place - v_known.bound_1
+                                                - coalesce(v_known.cumulative_2[-v_class - 1], 0) end / v_bound)::int;
+        continue when v_queue.is_accepted is not true
+                      and (v_queue.is_accepted is not null or v_queue.task_queue_id is null
+                           or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
       end if;
-      select q.task_queue_id, d.definition_id, d.requirements,
-             random() * v_bound * (v_known.highest - q.priority * (1 - v_above))
-             < q.priority * v_above * v_known.highest
-             and case when d.demands & v_known.tests = 0 then v_known.site_1 <> all (d.banned_sites)
-                      and (v_known.platforms is null or d.platforms = '{}' or d.platforms && v_known.platforms)
-                      and (v_known.tags is null or d.tags <@ v_known.tags) end as is_accepted  -- null: test all
-        into v_queue
-        from taskqueue.posting p
-        join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
-        join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-       where p.setup = p_setup and p.list_id = v_list_id and p.weight_class = v_class and p.position = v_position;
-      continue when v_queue.task_queue_id is null or v_queue.is_accepted is not true
-                    and (v_queue.is_accepted is not null
-                         or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
       select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
              h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since  -- as taskqueue.next_card
         into v_card
@@ -104,35 +103,35 @@ begin
                         and h.hand_id = v_card.hand_id);
       if not found then
         v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
-                                      hashtextextended(v_token::text, 4));
+                                      hashtextextended(v_known.token::text, 4));
         exit when v_card.job_id is null;
       end if;
-      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
-                                   grid_ce, role_name, matched_at, expires_at, brokered)
-      select p_setup, v_card.job_id, v_card.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id,
-             v_card.user_priority, v_known.site, v_known.grid_ce, v_known.role_name, t.now, t.now + v_known.lease_time,
-             v_card.brokered from resource.setup_time t where t.setup = p_setup;
+      insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
+                                        site, grid_ce, role_name, matched_at, expires_at, brokered)
+      select p_setup, v_card.job_id, v_card.attempt, v_known.token, v_queue.task_queue_id, v_queue.definition_id,
+             v_card.user_priority, v_known.site, v_known.grid_ce, v_known.role_name, t.now,
+             t.now + v_known.lease_time, v_card.brokered from resource.setup_time t where t.setup = p_setup
+      returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
+                l.attempt || '-' || replace(l.token::text, '-', '')
+           into job_id, task_queue_id, requirements, user_priority, attempt;
       if v_card.place * 4 >= v_card.cards * 3 or v_card.brokered then  -- one of the last cards
         perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
       end if;
       if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.02 then
         perform taskqueue.note_known(p_setup, p_resource, true);
       end if;
-      job_id := v_card.job_id;
-      task_queue_id := v_queue.task_queue_id;
-      requirements := v_queue.requirements;
-      user_priority := v_card.user_priority;
-      attempt := v_card.attempt || '-' || replace(v_token::text, '-', '');
       return next;
       return;
     end loop;
-    return query
-      select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-        row(1, 1, v_token, uuid_hash_extended(v_token, 5),
-            width_bucket(v_known.list_bucket::float8, v_known.cpu_buckets), v_tries,
-            case when v_known.policy = 'proportional' then 0 else (1 - v_above) / v_known.highest end,
-            case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-            null)::taskqueue.stream]);
+    if v_known.matching is null or v_queue.is_accepted is not null then
+      return query
+        select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
+          row(1, 1, v_known.token, uuid_hash_extended(v_known.token, 5),
+              width_bucket(coalesce(v_known.list_bucket, v_known.cpu_time)::float8, v_known.cpu_buckets), v_tries,
+              case when v_known.exponent > 0 then (1 - v_above) / v_known.highest else 0 end,
+              case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
+              null)::taskqueue.stream]);
+    end if;
     if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.1 then
       perform taskqueue.note_known(p_setup, p_resource, found);
     end if;
