@@ -320,9 +320,12 @@ create table taskqueue.lease (
   expires_at    timestamptz not null,  --: When the lease expires unless the agent reports.
   kill_reason   text,  --: Not null: the agent gets kill as the answer to its next report, with this reason.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
+  request_id    uuid,  --: Request id of its match, chosen by the client; null = none, or of a call for several jobs.
+  asked         bigint,  --: Hash of the resource description that was given with the request id.
   primary key (setup, job_id)
 );
 create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
+create index lease_request on taskqueue.lease (setup, request_id) where request_id is not null;
 alter table taskqueue.lease alter column setup set (n_distinct = 1);
 
 --: Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.
@@ -457,13 +460,14 @@ create table taskqueue.share_correction (
   primary key (setup, owner_group, owner_dn)
 );
 
---: Answers of calls with a request id, kept for ten minutes: the same call repeated gets the same answer.
+--: Answers of calls with a request id, kept for ten minutes: the same call repeated gets the same answer. The answer of
+--: a match of one job is its lease (lease.request_id), and is written here when the lease ends sooner.
 create table taskqueue.request (
   setup      text not null,
   role_name  text not null,  --: Database role that asked.
   request_id uuid not null,  --: Chosen by the client.
   call       text not null,  --: Function called.
-  asked      uuid not null,  --: md5 of the arguments.
+  asked      bigint not null,  --: Hash of the arguments.
   answer     jsonb not null,  --: Its answer.
   made_at    timestamptz not null,  --: When.
   primary key (setup, role_name, request_id)

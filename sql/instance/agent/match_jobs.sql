@@ -5,13 +5,13 @@ create or replace function instance.match_jobs(
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
-  v_identity resource.identity := resource.identify(p_setup);
-  v_asked uuid;
+  v_asked bigint;
   v_answer jsonb;
 begin
+  perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'description_size', 'resource description',
                                    taskqueue.json_size(p_resource));
-  v_asked := md5(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare)::text)::uuid;
+  v_asked := jsonb_hash_extended(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare), 0);
   perform resource.require_known_setup(p_setup);
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception 'limit is %, not within 1..1000', coalesce(p_limit::text, 'null')
@@ -23,19 +23,16 @@ begin
             hint = 'The cores and the memory of the instance are known; give what else it offers, '
                    'such as Platform, or {}.';
   end if;
-  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'instance.match_jobs', v_asked);
+  v_answer := taskqueue.answer_given(p_setup, p_request_id, 'instance.match_jobs', v_asked);
   if v_answer is null then
     select jsonb_agg(to_jsonb(t))
       into v_answer
       from instance.take_jobs(p_setup, p_instance_id, p_limit, p_resource, coalesce(p_spare, false)) t;
     if v_answer is not null then
-      perform taskqueue.keep_answer(v_identity, p_request_id, 'instance.match_jobs', v_asked, v_answer);
+      perform taskqueue.keep_answer(p_setup, p_request_id, 'instance.match_jobs', v_asked, v_answer);
     end if;
   end if;
-  return query
-  select *
-    from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb,
-                                          user_priority int, attempt text);
+  return query select * from taskqueue.jobs_of_answer(v_answer);
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is

@@ -1,29 +1,37 @@
 -- LEASES.md, Repeated requests: the same call repeated within ten minutes gives the same answer, so a lost answer
 -- costs nothing. A lock on the request id makes a repetition wait while the first call still runs, and no other call.
-create or replace function taskqueue.answer_given(
-  p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid
-) returns jsonb
+-- Leases and kept answers are read in one statement, since an answer moves from one to the other when a lease ends.
+create or replace function taskqueue.answer_given(p_setup text, p_request_id uuid, p_call text, p_asked bigint)
+returns jsonb
 language plpgsql as $$
 declare
-  v_request taskqueue.request;
+  v_given record;
 begin
   if p_request_id is null then
     return null;
   end if;
-  perform pg_advisory_xact_lock(hashtextextended(p_identity.setup || p_identity.role_name || p_request_id, 1));
-  select r.* into v_request from taskqueue.request r
-   where r.setup = p_identity.setup and r.role_name = p_identity.role_name and r.request_id = p_request_id
-     and r.made_at > resource.clock(p_identity.setup) - interval '10 minutes';
+  perform pg_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || p_request_id, 1));
+  select a.* into v_given
+    from (select r.call, r.asked, r.answer, r.made_at
+            from taskqueue.request r
+           where r.setup = p_setup and r.role_name = resource.caller() and r.request_id = p_request_id
+           union all
+          select 'match_jobs', l.asked, taskqueue.answer_of_lease(l), l.matched_at
+            from taskqueue.lease l
+           where l.setup = p_setup and l.role_name = resource.caller() and l.request_id = p_request_id) a
+   where a.made_at > resource.clock(p_setup) - interval '10 minutes'
+   order by a.made_at desc limit 1;
   if not found then
     return null;
   end if;
-  if v_request.call <> p_call or v_request.asked is distinct from p_asked then
-    raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_request.call
+  perform resource.identify(p_setup);
+  if v_given.call <> p_call or v_given.asked is distinct from p_asked then
+    raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_given.call
       using errcode = 'PB001', hint = 'Use a new request id for each call, and the same one only to repeat a call.';
   end if;
-  return v_request.answer;
+  return v_given.answer;
 end $$;
 
-comment on function taskqueue.answer_given(resource.identity, uuid, text, uuid) is
-  'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for '
-  'another call).';
+comment on function taskqueue.answer_given(text, uuid, text, bigint) is
+  'The answer that the caller got within ten minutes for a request id; null = none, or no request id. Errors: PB001 '
+  '(the id was used for another call), PB002 (setup not granted any more).';

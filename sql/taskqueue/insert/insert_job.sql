@@ -8,7 +8,7 @@ as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_requirements jsonb;
-  v_asked uuid;
+  v_asked bigint;
   v_answer jsonb;
   v_made bigint[];
 begin
@@ -17,11 +17,11 @@ begin
                                      taskqueue.json_size(p_requirements));
   end if;
   if p_request_id is not null then
-    v_asked := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+    v_asked := jsonb_hash_extended(jsonb_build_array(p_job_id, p_requirements, p_user_priority), 0);
   end if;
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
-  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
+  v_answer := taskqueue.answer_given(p_setup, p_request_id, 'insert_job', v_asked);
   if v_answer is not null then
     return v_answer::bigint;
   end if;
@@ -44,7 +44,7 @@ begin
     end;
   end loop;
   perform taskqueue.open_task_queues(p_setup, v_made);
-  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
+  perform taskqueue.keep_answer(p_setup, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;
 

@@ -6,18 +6,18 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
-  v_asked uuid;
+  v_asked bigint;
   v_answer jsonb;
   v_count bigint;
   v_made bigint[];
 begin
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
   if p_request_id is not null then
-    v_asked := md5(p_jobs::text)::uuid;
+    v_asked := jsonb_hash_extended(p_jobs, 0);
   end if;
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
-  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_jobs', v_asked);
+  v_answer := taskqueue.answer_given(p_setup, p_request_id, 'insert_jobs', v_asked);
   if v_answer is not null then
     return v_answer::bigint;
   end if;
@@ -37,7 +37,7 @@ begin
     end;
   end loop;
   perform taskqueue.open_task_queues(p_setup, v_made);
-  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
+  perform taskqueue.keep_answer(p_setup, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;
 

@@ -23,6 +23,9 @@ begin
   loop
     perform workload.change_status(p_setup, v_group.ids, v_group.status, 'activated', p_why);
   end loop;
+  if exists (select from unnest(p_leases) l where l.request_id is not null) then
+    perform taskqueue.keep_leased_answers(p_leases);
+  end if;
   delete from taskqueue.lease l
    where l.setup = p_setup and l.job_id = any (array(select n.job_id from unnest(p_leases) n));
   for v_group in

@@ -2,10 +2,8 @@
 create or replace function taskqueue.keep_answers(p_setup text, p_requests jsonb, p_answers taskqueue.answer[])
 returns void
 language plpgsql as $$
-declare
-  v_identity resource.identity := resource.identify(p_setup);
 begin
-  perform taskqueue.keep_answer(v_identity, (r.request ->> 'request_id')::uuid, 'match_jobs',
+  perform taskqueue.keep_answer(p_setup, (r.request ->> 'request_id')::uuid, 'match_jobs',
                                 taskqueue.asked_by(r.request), a.jobs)
      from jsonb_array_elements(p_requests) with ordinality r (request, n)
      join (select i.request, jsonb_agg(to_jsonb(i) - '{request,error}'::text[]) as jobs

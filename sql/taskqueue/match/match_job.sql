@@ -12,6 +12,8 @@ declare
   v_cpu_time numeric := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
+  v_asked bigint := case when p_request_id is not null then jsonb_hash_extended(p_resource, 1) end;
+  v_answer jsonb;
   v_resource jsonb;
   v_known record;
   v_tries int := 0;
@@ -23,11 +25,13 @@ declare
   v_card taskqueue.card;
 begin
   perform taskqueue.enter_setup(p_setup);
-  if p_request_id is not null or (v_cpu_time between 0 and 1e18) is not true then
-    return query select * from taskqueue.match_once(p_setup, p_resource, 1, p_request_id);
+  v_answer := case when p_request_id is not null
+                   then taskqueue.answer_given(p_setup, p_request_id, 'match_jobs', v_asked) end;
+  if v_answer is not null then
+    return query select * from taskqueue.jobs_of_answer(v_answer);
     return;
   end if;
-  v_resource := p_resource - 'CPUTime';
+  v_resource := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
   select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
          k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, k.matching, k.known_to, k.in_flight,
          w.cpu_time, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8),
@@ -107,10 +111,11 @@ begin
         exit when v_card.job_id is null;
       end if;
       insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
-                                        site, grid_ce, role_name, matched_at, expires_at, brokered)
+                                        site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
       select p_setup, v_card.job_id, v_card.attempt, v_known.token, v_queue.task_queue_id, v_queue.definition_id,
              v_card.user_priority, v_known.site, v_known.grid_ce, v_known.role_name, t.now,
-             t.now + v_known.lease_time, v_card.brokered from resource.setup_time t where t.setup = p_setup
+             t.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked
+        from resource.setup_time t where t.setup = p_setup
       returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                 l.attempt || '-' || replace(l.token::text, '-', '')
            into job_id, task_queue_id, requirements, user_priority, attempt;
@@ -130,14 +135,14 @@ begin
               width_bucket(coalesce(v_known.list_bucket, v_known.cpu_time)::float8, v_known.cpu_buckets), v_tries,
               case when v_known.exponent > 0 then (1 - v_above) / v_known.highest else 0 end,
               case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-              null)::taskqueue.stream]);
+              null)::taskqueue.stream], p_request_id);
     end if;
     if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.1 then
       perform taskqueue.note_known(p_setup, p_resource, found);
     end if;
     return;
   end if;
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, p_request_id => p_request_id);
 end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is

@@ -3,12 +3,12 @@
 create or replace function taskqueue.open_requests(p_setup text, p_requests jsonb) returns setof taskqueue.answer
 language plpgsql as $$
 declare
-  v_identity resource.identity := resource.identify(p_setup);
   v_request record;
   v_answer taskqueue.answer;
   v_last uuid;
   v_id uuid;
 begin
+  perform resource.identify(p_setup);
   for v_request in
     select e.n::int as n, e.request, taskqueue.request_fault(e.request) as fault
       from jsonb_array_elements(p_requests) with ordinality e (request, n)
@@ -22,16 +22,15 @@ begin
                                            'hint', 'Use a new request id for each request.');
     elsif v_id is not null then
       v_last := v_id;
-      if not pg_try_advisory_xact_lock(hashtextextended(p_setup || v_identity.role_name || v_id, 1)) then
+      if not pg_try_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || v_id, 1)) then
         v_answer.error := jsonb_build_object('code', 'PB006', 'message', format('request id %s is busy', v_id),
                                              'hint', 'The first call with it still runs. Ask again.');
       else
         begin
           return query
             select v_request.n, a.job_id, a.task_queue_id, a.requirements, a.user_priority, a.attempt, null::jsonb
-              from jsonb_to_recordset(taskqueue.answer_given(v_identity, v_id, 'match_jobs',
-                                                             taskqueue.asked_by(v_request.request)))
-                   as a (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+              from taskqueue.jobs_of_answer(taskqueue.answer_given(p_setup, v_id, 'match_jobs',
+                                                                   taskqueue.asked_by(v_request.request))) a;
         exception when sqlstate 'PB001' then
           v_answer.error := jsonb_build_object('code', 'PB001', 'message', sqlerrm,
                                                'hint', 'Use a new request id for each request.');
