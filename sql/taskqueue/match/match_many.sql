@@ -9,6 +9,7 @@ as $$
 declare
   v_answers taskqueue.answer[];
   v_got taskqueue.answer[];
+  v_new taskqueue.answer[] := '{}'::taskqueue.answer[];
   v_open int[];
 begin
   perform taskqueue.enter_setup(p_setup);
@@ -21,13 +22,13 @@ begin
   for v_wish in 0..9 loop
     exit when v_open = '{}';
     v_got := array(select a from taskqueue.lease_wishes(p_setup, p_requests, v_open, v_wish) a);
-    v_answers := v_answers || v_got;
+    v_new := v_new || v_got;
     v_open := array(select o from unnest(v_open) o
                      where o <> all (array(select g.request from unnest(v_got) g))
                        and jsonb_array_length(p_requests -> o - 1 -> 'resources') > v_wish + 1);
   end loop;
-  perform taskqueue.keep_answers(p_setup, p_requests, v_answers);
-  return query select a.* from unnest(v_answers) a order by a.request, a.job_id is null;
+  perform taskqueue.keep_answers(p_setup, p_requests, v_new);
+  return query select a.* from unnest(v_answers || v_new) a order by a.request, a.job_id is null;
 end $$;
 
 comment on function taskqueue.match_many(text, jsonb) is
