@@ -1,5 +1,6 @@
 """The calls of the schema taskqueue that can race, on jobs in every state, and what is to be seen after them."""
 
+import uuid
 from collections import Counter
 from datetime import timedelta
 from typing import Any
@@ -25,15 +26,17 @@ JOBS = [
 
 
 def prepare(scene: Scene) -> None:
-    """Job 1 alone in its queue; 2, 3, 4 together; 5 leased; 6 ended; 7 held; a limit at site S."""
+    """Job 1 alone in its queue; 2, 3, 4 together; 5 leased by a request; 6 ended; 7 held; a limit at site S."""
     q = scene.observer
     q.running_limit("JobTypes", "T", 2)
     q.call("insert_jobs", Jsonb(JOBS))
-    lease = q.take(Site="S", JobID=5)
+    request = uuid.uuid4()
+    lease = q.match(request, Site="S", JobID=5)
+    assert lease
     q.call("cancel_job", 6)
     q.call("hold", "job", "7")
     queue = q.value("select task_queue_id from taskqueue.job where setup = %s and job_id = 1", q.setup)
-    scene.facts = {"queue": queue, "attempt": lease.attempt}
+    scene.facts = {"queue": queue, "attempt": lease.attempt, "request": request, "lease": lease}
 
 
 def _at_5(function: str, *more: Any) -> Call:
@@ -85,6 +88,7 @@ AGENTS = {
     ),
     "match of everything": Call(lambda q, _: q.match_many(20), asks=True),
     "match at the limit": Call(lambda q, _: q.match_many(20, Site="S", JobType="T"), asks=True),
+    "match again": Call(lambda q, s: q.match(s.facts["request"], Site="S", JobID=5) == s.facts["lease"]),
     "report": Call(lambda q, s: q.call_rows("report_job", 5, s.facts["attempt"])),
     "reports": _of_5("report_jobs"),
     "finish": _at_5("finish_job"),

@@ -182,8 +182,9 @@ def test_a_delay_is_kept_by_agents_at_once(dsn: str, db: psycopg.Connection[Any]
     assert len(set(taken)) == len(taken) == 7
 
 
-def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """A client that repeats a call while the first is still running."""
+@pytest.mark.parametrize("finishes", [False, True])
+def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: psycopg.Connection[Any], finishes: bool) -> None:
+    """A client that repeats a call while the first is still running, or while its job ends."""
     q = Calls(db)
     q.insert_many(range(1, 201))
     requests = [uuid.uuid4() for _ in range(100)]
@@ -192,11 +193,15 @@ def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: psycopg.Connec
     def agent(which: int) -> Callable[[Calls], None]:
         def work(own: Calls) -> None:
             for request in requests:
-                answers[which].append(own.match(request))
+                match = own.match(request)
+                answers[which].append(match)
+                if finishes and match:
+                    assert own.call("finish_job", match.job_id, match.attempt) == "finished"
 
         return work
 
     run_together(dsn, [agent(n) for n in range(4)])
     assert answers[0] == answers[1] == answers[2] == answers[3]
     assert len({match.job_id for match in answers[0] if match}) == 100
-    assert q.value("select count(*) from taskqueue.lease") == 100
+    assert q.value("select count(*) from taskqueue.lease") == (0 if finishes else 100)
+    assert q.value("select count(*) from taskqueue.request") == (100 if finishes else 0)

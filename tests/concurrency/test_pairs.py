@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -479,3 +480,31 @@ def test_batches_with_the_same_ids_in_opposite_order(new_database_of_module: str
     run_together(new_database_of_module, [insert(n) for n in range(3)])
     assert sum(stage.observer.queues().values()) == (240 if fresh else 40)
     assert stage.observer.inconsistencies() == []
+
+
+def test_a_repetition_waits_for_its_first_call(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = stage.first.match(request)
+    assert meanwhile(stage, lambda q: q.match(request)) == (True, first)
+    assert stage.observer.value("select count(*) from taskqueue.lease where setup = %s", stage.setup) == 1
+
+
+def test_a_repetition_gets_a_job_when_its_first_call_is_rolled_back(stage: Stage) -> None:
+    stage.observer.insert(1)
+    request = uuid.uuid4()
+    first = stage.first.match(request)
+    waited, second = meanwhile(stage, lambda q: q.match(request), commit=False)
+    assert waited and first and second and second.attempt != first.attempt
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("function", ["finish_job", "release_job"])
+def test_a_repetition_is_answered_while_its_job_ends(stage: Stage, function: str, commit: bool) -> None:
+    stage.observer.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = stage.observer.match(request)
+    assert first
+    stage.first.call(function, first.job_id, first.attempt)
+    assert meanwhile(stage, lambda q: q.match(request), commit) == (False, first)
+    assert stage.observer.match(request) == first

@@ -30,6 +30,7 @@ HOT = {
     "job_count_change",
     "task_queue",
     "history",
+    "request",
     "resource_seen",
 }
 MODES = ("force_generic_plan", "force_custom_plan")
@@ -124,6 +125,7 @@ VARIABLES: Types = {
     "p_passed": ("bigint[]", "'{}'"),
     "p_ten_first": ("boolean", "false"),
     "p_policy": ("text", "'dirac'"),
+    "p_request_id": ("uuid", "null"),
     "p_seed": ("bigint", "7"),
     "p_streams": ("taskqueue.stream[]", streams(BIG)),
     "p_without": ("bigint[]", f"select h.entry_ids {HAND}"),
@@ -139,6 +141,7 @@ VARIABLES: Types = {
     "user_priorities": ("smallint[]", "'{1,2,1,2}'"),
     "v_above": ("float8", "1"),
     "v_after": ("bigint", "0"),
+    "v_asked": ("bigint", "null"),
     "v_bound": ("float8", f"select l.upper_bounds[array_position(l.weight_classes, p.weight_class)] {POSTED}"),
     "v_bucket_index": ("int", "3"),
     "v_busy": ("bigint[]", "'{}'"),
@@ -251,6 +254,15 @@ CONDITIONS = frozenset({"first_site", "hits_limit"})  # of these, what an offer 
 HAND_TABLES = frozenset(COUNTED)
 
 STATEMENTS: dict[str, Hot] = {
+    "the answer of a repeated request": Hot(
+        "answer_given",
+        r"(select a\.\* into v_given.*?limit 1);",
+        {"request": ["request_pkey: setup role_name request_id"], "lease": ["lease_request: setup request_id"]},
+        buffers=6,
+        sorted=frozenset({"request", "lease"}),
+        called=frozenset({"answer_of_lease", "clock"}),
+        values={"p_request_id": "gen_random_uuid()"},
+    ),
     "the known description and its lists": Hot(
         "match_job",
         r"(select i\.role_name.*?limit 1);",
@@ -286,6 +298,13 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the lease of a match": Hot(
         "match_job", r"(insert into taskqueue\.lease.*?p_setup);", {"setup": ["setup_pkey: setup"]}, buffers=9
+    ),
+    "the lease of a match with a request id": Hot(  # which has an index
+        "match_job",
+        r"(insert into taskqueue\.lease.*?p_setup);",
+        {"setup": ["setup_pkey: setup"]},
+        buffers=10,
+        values={"p_request_id": "gen_random_uuid()", "v_asked": "7"},
     ),
     "the description of a new or private agent": Hot(
         "known_offer_of",
@@ -686,7 +705,7 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 
 
 CALLS = {  # functions that a function of the match runs in its statements; theirs are looked at by themselves
-    "match_job": {"match_once", "lease_jobs"},
+    "match_job": {"jobs_of_answer", "lease_jobs"},
     "lease_batch": {"lease_jobs", "lease_together"},
     "lease_jobs": {"lock_slots"},
     "lease_together": {"lease_cards", "lease_jobs"},
