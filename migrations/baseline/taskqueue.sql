@@ -639,6 +639,19 @@ create type taskqueue.stream as (
   card taskqueue.card  --: Job that was taken.
 );
 
+--: A draw of TaskQueues that goes on until one of them gives a job (taskqueue.next_task_queue).
+create type taskqueue.race as (
+  seed bigint,  --: Seed of the draws.
+  bucket_index int,  --: Number of the CPU bucket that is drawn from; 0 = all buckets are exhausted.
+  tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).
+  max_tries int,  --: Candidates, after which the rest of the bucket is drawn with a key per TaskQueue.
+  last_key float8,  --: Key of the last candidate.
+  definition_ids bigint[],  --: Their TaskQueues are drawn with a key each; null = candidates are drawn.
+  passed bigint[],  --: TaskQueues that gave no job.
+  listed boolean,  --: Whether there were TaskQueues that the sites may see.
+  task_queue_id bigint  --: TaskQueue that was drawn; null = none.
+);
+
 --: A job that a request got (taskqueue.match_many), or why the request is refused.
 create type taskqueue.answer as (
   request       int,  --: Number of the request, from 1.

@@ -1,6 +1,6 @@
 -- DRAWING.md, Rare matches: the first TaskQueue of the drawn order where few definitions match. They were compared with
 -- the description before, whatever its CPUTime, so that a key is all that is needed; the keys are those that
--- taskqueue.drawn_task_queues draws under the same seed.
+-- taskqueue.drawn_task_queue draws under the same seed.
 create or replace function taskqueue.draw_of_few(
   p_setup text, p_definition_ids bigint[], p_known_to xid8, p_in_flight xid8[], p_cpu_time bigint, p_policy text,
   p_seed bigint
@@ -26,6 +26,6 @@ begin
 end $$;
 
 comment on function taskqueue.draw_of_few(text, bigint[], xid8, xid8[], bigint, text, bigint) is
-  'Of the open TaskQueues of some definitions up to a CPUTime (seconds), the first of the drawn order in the highest CPU '
-  'bucket. A row without a TaskQueue: definitions were made since p_known_to or in p_in_flight, and have to be compared '
-  'first. No row: there is none.';
+  'Of the open TaskQueues of some definitions up to a CPUTime (seconds), the first of the drawn order in the highest '
+  'CPU bucket. A row without a TaskQueue: definitions were made since p_known_to or in p_in_flight, and have to be '
+  'compared first. No row: there is none.';

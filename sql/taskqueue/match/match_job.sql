@@ -32,22 +32,11 @@ begin
     return;
   end if;
   v_resource := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
-  select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
-         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, k.matching, k.known_to, k.in_flight,
-         w.cpu_time, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8),
-         case when k.policy = 'proportional' then 0 else l.highest / l.bound end as exponent, l.*
+  select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
     into v_known
-    from resource.identity i
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
-                                and k.resource = v_resource and k.owner_group is not distinct from i.owner_group
-                                and k.owner_dn is not distinct from i.owner_dn
-   cross join lateral (
-          select k.cpu_buckets[width_bucket(v_cpu_time::float8, k.cpu_buckets)]::bigint as cpu_time offset 0) w
-   cross join lateral taskqueue.highest_lists(
-          case when k.matching is null then p_setup end, k.site_1, k.site_2, w.cpu_time) l
-   cross join lateral (select gen_random_uuid() as token offset 0) t
-   where i.setup = p_setup and i.role_name = resource.caller() limit 1;
-  if v_known.is_plain and (v_known.bound > 0 or v_known.matching is not null) then
+    from taskqueue.known_lists(p_setup, v_resource, v_cpu_time) k
+   cross join lateral (select gen_random_uuid() as token offset 0) t;
+  if v_known.is_plain and (v_known.bound > 0 or v_known.matching is not null and v_known.cpu_time > 0) then
     while v_tries < 32 loop
       v_tries := v_tries + 1;
       if v_known.matching is not null then
@@ -75,9 +64,9 @@ begin
            and p.list_id = case when v_class > 0 then v_known.list_1 else v_known.list_2 end
            and p.weight_class = case when v_class > 0 then v_known.classes_1[v_class]
                                      else v_known.classes_2[-v_class] end
-           and p.position = 1 + floor(case when v_class > 0 then v_place - coalesce(v_known.cumulative_1[v_class - 1], 0)
-                                           else v_place - v_known.bound_1
-                                                - coalesce(v_known.cumulative_2[-v_class - 1], 0) end / v_bound)::int;
+           and p.position = 1 + floor((v_place - case
+                 when v_class > 0 then coalesce(v_known.cumulative_1[v_class - 1], 0)
+                 else v_known.bound_1 + coalesce(v_known.cumulative_2[-v_class - 1], 0) end) / v_bound)::int;
         continue when v_queue.is_accepted is not true
                       and (v_queue.is_accepted is not null or v_queue.task_queue_id is null
                            or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
