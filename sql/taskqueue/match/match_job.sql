@@ -131,7 +131,7 @@ begin
     end if;
     return;
   end if;
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, p_request_id => p_request_id);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, p_request_id);
 end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is
