@@ -86,7 +86,8 @@ def _loaded(q: Calls, match: Match) -> None:
     """A world that has the job with another attempt."""
     lease = {
         "id": match.job_id, "requirements": match.requirements, "user_priority": 1, "state": "matched",
-        "attempt": f"5-{'0' * 32}", "role": "somebody", "matched_at": START, "expires_at": "2999-01-01",
+        "attempt": f"5-{'0' * 32}", "role": q.value("select resource.caller()"), "matched_at": "2026-01-01 00:00:01",
+        "expires_at": "2999-01-01",
     }  # fmt: skip
     assert q.call("load_leases", Jsonb([lease])) == 1
 
@@ -274,6 +275,14 @@ def test_a_repetition_does_not_begin_the_ten_minutes_anew(q: Calls) -> None:
     assert SAME["match_many of one"](q) == first
     q.set_clock("2026-01-01 00:10:00+00")
     assert SAME["match_many of one"](q).attempt != first.attempt
+
+
+def test_calls_with_the_same_arguments_are_two_calls(q: Calls) -> None:
+    """Though insert_jobs could not take what insert_job was given."""
+    q.insert(8, 1, REQUEST)
+    arguments = Jsonb([8, requirements(), 1])
+    sqlstate, message = q.refusal(lambda: q.call("insert_jobs", arguments, REQUEST))
+    assert (sqlstate, str(REQUEST) in message) == ("PB001", True)
 
 
 def test_no_match_is_not_kept(q: Calls) -> None:
