@@ -24,6 +24,7 @@ import scipy.stats
 
 from tests.calls import Calls, group
 from tests.oracle.draw import chi_square, draw, win, win_levels
+from tests.taskqueue.hands import counted
 
 DRAWS = range(1, 1 + int(os.environ.get("BROKER_TEST_DRAWS", "850")))
 FOR_PROPORTIONAL = range(1, 1051)
@@ -688,6 +689,51 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     priorities = {queue: p for queue, p in q.priorities().items() if queue in found}
     policy = q.value("select policy from taskqueue.setting where setup = 'default'")
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), chances_of(priorities, policy)) > FEW
+
+
+@POLICIES
+def test_an_agent_whose_description_few_of_many_queues_match(
+    connect: Callable[..., psycopg.Connection[Any]], policy: str
+) -> None:
+    """It takes the short way, in the drawn order of the highest CPU bucket, and finds what comes later."""
+    q = counted(connect, known=True)
+    queues_with(q, [1000.0, *[30.0] * 5, *[3.0] * 10], start=100, JobTypes=["other"])
+    queues = queues_with(q, FIVE, CPUTime=5000, JobTypes=["N"])
+    [lower] = queues_with(q, [500], start=50, JobTypes=["N"])
+    q.settings(policy=policy)
+    assert known(q, **NARROW) == 0
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    q.connection.execute("alter function taskqueue.lease_jobs rename to not_called")
+    found = Counter[int]()
+    for _ in range(400):
+        with q.connection.transaction(force_rollback=True):
+            found[q.take(**NARROW).task_queue_id] += 1
+    assert chi_square(found, chances_of(queues, policy)) > GENEROUS
+    q.connection.execute("alter function taskqueue.not_called rename to lease_jobs")
+    order = [q.take(**NARROW).task_queue_id for _ in range(12)]
+    assert Counter(order) == dict.fromkeys([*queues, lower], 2)
+    assert order[-2:] == [lower] * 2
+    assert q.match(**NARROW) is None
+    q.insert(1, JobTypes=["N"], **group("made since"))
+    assert q.take(**NARROW).job_id == 1
+    assert q.match(**{**NARROW, "CPUTime": 100}) is None
+    assert q.inconsistencies() == []
+
+
+def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Connection[Any]]) -> None:
+    """The others keep their keys: the first of the rest has the distribution of a draw over the rest."""
+    q, holder = counted(connect, known=True), counted(connect, autocommit=False)
+    queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
+    locked = queues_with(q, [4.0] * 4, start=20, JobTypes=["N"])
+    queues = queues_with(q, FIVE, JobTypes=["N"])
+    assert known(q, **NARROW) == 0
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    lock(holder, list(locked))
+    found = Counter[int]()
+    for _ in range(400):
+        with q.connection.transaction(force_rollback=True):
+            found[q.take(**NARROW).task_queue_id] += 1
+    assert chi_square(found, win(queues)) > GENEROUS
 
 
 @pytest.mark.drawn
