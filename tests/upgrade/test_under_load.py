@@ -77,7 +77,7 @@ def test_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
             for turn in range(1, UPGRADES + 1):
                 report = upgrade(dsn, program=programs[turn % 2])
                 assert set(report.foreign) == {"view dba.waiting", "function dba.weight(integer)"}
-                assert len(report.written) == len(RENAMED) + len(REWRITTEN) + 2
+                assert len(report.written) == len(RENAMED) + len(REWRITTEN) + 2, report.written
         finally:
             stop.set()
         results = [future.result() for future in agents]  # raises what an agent's call raised

@@ -17,7 +17,7 @@ begin
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
           union all
           select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
-  if v_new >= 64 then
+  if v_new >= 8 then
     perform taskqueue.keep_matching(p_setup, p_known, p_known.matching || v_ids, v_snapshot);
   end if;
   return v_ids;
