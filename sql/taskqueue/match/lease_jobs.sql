@@ -2,7 +2,8 @@
 -- finish: jobs for a resource, one after the other, each with a race of its own (taskqueue.next_task_queue). TaskQueues
 -- that are empty, locked or at a limit are passed over. After the first 32 rejected candidates, and where nothing
 -- matches, the matching definitions are searched and kept with the description (taskqueue.find_matching), so that a
--- resource that matches nothing gets its answer at once.
+-- resource that matches nothing gets its answer at once. Long because limits, a JobID and streams that others began are
+-- steps of one loop over the TaskQueues drawn.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null,
   p_request_id uuid default null
