@@ -22,7 +22,7 @@ from broker.server.settings import write_settings
 # kept is not lost to a passing connection while the server is down.
 _PORTS = range(20000, 32000)
 _START_SECONDS = 300  # includes the recovery of what a killed server had written
-_WAIT = ["--wait", f"--timeout={_START_SECONDS}", "--silent"]
+_STOP_SECONDS = 60
 _ORPHAN_SECONDS = 15
 _NO_PROCESS = 2**31 - 2  # an id that no kernel gives out
 _LOG_BYTES = 16 * 2**20
@@ -83,7 +83,9 @@ def _start_on_a_free_port(
         values = {**settings, "port": str(port(cluster)), "unix_socket_directories": f'"{sockets}"'}
         write_settings(cluster / "data", account, {**values, "cluster_name": _cluster_name(cluster)})
         begin = _prepare_log(log, account)
-        done = programs.run(["pg_ctl", "start", f"--pgdata={cluster / 'data'}", f"--log={log}", *_WAIT], account, lock)
+        done = programs.run(
+            ["pg_ctl", "start", f"--pgdata={cluster / 'data'}", f"--log={log}", *_wait(_START_SECONDS)], account, lock
+        )
         if done.returncode == 0:
             return note
         said = log.read_bytes()[begin:].decode(errors="replace")
@@ -93,13 +95,24 @@ def _start_on_a_free_port(
 
 
 def stop(cluster: Path, programs: Installation, account: Account) -> bool:
-    """Stop the server; returns False when it did not run. Its clients' transactions are rolled back."""
+    """Stop the server; returns False when it did not run. Its clients' transactions are rolled back.
+
+    A server that does not stop in time is stopped at once, and recovers when it starts: PostgreSQL 18 waits for ever
+    when it is asked to stop while it recovers from the end of a killed backend.
+    """
     if not running_pid(cluster):
         return False
-    done = programs.run(["pg_ctl", "stop", f"--pgdata={cluster / 'data'}", "--mode=fast", *_WAIT], account)
-    if done.returncode != 0 and running_pid(cluster):
-        raise EmbeddedError("the server did not stop", f"see {cluster / 'server.log'}")
-    return True
+    for mode in ("fast", "immediate"):
+        programs.run(
+            ["pg_ctl", "stop", f"--pgdata={cluster / 'data'}", f"--mode={mode}", *_wait(_STOP_SECONDS)], account
+        )
+        if not running_pid(cluster):
+            return True
+    raise EmbeddedError("the server did not stop", f"see {cluster / 'server.log'}")
+
+
+def _wait(seconds: int) -> list[str]:
+    return ["--wait", f"--timeout={seconds}", "--silent"]
 
 
 def running_pid(cluster: Path) -> int | None:

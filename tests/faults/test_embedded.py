@@ -181,6 +181,22 @@ def test_restart_keeps_port_password_and_data(created: Path) -> None:
 
 
 @proc_only
+def test_a_server_that_does_not_stop_is_stopped_at_once(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for one of its processes, as PostgreSQL 18 does after a backend was killed; nothing is lost."""
+    monkeypatch.setattr(postmaster, "_STOP_SECONDS", 10)
+    with psycopg.connect(embedded.up(created).superuser_dsn(), autocommit=True) as db:
+        db.execute("create table kept (n int); insert into kept values (1)")
+        [(checkpointer,)] = db.execute(
+            "select pid from pg_stat_activity where backend_type = 'checkpointer'"
+        ).fetchall()
+    os.kill(checkpointer, signal.SIGSTOP)
+    assert embedded.down(created)
+    assert embedded.status(created).state == "stopped"
+    with psycopg.connect(embedded.up(created).superuser_dsn()) as db:
+        assert db.execute("select n from kept").fetchall() == [(1,)]
+
+
+@proc_only
 def test_many_programs_at_once_start_one_server(home: Path) -> None:
     programs = [subprocess.Popen([sys.executable, "-c", UP, home], stdout=subprocess.PIPE, text=True) for _ in range(6)]
     dsns = {program.communicate(timeout=120)[0] for program in programs}

@@ -250,8 +250,17 @@ def kill_a_backend(work: Field, chance: random.Random) -> None:
     with psycopg.connect(work.dsn, autocommit=True) as connection:
         backends = "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
         pids = [row[0] for row in connection.execute(backends).fetchall()]
-    if pids:
-        os.kill(chance.choice(pids), signal.SIGKILL)
+        if pids:
+            os.kill(chance.choice(pids), signal.SIGKILL)
+            until_it_ends(connection)
+
+
+def until_it_ends(connection: psycopg.Connection[Any]) -> None:
+    """Wait until the server notices that a backend was killed: before, it answers as if nothing had been."""
+    until = time.monotonic() + 60
+    with pytest.raises(psycopg.OperationalError):
+        while time.monotonic() < until:
+            connection.execute("select 1")
 
 
 def until_it_answers(work: Field) -> None:

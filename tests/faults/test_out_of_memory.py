@@ -26,7 +26,7 @@ from broker.database import resolve
 from broker.errors import BrokerError
 from broker.server import account as accounts
 from tests.calls import Calls, requirements
-from tests.faults.test_kill import Field, field_of_work, until_it_answers
+from tests.faults.test_kill import Field, field_of_work, until_it_answers, until_it_ends
 from tests.lifecycle import grids
 
 __all__ = ["field_of_work"]
@@ -107,6 +107,7 @@ def killed_within(work: Field, caught: Caught, facts: dict[str, Any]) -> None:
         thread.join()
         [error] = errors
         assert isinstance(error, psycopg.OperationalError)
+        until_it_ends(blocker)
         for connection in (blocker, victim):
             connection.close()
     until_it_answers(work)
