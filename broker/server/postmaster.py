@@ -97,8 +97,8 @@ def _start_on_a_free_port(
 def stop(cluster: Path, programs: Installation, account: Account) -> bool:
     """Stop the server; returns False when it did not run. Its clients' transactions are rolled back.
 
-    A server that does not stop in time is stopped at once, and recovers when it starts: PostgreSQL 18 waits for ever
-    when it is asked to stop while it recovers from the end of a killed backend.
+    A server that does not stop in a minute is stopped at once, and recovers when it starts. PostgreSQL 18.4 was seen to
+    wait without end when it was asked to stop while it recovered from the end of a killed backend.
     """
     if not running_pid(cluster):
         return False
