@@ -42,8 +42,8 @@ def hand(q: Calls, task_queue_id: int | None = None) -> Hand:
     return Hand(*row)
 
 
-def deal(q: Calls, cards: int = 4) -> list[bool]:
-    """A new hand for each TaskQueue; false: another transaction deals, or this one changed the TaskQueue before."""
+def deal(q: Calls, cards: int = 4) -> list[bool | None]:
+    """A new hand for each TaskQueue; None: another transaction deals; false: this one changed the TaskQueue before."""
     call = "taskqueue.deal_hand(q.setup, q.task_queue_id, %s, false, 'dirac', q.task_queue_id)"
     query = f"select {call} from taskqueue.task_queue q where q.setup = %s order by q.task_queue_id"
     return [dealt for (dealt,) in q.rows(query, cards, q.setup)]

@@ -332,32 +332,91 @@ def test_a_void_hand_is_not_used_by_an_agent_that_is_known(q: Counted, since: st
         assert q.inconsistencies() == []
 
 
-def renewed(q: Calls, seed: int = 1) -> tuple[bool, int]:
+def renewed(q: Calls) -> tuple[bool, int]:
     """Whether a match that finds no card finds another hand then, and how many cards were drawn for the newest hand."""
-    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, h.hand_id, false, 'dirac', %s) from taskqueue.hand h"
-    return q.value(call, seed), q.value("select drawn from taskqueue.hand")
+    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, h.hand_id, false, 'dirac') from taskqueue.hand h"
+    return q.value(call), q.value("select drawn from taskqueue.hand")
 
 
 def test_when_a_match_deals_a_hand(q: Counted) -> None:
     """The table of HANDS.md, When a hand is dealt."""
-    q.insert_many(range(1, 100), 3)
-    assert renewed(q) == (True, 16), "it has none"
-    taken(q, 4)
-    q.insert(200)
-    assert renewed(q) == (True, 4), "as many as were taken"
-    taken(q, 3)
-    q.insert(201)
-    assert renewed(q) == (False, 16), "the last quarter of the four dealt 16, of which none was taken"
-    assert hand(q).void
-    assert renewed(q, 32) == (True, 4), "one match in sixteen"
-    assert renewed(q) == (True, 16), "a hand that is used up"
-    deal(q, 200)
-    assert not renewed(q)[0], "nothing is left to draw"
+    q.insert_many(range(1, 300), 3)
+    assert renewed(q) == (True, 16), "without new cards"
+    assert renewed(q) == (True, 32), "used up"
+    assert renewed(q) == (True, 64)
+    assert renewed(q) == (True, 64), "no more"
+    deal(q, 400)
+    assert renewed(q) == (False, 123), "nothing is left to draw"
     newest = hand(q).number
-    q.insert(202)
-    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac', 1) from taskqueue.hand h"
+    q.insert(300)
+    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac') from taskqueue.hand h"
     assert q.value(call, newest - 1), "somebody dealt meanwhile"
     assert hand(q).number == newest
+
+
+def test_who_takes_a_card_of_the_second_half_deals(q: Counted) -> None:
+    q.insert_many(range(1, 300), 3)
+    deal(q, 16)
+    newest = hand(q).number
+    taken(q, 7)
+    assert hand(q).number == newest
+    taken(q, 1)
+    assert q.rows("select cards, drawn from taskqueue.hand") == [(40, 32)]
+
+
+def _arrives(q: Counted, how: str) -> None:
+    """Two jobs; how: in two transactions, in one, or none does but two leave."""
+    if how == "two":
+        q.insert(1001, 1)
+        q.insert(1002, 9)
+    elif how == "one":
+        q.call("insert_jobs", Jsonb([{"requirements": requirements(), "jobs": [[1001, 1], [1002, 9]]}]))
+    else:
+        last = [job for (job,) in q.rows("select job_id from taskqueue.job order by job_id desc limit 2")]
+        q.call("cancel_job", last[0])
+        q.take(JobID=last[1])
+
+
+@pytest.mark.parametrize(
+    ("removals", "how", "dealt"),
+    [
+        (3, "one", (False, 200)),
+        (4, "one", (True, 4)),
+        (7, "two", (False, 200)),
+        (9, "two", (True, 4)),
+        (90, "two", (True, 45)),
+        (90, "one", (True, 64)),
+        (0, "none", (True, 16)),
+        (90, "none", (True, 16)),
+    ],
+)
+def test_how_many_cards_a_match_deals_for_a_void_hand(
+    q: Counted, removals: int, how: str, dealt: tuple[bool, int]
+) -> None:
+    """Removals for each transaction in which jobs arrived; fewer than four: none. Removals alone are no reason."""
+    q.insert_many(range(1, 400), 3)
+    deal(q, 200)
+    taken(q, removals)
+    _arrives(q, how)
+    assert hand(q).void
+    assert renewed(q) == dealt
+    assert q.inconsistencies() == []
+
+
+def test_jobs_that_are_drawn_without_a_hand_bring_the_next_hand(q: Counted) -> None:
+    """Where jobs no longer arrive, four matches show it."""
+    q.insert_many(range(1, 100), 3)
+    deal(q, 16)
+    q.insert(200)
+    void = hand(q).number
+    before = changes(q)
+    for n in range(4):
+        q.take()
+        assert (hand(q).number, changes(q)) == (void, before + n + 1)
+    q.take()
+    assert hand(q).number > void
+    assert (len(hand(q).cards), hand(q).void, changes(q)) == (4, False, before + 4)
+    assert q.inconsistencies() == []
 
 
 @pytest.mark.parametrize(("number", "cards"), [(3, 0), (4, 32)])

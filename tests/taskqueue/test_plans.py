@@ -447,10 +447,10 @@ STATEMENTS |= {  # of the hand
     ),
     "what became of a hand": Hot(
         "renew_hand",
-        r"(select h\.hand_id, h\.cards.*?limit 1);",
+        r"(select h\.hand_id, h\.drawn.*?in_flight\) n\) c);",
         {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
         buffers=60,  # three a card
-        sorted=frozenset({"job"}),
+        sorted=frozenset({"job", "job_count_change"}),  # those are counted
     ),
     "jobs by user priority": Hot("job_level", r"^(select .*)$", COUNTED, buffers=60, sorted=HAND_TABLES),
     "user priorities of a hand": Hot("drawn_jobs", r"(with recursive draw .*?d\.number > 0);", {}, buffers=0),

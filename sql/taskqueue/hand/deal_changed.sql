@@ -3,11 +3,11 @@
 create or replace function taskqueue.deal_changed(p_setting taskqueue.setting, p_task_queue_ids bigint[]) returns bigint
 language sql as $$
   select count(*) filter (where taskqueue.deal_hand(
-           p_setting.setup, h.task_queue_id, case when h.used >= 4 then 32 else 0 end, p_setting.ten_first,
-           p_setting.policy, uuid_hash_extended(gen_random_uuid(), 0)))
-    from (select t.task_queue_id, h.cards - l.there as used
+           p_setting.setup, h.task_queue_id, case when h.used >= 4 then taskqueue.cards_to_deal(h.drawn) else 0 end,
+           p_setting.ten_first, p_setting.policy, uuid_hash_extended(gen_random_uuid(), 0)))
+    from (select t.task_queue_id, h.drawn, h.cards - l.there as used
             from unnest(p_task_queue_ids) t (task_queue_id)
-           cross join lateral (select i.cards, i.job_ids, i.entry_ids from taskqueue.hand i
+           cross join lateral (select i.cards, i.drawn, i.job_ids, i.entry_ids from taskqueue.hand i
                                 where i.setup = p_setting.setup and i.task_queue_id = t.task_queue_id
                                 order by i.hand_id desc limit 1) h
            cross join lateral (

@@ -18,7 +18,7 @@ begin
    order by h.hand_id desc limit 1
      for update skip locked;
   if not found then
-    return false;
+    return null;
   end if;
   select coalesce(bool_or(c.made_in = pg_current_xact_id()), false), count(*) > 0 into v_own, v_void
     from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight) c;
@@ -76,5 +76,5 @@ begin
 end $$;
 
 comment on function taskqueue.deal_hand(text, bigint, int, boolean, text, bigint) is
-  'Gives a TaskQueue a new hand with up to p_number new cards, and exact counts; false: another transaction deals, or '
-  'this one changed the TaskQueue before.';
+  'Gives a TaskQueue a new hand with up to p_number new cards, and exact counts. Null: another transaction deals, or '
+  'there is no hand. False: this transaction changed the TaskQueue before, or something changed just now.';

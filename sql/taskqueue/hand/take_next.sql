@@ -22,8 +22,7 @@ begin
         return v_card;
       end if;
     end if;
-    exit when not taskqueue.renew_hand(p_setup, p_task_queue_id, coalesce(v_card.hand_id, 0), p_ten_first, p_policy,
-                                       p_seed);
+    exit when not taskqueue.renew_hand(p_setup, p_task_queue_id, coalesce(v_card.hand_id, 0), p_ten_first, p_policy);
   end loop;
   return taskqueue.draw_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
 end $$;

@@ -1,5 +1,5 @@
 -- HANDS.md, When a hand is dealt: what follows a match that took a card, where there is more to do than the lease. Who
--- takes one of the last cards deals the next ones, so that nobody finds the hand used up; after the last job the
+-- takes a card of the second half deals the next ones, so that nobody finds the hand used up; after the last job the
 -- TaskQueue goes.
 create or replace function taskqueue.follow_match(
   p_setup text, p_task_queue_id bigint, p_card taskqueue.card, p_ten_first boolean, p_policy text
@@ -9,9 +9,9 @@ begin
   if p_card.brokered then
     perform workload.change_status(p_setup, array[p_card.job_id], 'activated', 'sent', 'matched');
   end if;
-  if p_card.place * 4 >= p_card.cards * 3 then
+  if taskqueue.shall_deal(p_card.place, p_card.cards) then
     if p_card.rest > 0 then
-      perform taskqueue.deal_hand(p_setup, p_task_queue_id, least(greatest(2 * p_card.drawn, 16), 32), p_ten_first,
+      perform taskqueue.deal_hand(p_setup, p_task_queue_id, taskqueue.cards_to_deal(p_card.drawn), p_ten_first,
                                   p_policy, uuid_hash_extended(gen_random_uuid(), 0));
     elsif p_card.place = p_card.cards then
       perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);

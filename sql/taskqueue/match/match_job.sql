@@ -108,7 +108,7 @@ begin
       returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                 l.attempt || '-' || replace(l.token::text, '-', '')
            into job_id, task_queue_id, requirements, user_priority, attempt;
-      if v_card.place * 4 >= v_card.cards * 3 or v_card.brokered then  -- one of the last cards
+      if taskqueue.shall_deal(v_card.place, v_card.cards) or v_card.brokered then
         perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
       end if;
       if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.02 then
