@@ -226,3 +226,43 @@ def test_a_request_for_one_job_is_not_the_known_description(rolled_back: psycopg
         assert q.take(Site="A", JobID=wanted).job_id == wanted
     assert q.match(Site="A", JobID=99) is None
     assert q.value("select count(*) from taskqueue.known_offer where resource ? 'JobID'") == 0
+
+
+def _know_sites(q: Calls, *hours_ago: float) -> None:
+    """A description of site 0, 1, ... each, noted so many hours ago."""
+    q.insert(1, Sites=["elsewhere"])
+    for n, hours in enumerate(hours_ago):
+        assert q.match(Site=str(n)) is None
+        aged = "update taskqueue.known_offer set seen_at = now() - make_interval(mins => %s) where site = %s returning 1"
+        q.rows(aged, round(hours * 60), str(n))
+
+
+def _known_sites(q: Calls) -> list[str]:
+    return [site for (site,) in q.rows("select site from taskqueue.known_offer order by site")]
+
+
+def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycopg.Connection[Any]) -> None:
+    """A call in fifty notes it, so a few minutes would forget descriptions that are asked again and again."""
+    q = Calls(rolled_back)
+    _know_sites(q, 23.9, 24.1, 1, 0)
+    q.maintain()
+    assert _known_sites(q) == ["0", "2", "3"]
+
+
+@pytest.mark.parametrize(("kept", "sites"), [(1, ["3"]), (2, ["2", "3"]), (3, ["0", "2", "3"]), (9, ["0", "2", "3"])])
+def test_so_many_descriptions_are_known(rolled_back: psycopg.Connection[Any], kept: int, sites: list[str]) -> None:
+    q = Calls(rolled_back)
+    _know_sites(q, 2, 25, 1, 0)
+    forgotten = q.value("select taskqueue.forget_unused_offers('default', now(), %s)", kept)
+    assert (forgotten, _known_sites(q)) == (4 - len(sites), sites)
+    assert q.value("select taskqueue.forget_unused_offers('nobody', now(), 1)") == 0
+
+
+def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Connect) -> None:
+    q, other = Calls(connect()), Calls(connect())
+    _know_sites(q, 25, 26)
+    other.value("select set_config('lock_timeout', '2s', false)")
+    with q.connection.transaction():
+        q.rows("select from taskqueue.known_offer where site = '0' for update")
+        assert other.value("select taskqueue.forget_unused_offers('default', now(), 9)") == 1
+    assert _known_sites(q) == ["0"]

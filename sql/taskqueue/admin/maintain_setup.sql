@@ -62,11 +62,7 @@ begin
   get diagnostics changed = row_count;
   return next;
   step := 'known offers';
-  delete from taskqueue.known_offer k where k.ctid = any (array(
-    select i.ctid from taskqueue.known_offer i
-     where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes'
-       for update skip locked));
-  get diagnostics changed = row_count;
+  changed := taskqueue.forget_unused_offers(v_setup, v_now, 100000);
   return next;
   step := 'resources seen';
   changed := taskqueue.roll_up_resources(v_setup);
