@@ -233,7 +233,9 @@ def _know_sites(q: Calls, *hours_ago: float) -> None:
     q.insert(1, Sites=["elsewhere"])
     for n, hours in enumerate(hours_ago):
         assert q.match(Site=str(n)) is None
-        aged = "update taskqueue.known_offer set seen_at = now() - make_interval(mins => %s) where site = %s returning 1"
+        aged = (
+            "update taskqueue.known_offer set seen_at = now() - make_interval(mins => %s) where site = %s returning 1"
+        )
         q.rows(aged, round(hours * 60), str(n))
 
 
