@@ -1,6 +1,7 @@
 -- HANDS.md, When a hand is dealt: a match found no card that it could take. A deal is in vain where jobs arrive faster
 -- than cards are taken, since the hand is void before it is used. Then jobs are drawn one at a time. A match that draws
--- so beside a dealer makes the new hand void, too; therefore the match gives the dealer a few milliseconds to commit.
+-- so beside a dealer makes the new hand void, too; therefore the match looks again a few times, which takes about as
+-- long as a deal. It does not sleep: pg_sleep goes by the clock of the machine, which can be put back.
 create or replace function taskqueue.renew_hand(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text
 ) returns boolean
@@ -10,7 +11,7 @@ declare
   v_number int;
   v_dealt boolean;
 begin
-  for v_look in 0..4 loop
+  for v_look in 0..9 loop
     select h.hand_id, h.drawn, h.rest, c.arrivals, c.removals,
            h.cards - (select count(*) from unnest(h.job_ids[:h.cards], h.entry_ids[:h.cards]) e (job_id, entry_id)
                         join taskqueue.job j on j.setup = p_setup and j.job_id = e.job_id
@@ -39,11 +40,10 @@ begin
     if v_dealt is not null then
       return v_dealt;
     end if;
-    perform pg_sleep(0.001);
   end loop;
   return false;
 end $$;
 
 comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text) is
   'Whether there is another hand to look at than p_hand_id: one that somebody dealt meanwhile, or one dealt now. '
-  'False: draw without a hand. Lasts up to five milliseconds longer where another transaction deals.';
+  'False: draw without a hand. Looks up to ten times where another transaction deals.';
