@@ -185,6 +185,7 @@ def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -
     """With the periods as they are shipped, of a watchdog that has just looked when the lease expires."""
     q = make(db, World({}, [Job("sent")]), [A])
     lease(q, 1, "matched")
+    q.rows("update taskqueue.lease set expires_at = clock_timestamp() + interval '1 hour' returning 1")
     q.rows("select resource.set_clock('default', null)")
     process = Process(dsn, "only", [(LOOPS["watchdog"], LOOPS["watchdog"].period)], None)
     until(lambda: leader_of(db, "watchdog"))
@@ -238,7 +239,8 @@ def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
             blocker.rollback()
             assert process.wait(30) == 0
             last = json.loads(process.stderr.read().splitlines()[-1])
-            assert last["message"] == f"ended after {last['maintain'] + last['watchdog']} rounds"
+            total = last["maintain"] + last["watchdog"]
+            assert last["message"] == f"ended after {total} round{'s' if total != 1 else ''}"
             assert last["maintain"] >= 1
     assert db.execute("select count(*), count(holder), count(ended_at) from lifecycle.loop").fetchone() == (2, 0, 2)
 
