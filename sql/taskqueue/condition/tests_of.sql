@@ -1,14 +1,12 @@
 -- Most definitions ask for little, and most offers refuse little. Where no bit is set in both
 -- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which saves 25 us of preparation.
--- Site, BannedSites, Platform and Tag are compared in any case.
+-- What taskqueue.accepts_at_once compares is compared in any case.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
 language sql immutable as $$
   select case when p_offer.required_tags is not null or p_offer.banned_sites is not null
-                   or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null
-                   or p_offer.banned_job_types is not null
-                   or p_offer.banned_tags is not null or p_offer.limited or p_offer.owner_dn is not null
-                   or p_offer.owner_groups is not null or cardinality(p_offer.sites) <> 1
-                   or cardinality(p_offer.grid_ces) <> 1
+                   or p_offer.banned_grid_ces is not null or p_offer.banned_job_types is not null
+                   or p_offer.banned_tags is not null or p_offer.limited
+                   or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1
               then 1
               else 0 end
          | case when p_offer.max_ram is null then 0

@@ -1,4 +1,4 @@
--- A call in fifty notes its description (taskqueue.shall_note_resource), so seen_at tells the last use only roughly: a
+-- Few calls note their description (taskqueue.shall_note_resource), so seen_at tells the last use only roughly: a
 -- description that comes every two minutes is noted every hundred minutes on average. Forgetting one that is in use
 -- costs its next call the parsing, and a search over all definitions where few match. The number bounds the table
 -- where agents invent descriptions.

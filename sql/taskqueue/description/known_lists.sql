@@ -1,30 +1,37 @@
--- DRAWING.md, Next candidate: where the short way of a match (taskqueue.match_job) begins. Inlined by the planner.
-create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric)
+-- DRAWING.md, Next candidate: where the short way of a match (taskqueue.match_job) begins. Rows are given whole, since
+-- each column costs a look into the catalogue at each level of the plan. Inlined by the planner.
+create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric, p_request_id uuid)
 returns table (
-  role_name text, offer taskqueue.offer, platforms text[], tags text[], tests int, policy text, ten_first boolean,
-  lease_time interval, site text, site_1 text, grid_ce text, is_plain boolean, seen_at timestamptz, seen bigint[],
-  cpu_buckets float8[], matching bigint[], known_to xid8, in_flight xid8[], cpu_time bigint, exponent float8,
-  list_bucket bigint, bound float8, bound_1 float8, highest float8, list_1 bigint, cumulative_1 float8[],
-  upper_1 float8[], classes_1 int[], list_2 bigint, cumulative_2 float8[], upper_2 float8[], classes_2 int[]
+  role_name text, known taskqueue.known_offer, cpu_time bigint, list_1 taskqueue.posting_list,
+  list_2 taskqueue.posting_list, is_given boolean, now timestamptz
 )
 language sql stable rows 1 as $$
-  select i.role_name, k.offer, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, k.ten_first, k.lease_time,
-         k.site, k.site_1, k.grid_ce, k.is_plain, k.seen_at, k.seen, k.cpu_buckets, k.matching, k.known_to, k.in_flight,
-         w.cpu_time, case when k.policy = 'proportional' then 0 else l.highest / l.bound end, l.*
+  select i.role_name, k, w.cpu_time,
+         case when k.matching is null then (
+           select l from taskqueue.posting_list l
+            where l.setup = p_setup and l.site = k.site_1 and l.cpu_time <= w.cpu_time and l.position_count > 0
+            order by l.cpu_time desc limit 1) end,
+         case when k.matching is null then (
+           select l from taskqueue.posting_list l
+            where l.setup = p_setup and l.site = k.site_2 and l.cpu_time <= w.cpu_time and l.position_count > 0
+            order by l.cpu_time desc limit 1) end,
+         p_request_id is not null
+         and (exists (select from taskqueue.request r
+                       where r.setup = p_setup and r.role_name = i.role_name and r.request_id = p_request_id)
+              or exists (select from taskqueue.lease l where l.setup = p_setup and l.request_id = p_request_id)),
+         (select t.now from resource.setup_time t where t.setup = p_setup)
     from resource.identity i
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(p_resource, 0)
                                 and k.resource = p_resource and k.owner_group is not distinct from i.owner_group
                                 and k.owner_dn is not distinct from i.owner_dn
    cross join lateral (
           select k.cpu_buckets[width_bucket(p_cpu_time::float8, k.cpu_buckets)]::bigint as cpu_time offset 0) w
-   cross join lateral taskqueue.highest_lists(
-          case when k.matching is null then p_setup end, k.site_1, k.site_2, w.cpu_time) l
    where i.setup = p_setup and i.role_name = resource.caller()
    limit 1
 $$;
 
-comment on function taskqueue.known_lists(text, jsonb, numeric) is
-  'A known description (without its CPUTime) for the identity of the caller, with the CPU bucket of p_cpu_time '
-  '(seconds), and the posting lists of its sites in the highest CPU bucket that has any; none where few definitions '
-  'match. exponent: of random() in the key of a candidate. No row: the description is not known, or the caller has no '
-  'identity.';
+comment on function taskqueue.known_lists(text, jsonb, numeric, uuid) is
+  'A known description (without its CPUTime) for the identity of the caller, the CPU bucket of p_cpu_time (seconds), '
+  'and of each of its sites the posting list in the highest CPU bucket that has any (none where few definitions '
+  'match). is_given: the request id may have an answer. now: time of the setup. No row: the description is not known, '
+  'or the caller has no identity.';

@@ -1,7 +1,7 @@
 -- MATCHING.md, Explanations: taskqueue.explain_job compares a job with the resources seen lately. At most one row per
 -- kind in ten seconds, in an unlogged table: a call that finds no match writes no WAL, and no agent waits for
--- another. A known description is noted again by one call in fifty (one in ten where nothing matched), so that ten
--- thousand kinds of resources cost little.
+-- another. A known description is noted again by few calls (taskqueue.shall_note_resource), so that ten thousand kinds
+-- of resources cost little.
 create or replace function taskqueue.note_resource(
   p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
 ) returns void

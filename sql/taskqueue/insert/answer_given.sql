@@ -1,24 +1,24 @@
 -- LEASES.md, Repeated requests: the same call repeated within ten minutes gives the same answer, so a lost answer
--- costs nothing. A lock on the request id makes a repetition wait while the first call still runs, and no other call.
--- Leases and kept answers are read in one statement, since an answer moves from one to the other when a lease ends.
+-- costs nothing. Leases and kept answers are read in one statement, since an answer moves from one to the other when a
+-- lease ends.
 create or replace function taskqueue.answer_given(p_setup text, p_request_id uuid, p_call text, p_asked bigint)
 returns jsonb
 language plpgsql as $$
 declare
+  v_role text := resource.caller();
   v_given record;
 begin
-  if p_request_id is null then
+  if not taskqueue.lock_request(p_setup, p_request_id) then
     return null;
   end if;
-  perform pg_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || p_request_id, 1));
   select a.* into v_given
     from (select r.call, r.asked, r.answer, r.made_at
             from taskqueue.request r
-           where r.setup = p_setup and r.role_name = resource.caller() and r.request_id = p_request_id
+           where r.setup = p_setup and r.role_name = v_role and r.request_id = p_request_id
            union all
           select 'match_jobs', l.asked, taskqueue.answer_of_lease(l), l.matched_at
             from taskqueue.lease l
-           where l.setup = p_setup and l.role_name = resource.caller() and l.request_id = p_request_id) a
+           where l.setup = p_setup and l.role_name = v_role and l.request_id = p_request_id) a
    where a.made_at > resource.clock(p_setup) - interval '10 minutes'
    order by a.made_at desc limit 1;
   if not found then

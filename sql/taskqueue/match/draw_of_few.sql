@@ -15,9 +15,9 @@ begin
     return query
       select c.task_queue_id, c.definition_id, d.requirements, true
         from (select q.task_queue_id, q.definition_id
-                from unnest(p_definition_ids) i (definition_id)
-                join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
-               where q.is_open and q.cpu_time <= p_cpu_time
+                from taskqueue.task_queue q
+               where q.setup = p_setup and q.definition_id = any (p_definition_ids) and q.is_open
+                 and q.cpu_time <= p_cpu_time
                order by q.cpu_time desc,
                         taskqueue.draw_key(resource.draw(q.task_queue_id, p_seed), 1, q.priority, p_policy)
                limit 1) c

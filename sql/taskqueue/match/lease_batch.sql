@@ -14,7 +14,7 @@ begin
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
           from taskqueue.lease_together(p_setup, array[p_resource], array[v_known], array(
                  select taskqueue.new_stream(n, 1, v_known) from generate_series(1, p_limit) n)) l;
-      if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found) then
+      if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found, resource.clock(p_setup)) then
         perform taskqueue.note_resource(p_setup, p_resource, v_known, found);
       end if;
       return;

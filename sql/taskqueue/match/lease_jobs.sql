@@ -100,7 +100,7 @@ begin
       exit when job_id is not null or v_round = 1 or not taskqueue.post_pending(p_setup);
     end loop;
     if v_number = 1 and p_streams is null
-       and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null) then
+       and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null, resource.clock(p_setup)) then
       perform taskqueue.note_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
     if v_known.matched_at is null and v_race.listed and job_id is null then

@@ -43,7 +43,7 @@ begin
      from unnest(v_all) with ordinality k
     cross join lateral (select exists (select from unnest(v_got) a where a.request = k.ordinality) as is_matched) g
     where k.digest is not null
-      and taskqueue.shall_note_resource(v_all[k.ordinality], (k.offer).cpu_time, g.is_matched);
+      and taskqueue.shall_note_resource(v_all[k.ordinality], (k.offer).cpu_time, g.is_matched, resource.clock(p_setup));
   return query select a.* from unnest(v_got) a;
   foreach v_request in array v_alone loop
     return query

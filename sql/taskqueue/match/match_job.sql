@@ -9,81 +9,90 @@ language plpgsql rows 1
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_entered boolean := taskqueue.enter_setup(p_setup) and taskqueue.lock_request(p_setup, p_request_id);
+  v_asked bigint := case when p_request_id is not null then jsonb_hash_extended(p_resource, 1) end;
   v_cpu_time numeric := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
-  v_asked bigint := case when p_request_id is not null then jsonb_hash_extended(p_resource, 1) end;
+  v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
   v_answer jsonb;
-  v_resource jsonb;
-  v_known record;
+  v_start record;
+  v_known taskqueue.known_offer;
+  v_bound_1 float8;  -- sum of the upper bounds of the first list
+  v_bound float8;  -- of both lists
+  v_highest float8;  -- highest upper bound
   v_tries int := 0;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
   v_place float8;
-  v_class int;  -- number of the weight class in its list; negative: in the second list
-  v_bound float8;  -- upper bound of the weight class
+  v_list taskqueue.posting_list;
+  v_class int;  -- number of the weight class in its list
   v_queue record;
   v_card taskqueue.card;
 begin
-  perform taskqueue.enter_setup(p_setup);
-  v_answer := case when p_request_id is not null
+  select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
+    into v_start
+    from taskqueue.known_lists(p_setup, v_resource, v_cpu_time, p_request_id) k
+   cross join lateral (select gen_random_uuid() as token offset 0) t;
+  v_answer := case when p_request_id is not null and v_start.is_given is not false
                    then taskqueue.answer_given(p_setup, p_request_id, 'match_jobs', v_asked) end;
   if v_answer is not null then
     return query select * from taskqueue.jobs_of_answer(v_answer);
     return;
   end if;
-  v_resource := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
-  select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
-    into v_known
-    from taskqueue.known_lists(p_setup, v_resource, v_cpu_time) k
-   cross join lateral (select gen_random_uuid() as token offset 0) t;
-  if v_known.is_plain and (v_known.bound > 0 or v_known.matching is not null and v_known.cpu_time > 0) then
+  v_known := v_start.known;
+  v_bound_1 := case when (v_start.list_1).cpu_time < (v_start.list_2).cpu_time then 0
+                    else coalesce((v_start.list_1).total_bound, 0) end;
+  v_bound := v_bound_1 + case when (v_start.list_2).cpu_time < (v_start.list_1).cpu_time then 0
+                              else coalesce((v_start.list_2).total_bound, 0) end;
+  if v_known.is_plain and (v_bound > 0 or v_known.matching is not null and v_start.cpu_time > 0) then
+    v_highest := greatest(case when v_bound_1 > 0 then (v_start.list_1).highest_bound end,
+                          case when v_bound > v_bound_1 then (v_start.list_2).highest_bound end);
     while v_tries < 32 loop
       v_tries := v_tries + 1;
-      if v_known.matching is not null then
+      if v_bound = 0 then
         select q.* into v_queue
-          from taskqueue.draw_of_few(p_setup, v_known.matching, v_known.known_to, v_known.in_flight, v_known.cpu_time,
-                                     v_known.policy, uuid_hash_extended(v_known.token, 5) # 8) q;
+          from taskqueue.draw_of_few(p_setup, v_known.matching, v_known.known_to, v_known.in_flight, v_start.cpu_time,
+                                     v_known.policy, uuid_hash_extended(v_start.token, 5) # 8) q;
         exit when v_queue.task_queue_id is null;
       else
-        v_above := v_above * power(random(), v_known.exponent);
-        v_place := random() * v_known.bound;
-        v_class := case when v_place < v_known.bound_1 then 1 + width_bucket(v_place, v_known.cumulative_1)
-                        else -1 - width_bucket(v_place - v_known.bound_1, v_known.cumulative_2) end;
-        v_bound := case when v_class > 0 then v_known.upper_1[v_class] else v_known.upper_2[-v_class] end;
+        v_above := v_above * power(random(), case when v_known.policy <> 'proportional' then v_highest / v_bound
+                                                  else 0 end);
+        v_place := random() * v_bound;
+        if v_place < v_bound_1 then
+          v_list := v_start.list_1;
+        else
+          v_list := v_start.list_2;
+          v_place := v_place - v_bound_1;
+        end if;
+        v_class := 1 + width_bucket(v_place, v_list.cumulative_bounds);
         select q.task_queue_id, d.definition_id, d.requirements,
-               random() * v_bound * (v_known.highest - q.priority * (1 - v_above))
-               < q.priority * v_above * v_known.highest
-               and case when d.demands & v_known.tests = 0 then v_known.site_1 <> all (d.banned_sites)
-                        and (v_known.platforms is null or d.platforms = '{}' or d.platforms && v_known.platforms)
-                        and (v_known.tags is null or d.tags <@ v_known.tags) end as is_accepted  -- null: test all
+               random() * v_list.upper_bounds[v_class] * (v_highest - q.priority * (1 - v_above))
+               < q.priority * v_above * v_highest
+               and case when d.demands & v_known.tests = 0
+                        then taskqueue.accepts_at_once(d, v_known.offer) end as is_accepted  -- null: test all
           into v_queue
           from taskqueue.posting p
           join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
           join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-         where p.setup = p_setup
-           and p.list_id = case when v_class > 0 then v_known.list_1 else v_known.list_2 end
-           and p.weight_class = case when v_class > 0 then v_known.classes_1[v_class]
-                                     else v_known.classes_2[-v_class] end
-           and p.position = 1 + floor((v_place - case
-                 when v_class > 0 then coalesce(v_known.cumulative_1[v_class - 1], 0)
-                 else v_known.bound_1 + coalesce(v_known.cumulative_2[-v_class - 1], 0) end) / v_bound)::int;
+         where p.setup = p_setup and p.list_id = v_list.list_id and p.weight_class = v_list.weight_classes[v_class]
+           and p.position = 1 + floor((v_place - coalesce(v_list.cumulative_bounds[v_class - 1], 0))
+                                      / v_list.upper_bounds[v_class])::int;
         continue when v_queue.is_accepted is not true
                       and (v_queue.is_accepted is not null or v_queue.task_queue_id is null
                            or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
       end if;
-      select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
-             h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since  -- as taskqueue.next_card
-        into v_card
+      select h.hand_id, h.cards, h.drawn, h.rest, h.since, c.place, c.address  -- as taskqueue.next_card
+        into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
         from (select i.* from taskqueue.hand i
                where i.setup = p_setup and i.task_queue_id = v_queue.task_queue_id
                order by i.hand_id desc limit 1) h
        cross join lateral (
-             select j.*, a.place
+             select a.place, j.address
                from (select unnest(h.addresses) as address, unnest(h.entry_ids) as entry_id,
                             generate_series(1, h.cards) as place) a
               cross join lateral (
-                     select i.job_id, i.user_priority, i.attempts + 1 as attempt, i.brokered, i.entry_id,
-                            i.ctid as address from taskqueue.job i where i.ctid = a.address and i.entry_id = a.entry_id
+                     select i.ctid as address from taskqueue.job i
+                      where i.ctid = a.address and i.entry_id = a.entry_id
                         for update skip locked) j
               limit 1) c;
       delete from taskqueue.job j
@@ -93,25 +102,26 @@ begin
                             and c.made_in >= v_card.since)
          and exists (select from taskqueue.hand h
                       where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id
-                        and h.hand_id = v_card.hand_id);
-      if not found then
+                        and h.hand_id = v_card.hand_id)
+      returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
+           into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
+      if v_card.job_id is null then
         v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
-                                      hashtextextended(v_known.token::text, 4));
+                                      hashtextextended(v_start.token::text, 4));
         exit when v_card.job_id is null;
       end if;
       insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
                                         site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
-      select p_setup, v_card.job_id, v_card.attempt, v_known.token, v_queue.task_queue_id, v_queue.definition_id,
-             v_card.user_priority, v_known.site, v_known.grid_ce, v_known.role_name, t.now,
-             t.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked
-        from resource.setup_time t where t.setup = p_setup
+      values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
+              v_card.user_priority, v_known.site, v_known.grid_ce, v_start.role_name, v_start.now,
+              v_start.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked)
       returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                 l.attempt || '-' || replace(l.token::text, '-', '')
            into job_id, task_queue_id, requirements, user_priority, attempt;
       if taskqueue.shall_deal(v_card.place, v_card.cards) or v_card.brokered then
         perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
       end if;
-      if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.02 then
+      if taskqueue.shall_note_resource(v_known, v_start.cpu_time, true, v_start.now) then
         perform taskqueue.note_known(p_setup, p_resource, true);
       end if;
       return next;
@@ -120,13 +130,14 @@ begin
     if v_known.matching is null or v_queue.is_accepted is not null then
       return query
         select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-          row(1, 1, v_known.token, uuid_hash_extended(v_known.token, 5),
-              width_bucket(coalesce(v_known.list_bucket, v_known.cpu_time)::float8, v_known.cpu_buckets), v_tries,
-              case when v_known.exponent > 0 then (1 - v_above) / v_known.highest else 0 end,
+          row(1, 1, v_start.token, uuid_hash_extended(v_start.token, 5),
+              width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
+                                    v_start.cpu_time)::float8, v_known.cpu_buckets), v_tries,
+              case when v_bound > 0 and v_known.policy <> 'proportional' then (1 - v_above) / v_highest else 0 end,
               case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
               null)::taskqueue.stream], p_request_id);
     end if;
-    if v_known.seen_at is null or v_known.cpu_time <> all (v_known.seen) or random() < 0.1 then
+    if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
       perform taskqueue.note_known(p_setup, p_resource, found);
     end if;
     return;

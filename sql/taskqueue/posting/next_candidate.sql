@@ -5,9 +5,9 @@
 -- accepted with the probability (p/c) (1 - m x)/(1 - p x), or p/c under the policy proportional; the place of the
 -- draw within the position decides. An empty position counts as priority 0. A candidate that is rejected does not
 -- change the rest of the race.
--- Most definitions are compared with the offer here. Where more conditions have to be tested (taskqueue.tests_of),
--- the result is null and the caller tests them: preparing all conditions takes 25 us. One candidate takes some ten
--- times as long as one key, which limits how many are worth drawing (max_tries).
+-- Most definitions are compared with the offer here (taskqueue.accepts_at_once). Where more conditions have to be
+-- tested (taskqueue.tests_of), the result is null and the caller tests them. One candidate takes some ten times as long
+-- as one key, which limits how many are worth drawing (max_tries).
 -- The cost of a candidate depends neither on the number of TaskQueues nor on that of the weight classes. The fences
 -- (offset 0) make PostgreSQL compute each value once.
 create or replace function taskqueue.next_candidate(
@@ -21,12 +21,7 @@ language sql stable rows 1 as $$
          s.remainder - (s.position - 1) * s.upper_bound
          < q.priority * case when p_policy = 'proportional' then 1
                              else (1 - s.highest_bound * s.key) / (1 - q.priority * s.key) end
-         and case when d.demands & p_tests = 0
-                  then p_sites[1] <> all (d.banned_sites)
-                       and (p_offer.platforms is null or cardinality(d.platforms) = 0
-                            or d.platforms && p_offer.platforms)
-                       and (p_offer.tags is null or d.tags <@ p_offer.tags)
-             end,
+         and case when d.demands & p_tests = 0 then taskqueue.accepts_at_once(d, p_offer) end,
          s.site, q.task_queue_id, d
     from (select b.*, 1 + floor(b.remainder / b.upper_bound)::int as position
             from (select e.position_count, e.key, e.highest_bound, e.site, e.list_id,

@@ -1,15 +1,13 @@
 -- LEASES.md, Configuration calls: every call that matches, inserts or returns jobs enters its setup. A configuration
 -- call (taskqueue.reconfigure) waits until these transactions have ended, and keeps new ones out meanwhile. Otherwise
 -- a match that began before a limit was set would not count there. It is a shared advisory lock: 1 us, no row, no
--- session state.
-create or replace function taskqueue.enter_setup(p_setup text) returns void
-language plpgsql as $$
-begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    perform resource.require_read_committed();
-  end if;
-  perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
-end $$;
+-- session state. Inlined.
+create or replace function taskqueue.enter_setup(p_setup text) returns boolean
+language sql as $$
+  select (current_setting('transaction_isolation') = 'read committed'
+          or resource.require_read_committed() is not null)
+         and pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup)) is not null
+$$;
 
 comment on function taskqueue.enter_setup(text) is
   'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
