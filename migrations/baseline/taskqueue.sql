@@ -128,6 +128,7 @@ create table taskqueue.definition (
   tags          text[] not null,  --: Tags, sorted; all must be offered.
   created_at    timestamptz not null default now(),  --: When these requirements were first seen.
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
+  search_keys   bigint[] not null,  --: Hashes of sites and a tag, by which a search finds it (taskqueue.search_keys).
   --: Bits: 1 always; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs required; see taskqueue.known_offer.tests.
   demands       int not null generated always as (
     1
@@ -142,6 +143,7 @@ create table taskqueue.definition (
 create index definition_family on taskqueue.definition (setup, family);
 create index definition_owner on taskqueue.definition (setup, owner_group, owner_dn);
 create index definition_made_in on taskqueue.definition (setup, made_in);
+create index definition_search on taskqueue.definition using gin (search_keys) with (fastupdate = off);
 alter table taskqueue.definition alter column setup set (n_distinct = 1);
 
 --: TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold

@@ -15,7 +15,7 @@ begin
       from taskqueue.definition d
      where d.setup = p_setup
        and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites,
-            d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags)
+            d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags, d.search_keys)
            is distinct from
            (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN',
             d.requirements ->> 'OwnerGroup',
@@ -24,7 +24,9 @@ begin
             taskqueue.list_of(d.requirements, 'Sites'), taskqueue.list_of(d.requirements, 'BannedSites'),
             taskqueue.list_of(d.requirements, 'GridCEs'),
             taskqueue.list_of(d.requirements, 'Platforms'), taskqueue.list_of(d.requirements, 'JobTypes'),
-            taskqueue.list_of(d.requirements, 'Tags'))
+            taskqueue.list_of(d.requirements, 'Tags'),
+            taskqueue.definition_keys(d.setup, taskqueue.list_of(d.requirements, 'Sites'),
+                                      taskqueue.list_of(d.requirements, 'Tags')))
     union all
     select 'posting',
            format('TaskQueue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)),

@@ -30,7 +30,8 @@ begin
          pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'),
          banned_sites = taskqueue.list_of(r, 'BannedSites'),
          grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'),
-         job_types = taskqueue.list_of(r, 'JobTypes'), tags = taskqueue.list_of(r, 'Tags')
+         job_types = taskqueue.list_of(r, 'JobTypes'), tags = taskqueue.list_of(r, 'Tags'),
+         search_keys = taskqueue.definition_keys(p_setup, taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'Tags'))
     from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
    where d.setup = p_setup and d.definition_id = i.definition_id;
   delete from taskqueue.job_count_change c where c.setup = p_setup;

@@ -9,11 +9,11 @@ begin
   if p_card.brokered then
     perform workload.change_status(p_setup, array[p_card.job_id], 'activated', 'sent', 'matched');
   end if;
-  if taskqueue.shall_deal(p_card.place, p_card.cards) then
+  if taskqueue.shall_deal(p_card.place, p_card.cards, p_card.rest) then
     if p_card.rest > 0 then
       perform taskqueue.deal_hand(p_setup, p_task_queue_id, taskqueue.cards_to_deal(p_card.drawn), p_ten_first,
                                   p_policy, uuid_hash_extended(gen_random_uuid(), 0));
-    elsif p_card.place = p_card.cards then
+    else
       perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
     end if;
     perform taskqueue.post_pending(p_setup);

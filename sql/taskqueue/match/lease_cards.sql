@@ -42,7 +42,7 @@ begin
     select distinct on (s.task_queue_id) s.task_queue_id, s.card
       from unnest(v_taken) s order by s.task_queue_id, (s.card).place desc
   loop
-    if taskqueue.shall_deal((v_last.card).place, (v_last.card).cards) then
+    if taskqueue.shall_deal((v_last.card).place, (v_last.card).cards, (v_last.card).rest) then
       v_last.card.brokered := false;
       perform taskqueue.follow_match(p_setup, v_last.task_queue_id, v_last.card,
                                      (p_known[p_streams[1].request]).ten_first, (p_known[p_streams[1].request]).policy);

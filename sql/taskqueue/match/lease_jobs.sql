@@ -91,7 +91,7 @@ begin
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_card.job_id, v_slots);
         end if;
-        if v_card.brokered or taskqueue.shall_deal(v_card.place, v_card.cards) then
+        if v_card.brokered or taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) then
           perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
         end if;
         return next;

@@ -118,7 +118,7 @@ begin
       returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                 l.attempt || '-' || replace(l.token::text, '-', '')
            into job_id, task_queue_id, requirements, user_priority, attempt;
-      if taskqueue.shall_deal(v_card.place, v_card.cards) or v_card.brokered then
+      if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) or v_card.brokered then
         perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
       end if;
       if taskqueue.shall_note_resource(v_known, v_start.cpu_time, true, v_start.now) then
