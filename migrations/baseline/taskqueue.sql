@@ -476,10 +476,14 @@ create table taskqueue.request (
 );
 alter table taskqueue.request alter column setup set (n_distinct = 1);
 
+create sequence taskqueue.known_id;
+comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskqueue.known_offer.known_id).';
+
 --: Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a
---: row goes when a configuration changes (taskqueue.forget_offers) and after ten minutes without a request.
+--: row goes when a configuration changes (taskqueue.forget_offers), and when it was not noted for a day.
 create unlogged table taskqueue.known_offer (
   setup       text not null,
+  known_id    bigint not null unique default nextval('taskqueue.known_id'),
   digest      bigint not null,  --: Hash of the description.
   resource    jsonb not null,  --: The description without CPUTime and JobID.
   owner_group text,  --: Owner group of the identity that asked; null = generic, or bound to an owner alone.
@@ -501,15 +505,23 @@ create unlogged table taskqueue.known_offer (
   lease_time  interval not null,  --: Setting of the setup.
   seen_at     timestamptz,  --: When taskqueue.note_resource last noted it.
   seen        bigint[] not null default '{}',  --: CPU buckets with which it was noted.
-  --: Definitions that match it whatever its CPUTime, where they are few; null = not searched yet, or many.
-  matching    bigint[],
+  --: How many definitions match it whatever its CPUTime, where they are kept (taskqueue.known_match); null = not
+  --: searched yet, or too many.
+  matches     int,
   matched_at  timestamptz,  --: When the matching definitions were searched.
-  known_to    xid8,  --: Definitions made in this transaction or a later one are not in matching yet.
-  in_flight   xid8[]  --: Definitions made in these transactions are not in matching yet either.
+  known_to    xid8,  --: Definitions made in this transaction or a later one are not kept yet.
+  in_flight   xid8[]  --: Definitions made in these transactions are not kept yet either.
 ) with (fillfactor = 70);
 create index known_offer_digest on taskqueue.known_offer (setup, digest);
 alter table taskqueue.known_offer alter column setup set (n_distinct = 1);
-alter table taskqueue.known_offer alter column matching set storage external;
+
+--: Which definitions match a description that many definitions do not match, by CPU bucket. Unlogged.
+create unlogged table taskqueue.known_match (
+  known_id       bigint not null references taskqueue.known_offer (known_id) on delete cascade,  --: Description.
+  cpu_time       bigint not null,  --: CPU bucket of the definitions, seconds.
+  definition_ids bigint[] not null,  --: Definitions.
+  primary key (known_id, cpu_time)
+);
 
 --: Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain
 --: rolls it up.

@@ -655,7 +655,7 @@ NARROW: dict[str, Any] = {"Site": "Here", "JobType": "N"}
 def known(q: Calls, **keys: Any) -> int:
     """Make a description known, and take nothing; the number of its definitions that are kept."""
     assert q.match(**{**keys, "CPUTime": 0}) is None
-    return int(q.value("select coalesce(cardinality(matching), 0) from taskqueue.known_offer"))
+    return int(q.value("select coalesce(matches, 0) from taskqueue.known_offer"))
 
 
 @pytest.mark.drawn
@@ -680,7 +680,7 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     q, expected = narrow
     assert known(q, **NARROW) == 0
     q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
-    assert q.value("select count(distinct i) from taskqueue.known_offer, unnest(matching) i") == len(expected)
+    assert q.value("select count(distinct i) from taskqueue.known_match, unnest(definition_ids) i") == len(expected)
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
     q.insert_many(range(1, 6), JobTypes=["N"], **group("made since"))
     q.call("set_group", "made since", 4)

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, group
 
@@ -77,9 +78,9 @@ def matches(q: Calls, **keys: Any) -> bool:
 def know(q: Calls, narrow: bool, **keys: Any) -> None:
     assert q.match(**{**keys, "CPUTime": 0}) is None
     if narrow:
-        found = q.value("select (taskqueue.find_matching('default', k)).matching from taskqueue.known_offer k")
-        assert q.rows("select matching from taskqueue.known_offer") == [(found,)]
-    kept = q.rows("select matching is not null from taskqueue.known_offer")
+        found = q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k")
+        assert q.rows("select matches from taskqueue.known_offer") == [(found,)]
+    kept = q.rows("select matches is not null from taskqueue.known_offer")
     assert kept == [(narrow,)]
 
 
@@ -131,8 +132,10 @@ NARROW: dict[str, Any] = {"Site": "S", "JobType": "N", "CPUTime": 7000}
 
 def kept(q: Calls) -> list[int] | None:
     """The definitions that are kept for the one known description."""
-    [(found,)] = q.rows("select matching from taskqueue.known_offer")
-    return None if found is None else list(found)
+    [(known_id, matches)] = q.rows("select known_id, matches from taskqueue.known_offer")
+    found = list(q.value("select taskqueue.kept_matching(%s)", known_id))
+    assert matches is None or len(found) == matches
+    return None if matches is None else found
 
 
 @pytest.mark.parametrize("commit", [True, False])
@@ -195,7 +198,7 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
     know(q, True, **NARROW)
     row = "select ctid, xmin from taskqueue.known_offer"
     before = q.rows(row)
-    assert q.value("select taskqueue.new_matching('default', k) from taskqueue.known_offer k") == []
+    assert q.value("select taskqueue.new_matching('default', k, '{}') from taskqueue.known_offer k") == []
     assert q.rows(row) == before
 
 
@@ -268,3 +271,71 @@ def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Co
         q.rows("select from taskqueue.known_offer where site = '0' for update")
         assert other.value("select taskqueue.forget_unused_offers('default', now(), 9)") == 1
     assert _known_sites(q) == ["0"]
+
+
+ASKED: list[dict[str, Any]] = [
+    {**sites, **tags}
+    for sites in ({"Site": "A"}, {"Site": ["A", "C"]}, {"Site": "any"}, {"Site": "nowhere"}, {})
+    for tags in ({}, {"Tag": ["x"]}, {"Tag": ["x", "y", "z"]}, {"Tag": []}, {"RequiredTag": ["x"], "Tag": ["x", "y"]})
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_a_search_finds_what_the_conditions_accept(q: Calls, asked: dict[str, Any]) -> None:
+    number = 0
+    for sites in ([], ["A"], ["B"], ["A", "B"], ["B", "C", "D"]):
+        for banned in ([], ["A"]):
+            for tags in ([], ["x"], ["y"], ["x", "z"], ["a", "x", "y"], ["w"]):
+                number += 1
+                q.insert(number, Sites=sites, BannedSites=banned, Tags=tags)
+    assert q.match(**asked, CPUTime=0) is None
+    [(known_id, matches)] = q.rows(
+        "select k.known_id, (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k"
+    )
+    accepted = q.value(
+        "select coalesce(array_agg(d.definition_id order by d.definition_id), '{}')"
+        "  from taskqueue.definition d cross join taskqueue.known_offer k where taskqueue.accepts(d, k.offer)"
+    )
+    assert matches == len(accepted)
+    assert sorted(q.value("select taskqueue.kept_matching(%s)", known_id)) == accepted
+
+
+@pytest.mark.parametrize(("number", "is_kept"), [(250, True), (251, False)])
+def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, number: int, is_kept: bool) -> None:
+    requirements = [{"requirements": {**group(str(n % 9)), "CPUTime": 5000, "MinRAM": n}, "jobs": [[n, 1]]}
+                    for n in range(1, number + 1)]  # fmt: skip
+    q.call(
+        "insert_jobs",
+        Jsonb(
+            [
+                *requirements,
+                *(
+                    {**r, "requirements": {**r["requirements"], "CPUTime": 500}, "jobs": [[1000 + n, 1]]}
+                    for n, r in enumerate(requirements[:9])
+                ),
+            ]
+        ),
+    )
+    know(q, is_kept, Site="S", CPUTime=7000)
+    rows = q.rows("select cpu_time, cardinality(definition_ids) from taskqueue.known_match order by 1")
+    assert rows == ([(500, 9), (5000, number)] if is_kept else [])
+    assert q.take(Site="S", CPUTime=7000).requirements["CPUTime"] == 5000
+
+
+def test_what_matches_is_searched_again_where_it_was_forgotten_meanwhile(q: Calls) -> None:
+    """Between the look at the description and the draw: another transaction forgot both."""
+    q.rows("select resource.set_identity('default', resource.caller())")
+    q.insert_many(range(1, 3), JobTypes=["N"])
+    know(q, True, **NARROW)
+    assert q.take(**NARROW).job_id in {1, 2}
+    q.connection.execute("delete from taskqueue.known_match")
+    assert q.take(**NARROW).job_id in {1, 2}
+    assert q.match(**NARROW) is None
+
+
+def test_what_matches_is_forgotten_with_the_description(q: Calls) -> None:
+    q.insert(1)
+    know(q, True, **NARROW)
+    assert q.value("select count(*) from taskqueue.known_match") == 1
+    q.settings(lease_time=77)
+    assert q.value("select count(*) from taskqueue.known_match") == 0

@@ -69,6 +69,10 @@ def _load(q: Calls, analysed: bool) -> None:
     of = f"taskqueue.known_offer_of('default', {known}, resource.identify('default'))"
     q.rows(f"select count({of}) from generate_series(1, 2000) n")
     q.rows(f"select count({of.replace(known, KNOWN)})")
+    q.rows("insert into taskqueue.known_match"
+           " select k.known_id, d.cpu_time, array_agg(d.definition_id order by d.definition_id)"
+           " from taskqueue.known_offer k cross join taskqueue.definition d where d.definition_id <= 100"
+           " group by 1, 2 returning 1")  # fmt: skip
     if analysed:
         q.maintain()  # removes the changes of counts: statistics show job_count_change empty
     assert all(deal(q, 16))
@@ -137,12 +141,11 @@ VARIABLES: Types = {
     ),
     "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
     "p_known.in_flight": ("xid8[]", "'{}'"),
-    "p_known.matching": ("bigint[]", "'{}'"),
+    "p_kept": ("bigint[]", "'{}'"),
+    "p_known.known_id": ("bigint", """select known_id from taskqueue.known_offer where resource = '{"Site": "BIG"}'"""),
     "p_known.offer": ("taskqueue.offer", OFFER),
     "p_known.policy": ("text", "'dirac'"),
     "p_known.tests": ("int", "4"),
-    "p_known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
-    "p_in_flight": ("xid8[]", "'{3}'"),
     "p_cpu_time": ("bigint", "300000"),
     "p_race.bucket_index": ("int", "3"),
     "p_race.last_key": ("float8", "0"),
@@ -332,15 +335,25 @@ STATEMENTS: dict[str, Hot] = {
         r"if (exists \(select from taskqueue\.definition.*?\)\)) then",
         {"definition": ["definition_made_in: setup made_in"] * 2},
         buffers=4,
+        values={"p_known.in_flight": "'{3}'"},
+    ),
+    "whether what few match is kept": Hot(
+        "draw_of_few",
+        r"not (exists \(select from taskqueue\.known_match.*?known_id\)) then",
+        {"known_match": ["known_match_pkey: known_id"]},
+        buffers=4,
     ),
     "the first queue of few": Hot(
         "draw_of_few",
         r"return query (select c\.task_queue_id, c\.definition_id.*?c\.definition_id);",
-        {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
-        buffers=460,  # three a definition given; a custom plan may read more
+        {
+            "known_match": ["known_match_pkey: known_id cpu_time"],
+            "task_queue": ["task_queue_definition: setup definition_id"],
+            "definition": [DEFINITION],
+        },
+        buffers=160,  # three a definition of a bucket, before PostgreSQL 17
         sorted=frozenset({"task_queue"}),
         guessed=frozenset({"definition", "task_queue"}),
-        custom=frozenset({"task_queue"}),  # all TaskQueues may be read instead
     ),
     "the description of a new or private agent": Hot(
         "known_offer_of",

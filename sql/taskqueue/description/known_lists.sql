@@ -7,11 +7,11 @@ returns table (
 )
 language sql stable rows 1 as $$
   select i.role_name, k, w.cpu_time,
-         case when k.matching is null then (
+         case when k.matches is null then (
            select l from taskqueue.posting_list l
             where l.setup = p_setup and l.site = k.site_1 and l.cpu_time <= w.cpu_time and l.position_count > 0
             order by l.cpu_time desc limit 1) end,
-         case when k.matching is null then (
+         case when k.matches is null then (
            select l from taskqueue.posting_list l
             where l.setup = p_setup and l.site = k.site_2 and l.cpu_time <= w.cpu_time and l.position_count > 0
             order by l.cpu_time desc limit 1) end,

@@ -53,6 +53,7 @@ begin
   if (v_known.offer).job_id is null and v_cpu_time is not null
      and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
     v_known.offer.cpu_time := 9223372036854775807;
+    v_known.known_id := nextval('taskqueue.known_id');
     insert into taskqueue.known_offer select v_known.*;
     v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
   end if;

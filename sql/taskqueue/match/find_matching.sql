@@ -1,6 +1,6 @@
 -- DRAWING.md, Rare matches: the definitions that match a description whatever its CPUTime and the limits of the
--- moment, as of one snapshot. They are kept with the description if there are at most 500; otherwise only the fact
--- that there are many is kept, so that nobody searches again.
+-- moment, as of one snapshot. They are kept with the description unless there are many; otherwise only the fact that
+-- there are many is kept, so that nobody searches again.
 create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer)
 returns taskqueue.known_offer
 language plpgsql as $$
@@ -26,11 +26,12 @@ begin
               where d.setup = p_setup and d.search_keys && v_keys and taskqueue.accepts(d, v_offer))
       into v_snapshot, v_ids;
   end if;
-  perform taskqueue.keep_matching(p_setup, p_known, v_ids, v_snapshot);
-  p_known.matching := case when cardinality(v_ids) <= 500 then v_ids end;
+  p_known.matches := taskqueue.keep_matching(p_setup, p_known.known_id, v_ids, v_snapshot);
   p_known.matched_at := now();
+  p_known.known_to := pg_snapshot_xmax(v_snapshot);
+  p_known.in_flight := array(select x from pg_snapshot_xip(v_snapshot) x) || pg_current_xact_id_if_assigned();
   return p_known;
 end $$;
 
 comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
-  'A known description with the definitions that match it: those of its sites and tags are tested.';
+  'A known description whose matching definitions have been searched: those of its sites and tags are tested.';

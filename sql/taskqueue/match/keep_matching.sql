@@ -1,19 +1,34 @@
--- This transaction may make more definitions, so it counts as in flight. The table is unlogged, so that a call
--- without a match writes no WAL. A caller that finds the row locked leaves it: nobody waits.
+-- DRAWING.md, Rare matches: by CPU bucket, since a draw reads one bucket. A draw reads all that is kept of the bucket,
+-- which takes longer than candidates where too many match. This transaction may make more definitions, so it counts as
+-- in flight. The tables are unlogged, so that a call without a match writes no WAL. A caller that finds the row locked
+-- leaves it: nobody waits. Rows of what has become too much stay, because another call may be reading them.
 create or replace function taskqueue.keep_matching(
-  p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot
-) returns void
-language sql as $$
+  p_setup text, p_known_id bigint, p_ids bigint[], p_snapshot pg_snapshot
+) returns int
+language plpgsql as $$
+declare
+  v_is_kept boolean := cardinality(p_ids) <= 5000 and not exists (
+    select from taskqueue.definition d where d.setup = p_setup and d.definition_id = any (p_ids)
+     group by d.cpu_time having count(*) > 250);
+begin
   update taskqueue.known_offer k
-     set matching = case when cardinality(p_ids) <= 500 then p_ids end, matched_at = now(),
+     set matches = case when v_is_kept then cardinality(p_ids) end, matched_at = now(),
          known_to = pg_snapshot_xmax(p_snapshot),
          in_flight = array(select x from pg_snapshot_xip(p_snapshot) x) || pg_current_xact_id_if_assigned()
    where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
-                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
-                                and i.owner_group is not distinct from p_known.owner_group
-                                and i.owner_dn is not distinct from p_known.owner_dn
-                                for update skip locked))
-$$;
+                              where i.known_id = p_known_id for update skip locked));
+  if not (found and v_is_kept) then
+    return null;
+  end if;
+  delete from taskqueue.known_match m where m.known_id = p_known_id;
+  insert into taskqueue.known_match (known_id, cpu_time, definition_ids)
+  select p_known_id, d.cpu_time, array_agg(d.definition_id order by d.definition_id)
+    from taskqueue.definition d
+   where d.setup = p_setup and d.definition_id = any (p_ids)
+   group by d.cpu_time;
+  return cardinality(p_ids);
+end $$;
 
-comment on function taskqueue.keep_matching(text, taskqueue.known_offer, bigint[], pg_snapshot) is
-  'Stores which definitions match a description, as of a snapshot; more than 500 are not stored.';
+comment on function taskqueue.keep_matching(text, bigint, bigint[], pg_snapshot) is
+  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than 250 in '
+  'a CPU bucket or 5,000 in all, or another transaction stores them.';

@@ -44,15 +44,14 @@ begin
                     else coalesce((v_start.list_1).total_bound, 0) end;
   v_bound := v_bound_1 + case when (v_start.list_2).cpu_time < (v_start.list_1).cpu_time then 0
                               else coalesce((v_start.list_2).total_bound, 0) end;
-  if v_known.is_plain and (v_bound > 0 or v_known.matching is not null and v_start.cpu_time > 0) then
+  if v_known.is_plain and (v_bound > 0 or v_known.matches is not null and v_start.cpu_time > 0) then
     v_highest := greatest(case when v_bound_1 > 0 then (v_start.list_1).highest_bound end,
                           case when v_bound > v_bound_1 then (v_start.list_2).highest_bound end);
     while v_tries < 32 loop
       v_tries := v_tries + 1;
       if v_bound = 0 then
         select q.* into v_queue
-          from taskqueue.draw_of_few(p_setup, v_known.matching, v_known.known_to, v_known.in_flight, v_start.cpu_time,
-                                     v_known.policy, uuid_hash_extended(v_start.token, 5) # 8) q;
+          from taskqueue.draw_of_few(p_setup, v_known, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
         exit when v_queue.task_queue_id is null;
       else
         v_above := v_above * power(random(), case when v_known.policy <> 'proportional' then v_highest / v_bound
@@ -127,7 +126,7 @@ begin
       return next;
       return;
     end loop;
-    if v_known.matching is null or v_queue.is_accepted is not null then
+    if v_known.matches is null or v_queue.is_accepted is not null then
       return query
         select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
           row(1, 1, v_start.token, uuid_hash_extended(v_start.token, 5),

@@ -1,6 +1,7 @@
 -- DRAWING.md, Rare matches: definitions made since taskqueue.find_matching are tested each time, until there are so
 -- many that storing the result pays.
-create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
+create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer, p_kept bigint[])
+returns bigint[]
 language plpgsql as $$
 declare
   v_offer taskqueue.offer := p_known.offer;
@@ -12,16 +13,16 @@ begin
   v_offer.reached := null;
   select pg_current_snapshot(), count(*),
          coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)
-                                                     and d.definition_id <> all (p_known.matching)), '{}')
+                                                     and d.definition_id <> all (p_kept)), '{}')
     into v_snapshot, v_new, v_ids
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
           union all
           select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
   if v_new >= 8 then
-    perform taskqueue.keep_matching(p_setup, p_known, p_known.matching || v_ids, v_snapshot);
+    perform taskqueue.keep_matching(p_setup, p_known.known_id, p_kept || v_ids, v_snapshot);
   end if;
   return v_ids;
 end $$;
 
-comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
-  'The definitions made since taskqueue.find_matching that match a description.';
+comment on function taskqueue.new_matching(text, taskqueue.known_offer, bigint[]) is
+  'The definitions made since taskqueue.find_matching that match a description, without p_kept.';

@@ -22,8 +22,15 @@ begin
   end if;
   while p_race.bucket_index > 0 loop
     v_bucket := p_known.cpu_buckets[p_race.bucket_index];
-    if p_race.definition_ids is null and p_known.matching is not null then
-      p_race.definition_ids := p_known.matching || taskqueue.new_matching(p_setup, p_known);
+    if p_race.definition_ids is null and p_known.matches is not null then
+      p_race.definition_ids := taskqueue.kept_matching(p_known.known_id);
+      if cardinality(p_race.definition_ids) < p_known.matches then  -- forgotten since the description was read
+        p_known.matches := null;
+        p_race.definition_ids := null;
+        continue;
+      end if;
+      p_race.definition_ids := p_race.definition_ids
+                               || taskqueue.new_matching(p_setup, p_known, p_race.definition_ids);
     elsif p_race.definition_ids is null and p_race.tries >= p_race.max_tries then
       if p_race.tries >= 32 and p_known.matched_at is null then
         return p_race;
@@ -42,7 +49,7 @@ begin
       if p_race.task_queue_id is not null then
         return p_race;
       end if;
-      p_race.bucket_index := case when p_known.matching is null then p_race.bucket_index - 1 else 0 end;
+      p_race.bucket_index := case when p_known.matches is null then p_race.bucket_index - 1 else 0 end;
       p_race.definition_ids := null;
       p_race.tries := 0;
       p_race.max_tries := 8;
