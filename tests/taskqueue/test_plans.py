@@ -184,6 +184,7 @@ VARIABLES: Types = {
     "v_job.entry_id": ("bigint", "60000"),
     "v_job.user_priority": ("smallint", "1::smallint"),
     "v_highest": ("float8", f"select l.highest_bound {POSTED}"),
+    "v_keys": ("bigint[]", "select taskqueue.search_keys('default', '{BIG,*}', '{*}')"),
     "v_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
     "v_known.grid_ce": ("text", "null"),
     "v_known.lease_time": ("interval", "'30 minutes'"),
@@ -203,6 +204,7 @@ VARIABLES: Types = {
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
     "v_offer.grid_ces": ("text[]", "null"),
+    "v_offer.owner_groups": ("text[]", "null"),
     "v_offer.sites": ("text[]", "'{BIG}'"),
     "v_passed": ("bigint[]", "'{}'"),
     "v_position": ("int", f"select p.position {POSTED}"),
@@ -355,6 +357,26 @@ STATEMENTS: dict[str, Hot] = {
         sorted=frozenset({"task_queue"}),
         guessed=frozenset({"definition", "task_queue"}),
     ),
+    "the search for what matches": Hot(
+        "find_matching",
+        r"else (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
+        {"definition": ["Bitmap Heap Scan"]},
+        buffers=600,  # most definitions are of the one site
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
+        called=CONDITIONS,
+    ),
+    "the search for what a private pilot matches": Hot(
+        "find_matching",
+        r"then (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
+        {"definition": ["definition_owner: setup owner_group"]},
+        buffers=10,
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
+        custom=frozenset({"definition"}),  # a bitmap
+        called=CONDITIONS,
+        values={"v_offer.owner_groups": "'{small 1}'"},
+    ),
     "the description of a new or private agent": Hot(
         "known_offer_of",
         r"(select k\.\* into v_known.*?limit 1);",
@@ -437,6 +459,14 @@ STATEMENTS: dict[str, Hot] = {
         {"job": ["job_order: setup task_queue_id"]},
         buffers=6,
         custom=frozenset({"job"}),  # of a queue that holds half of all jobs any index gives one at once
+    ),
+    "the definitions to be kept": Hot(
+        "new_matching",
+        r"(select coalesce\(array_agg\(d\.definition_id\).*?v_ids\));",
+        {"definition": [DEFINITION]},
+        buffers=60,
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
     ),
     "definitions made since": Hot(
         "new_matching",

@@ -12,21 +12,22 @@ declare
   v_keys bigint[] := taskqueue.search_keys(p_setup, v_sites, v_tags);
   v_snapshot pg_snapshot;
   v_ids bigint[];
+  v_cpu_times bigint[];
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
   if v_offer.owner_groups is not null then  -- a private pilot: by the index on owners
-    select pg_current_snapshot(), array(
-             select d.definition_id from taskqueue.definition d
-              where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer))
-      into v_snapshot, v_ids;
+    select pg_current_snapshot(), coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
+      into v_snapshot, v_ids, v_cpu_times
+      from taskqueue.definition d
+     where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer);
   else
-    select pg_current_snapshot(), array(
-             select d.definition_id from taskqueue.definition d
-              where d.setup = p_setup and d.search_keys && v_keys and taskqueue.accepts(d, v_offer))
-      into v_snapshot, v_ids;
+    select pg_current_snapshot(), coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
+      into v_snapshot, v_ids, v_cpu_times
+      from taskqueue.definition d
+     where d.setup = p_setup and d.search_keys && v_keys and taskqueue.accepts(d, v_offer);
   end if;
-  p_known.matches := taskqueue.keep_matching(p_setup, p_known.known_id, v_ids, v_snapshot);
+  p_known.matches := taskqueue.keep_matching(p_known.known_id, v_ids, v_cpu_times, v_snapshot);
   p_known.matched_at := now();
   p_known.known_to := pg_snapshot_xmax(v_snapshot);
   p_known.in_flight := array(select x from pg_snapshot_xip(v_snapshot) x) || pg_current_xact_id_if_assigned();

@@ -3,13 +3,12 @@
 -- in flight. The tables are unlogged, so that a call without a match writes no WAL. A caller that finds the row locked
 -- leaves it: nobody waits. Rows of what has become too much stay, because another call may be reading them.
 create or replace function taskqueue.keep_matching(
-  p_setup text, p_known_id bigint, p_ids bigint[], p_snapshot pg_snapshot
+  p_known_id bigint, p_ids bigint[], p_cpu_times bigint[], p_snapshot pg_snapshot
 ) returns int
 language plpgsql as $$
 declare
-  v_is_kept boolean := cardinality(p_ids) <= 5000 and not exists (
-    select from taskqueue.definition d where d.setup = p_setup and d.definition_id = any (p_ids)
-     group by d.cpu_time having count(*) > 250);
+  v_is_kept boolean := cardinality(p_ids) <= 5000
+                       and not exists (select from unnest(p_cpu_times) t group by t having count(*) > 250);
 begin
   update taskqueue.known_offer k
      set matches = case when v_is_kept then cardinality(p_ids) end, matched_at = now(),
@@ -23,12 +22,11 @@ begin
   delete from taskqueue.known_match m where m.known_id = p_known_id;
   insert into taskqueue.known_match (known_id, cpu_time, definition_ids)
   select p_known_id, d.cpu_time, array_agg(d.definition_id order by d.definition_id)
-    from taskqueue.definition d
-   where d.setup = p_setup and d.definition_id = any (p_ids)
+    from unnest(p_ids, p_cpu_times) d (definition_id, cpu_time)
    group by d.cpu_time;
   return cardinality(p_ids);
 end $$;
 
-comment on function taskqueue.keep_matching(text, bigint, bigint[], pg_snapshot) is
-  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than 250 in '
-  'a CPU bucket or 5,000 in all, or another transaction stores them.';
+comment on function taskqueue.keep_matching(bigint, bigint[], bigint[], pg_snapshot) is
+  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than 250 '
+  'in a CPU bucket or 5,000 in all, or another transaction stores them. p_cpu_times: the CPU bucket of each.';

@@ -8,6 +8,8 @@ declare
   v_snapshot pg_snapshot;
   v_new bigint;
   v_ids bigint[];
+  v_all bigint[];
+  v_cpu_times bigint[];
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
@@ -19,7 +21,11 @@ begin
           union all
           select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
   if v_new >= 8 then
-    perform taskqueue.keep_matching(p_setup, p_known.known_id, p_kept || v_ids, v_snapshot);
+    select coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
+      into v_all, v_cpu_times
+      from taskqueue.definition d
+     where d.setup = p_setup and d.definition_id = any (p_kept || v_ids);
+    perform taskqueue.keep_matching(p_known.known_id, v_all, v_cpu_times, v_snapshot);
   end if;
   return v_ids;
 end $$;
