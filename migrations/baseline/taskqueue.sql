@@ -483,7 +483,7 @@ comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskq
 --: row goes when a configuration changes (taskqueue.forget_offers), and when it was not noted for a day.
 create unlogged table taskqueue.known_offer (
   setup       text not null,
-  known_id    bigint not null unique default nextval('taskqueue.known_id'),
+  known_id    bigint not null unique default nextval('taskqueue.known_id'),  --: Description.
   digest      bigint not null,  --: Hash of the description.
   resource    jsonb not null,  --: The description without CPUTime and JobID.
   owner_group text,  --: Owner group of the identity that asked; null = generic, or bound to an owner alone.

@@ -198,7 +198,7 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
     know(q, True, **NARROW)
     row = "select ctid, xmin from taskqueue.known_offer"
     before = q.rows(row)
-    assert q.value("select taskqueue.new_matching('default', k, '{}') from taskqueue.known_offer k") == []
+    assert q.value("select taskqueue.new_matching('default', k) from taskqueue.known_offer k") == []
     assert q.rows(row) == before
 
 

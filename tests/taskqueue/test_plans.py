@@ -141,7 +141,7 @@ VARIABLES: Types = {
     ),
     "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
     "p_known.in_flight": ("xid8[]", "'{}'"),
-    "p_kept": ("bigint[]", "'{}'"),
+    "p_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
     "p_known.known_id": ("bigint", """select known_id from taskqueue.known_offer where resource = '{"Site": "BIG"}'"""),
     "p_known.offer": ("taskqueue.offer", OFFER),
     "p_known.policy": ("text", "'dirac'"),
@@ -201,6 +201,7 @@ VARIABLES: Types = {
     "v_list.upper_bounds": ("float8[]", f"select l.upper_bounds {POSTED}"),
     "v_list.weight_classes": ("int[]", f"select l.weight_classes {POSTED}"),
     "v_list_id": ("bigint", f"select p.list_id {POSTED}"),
+    "v_new": ("bigint[]", "'{}'"),
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
     "v_offer.grid_ces": ("text[]", "null"),
@@ -353,7 +354,7 @@ STATEMENTS: dict[str, Hot] = {
             "task_queue": ["task_queue_definition: setup definition_id"],
             "definition": [DEFINITION],
         },
-        buffers=160,  # three a definition of a bucket, before PostgreSQL 17
+        buffers=170,  # three a definition of a bucket, before PostgreSQL 17
         sorted=frozenset({"task_queue"}),
         guessed=frozenset({"definition", "task_queue"}),
     ),
@@ -464,9 +465,10 @@ STATEMENTS: dict[str, Hot] = {
         "new_matching",
         r"(select coalesce\(array_agg\(d\.definition_id\).*?v_ids\));",
         {"definition": [DEFINITION]},
-        buffers=60,
+        buffers=120,
         sorted=frozenset({"definition"}),  # aggregated
         guessed=frozenset({"definition"}),
+        called=frozenset({"kept_matching"}),
     ),
     "definitions made since": Hot(
         "new_matching",

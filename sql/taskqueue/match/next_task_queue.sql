@@ -29,8 +29,8 @@ begin
         p_race.definition_ids := null;
         continue;
       end if;
-      p_race.definition_ids := p_race.definition_ids
-                               || taskqueue.new_matching(p_setup, p_known, p_race.definition_ids);
+      p_race.definition_ids := array(select unnest(p_race.definition_ids)
+                                     union select unnest(taskqueue.new_matching(p_setup, p_known)));
     elsif p_race.definition_ids is null and p_race.tries >= p_race.max_tries then
       if p_race.tries >= 32 and p_known.matched_at is null then
         return p_race;
