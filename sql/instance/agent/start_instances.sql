@@ -10,7 +10,8 @@ begin
   for v_id in select distinct u from unnest(p_instance_ids) u order by u loop
     update instance.instance i
        set state = 'running', started_at = v_now
-     where i.setup = p_setup and i.instance_id = v_id and i.state = 'requested';
+     where i.setup = p_setup and i.instance_id = v_id
+       and (i.state = 'requested') is true;  -- not by the index of live instances, whose rows are read one by one
     v_started := v_started + found::int;
   end loop;
   return v_started;

@@ -6,7 +6,7 @@ create or replace function taskqueue.draw_of_few(
 ) returns table (task_queue_id bigint, definition_id bigint, requirements jsonb, is_accepted boolean)
 language plpgsql rows 1 as $$
 declare
-  v_new bigint[] := '{}';
+  v_new bigint[] := '{}'::bigint[];
 begin
   if exists (select from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to)
      or p_known.in_flight <> '{}' and exists (
