@@ -339,3 +339,19 @@ def test_what_matches_is_forgotten_with_the_description(q: Calls) -> None:
     assert q.value("select count(*) from taskqueue.known_match") == 1
     q.settings(lease_time=77)
     assert q.value("select count(*) from taskqueue.known_match") == 0
+
+
+def test_two_that_search_at_once_do_not_wait_for_each_other(connect: Connect) -> None:
+    q, other = Calls(connect()), Calls(connect())
+    other.value("select set_config('lock_timeout', '2s', false)")
+    q.insert_many(range(1, 4), JobTypes=["N"])
+    know(q, False, **NARROW)
+    search = "select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k"
+    with q.connection.transaction():
+        assert q.value(search) == 1
+        assert other.value(search) is None
+        assert other.take(**NARROW).job_id in {1, 2, 3}
+    assert len(kept(q) or []) == 1
+    assert other.value(search) == 1
+    assert {other.take(**NARROW).job_id, q.take(**NARROW).job_id} < {1, 2, 3}
+    assert other.match(**NARROW) is None
