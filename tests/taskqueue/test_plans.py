@@ -465,7 +465,7 @@ STATEMENTS: dict[str, Hot] = {
         "new_matching",
         r"(select coalesce\(array_agg\(d\.definition_id\).*?v_ids\));",
         {"definition": [DEFINITION]},
-        buffers=120,
+        buffers=220,  # two a definition, before PostgreSQL 17
         sorted=frozenset({"definition"}),  # aggregated
         guessed=frozenset({"definition"}),
         called=frozenset({"kept_matching"}),
