@@ -273,21 +273,23 @@ def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Co
     assert _known_sites(q) == ["0"]
 
 
-ASKED: list[dict[str, Any]] = [
-    {**sites, **tags}
-    for sites in ({"Site": "A"}, {"Site": ["A", "C"]}, {"Site": "any"}, {"Site": "nowhere"}, {})
-    for tags in ({}, {"Tag": ["x"]}, {"Tag": ["x", "y", "z"]}, {"Tag": []}, {"RequiredTag": ["x"], "Tag": ["x", "y"]})
+SITES: list[dict[str, Any]] = [{"Site": "A"}, {"Site": ["A", "C"]}, {"Site": "any"}, {"Site": "nowhere"}, {}]
+TAGS: list[dict[str, Any]] = [
+    {}, {"Tag": ["x"]}, {"Tag": ["x", "y", "z"]}, {"Tag": []}, {"RequiredTag": ["x"], "Tag": ["x", "y"]},
+]  # fmt: skip
+ASKED = [{**sites, **tags} for sites in SITES for tags in TAGS]
+LISTED: list[tuple[list[str], ...]] = [
+    (sites, banned, tags)
+    for sites in ([], ["A"], ["B"], ["A", "B"], ["B", "C", "D"])
+    for banned in ([], ["A"])
+    for tags in ([], ["x"], ["y"], ["x", "z"], ["a", "x", "y"], ["w"])
 ]
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_a_search_finds_what_the_conditions_accept(q: Calls, asked: dict[str, Any]) -> None:
-    number = 0
-    for sites in ([], ["A"], ["B"], ["A", "B"], ["B", "C", "D"]):
-        for banned in ([], ["A"]):
-            for tags in ([], ["x"], ["y"], ["x", "z"], ["a", "x", "y"], ["w"]):
-                number += 1
-                q.insert(number, Sites=sites, BannedSites=banned, Tags=tags)
+    for number, (sites, banned, tags) in enumerate(LISTED, 1):
+        q.insert(number, Sites=sites, BannedSites=banned, Tags=tags)
     assert q.match(**asked, CPUTime=0) is None
     [(known_id, matches)] = q.rows(
         "select k.known_id, (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k"
@@ -302,20 +304,12 @@ def test_a_search_finds_what_the_conditions_accept(q: Calls, asked: dict[str, An
 
 @pytest.mark.parametrize(("number", "is_kept"), [(250, True), (251, False)])
 def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, number: int, is_kept: bool) -> None:
-    requirements = [{"requirements": {**group(str(n % 9)), "CPUTime": 5000, "MinRAM": n}, "jobs": [[n, 1]]}
-                    for n in range(1, number + 1)]  # fmt: skip
-    q.call(
-        "insert_jobs",
-        Jsonb(
-            [
-                *requirements,
-                *(
-                    {**r, "requirements": {**r["requirements"], "CPUTime": 500}, "jobs": [[1000 + n, 1]]}
-                    for n, r in enumerate(requirements[:9])
-                ),
-            ]
-        ),
-    )
+    for cpu_time, first, definitions in ((5000, 1, number), (500, 1001, 9)):
+        jobs: list[dict[str, Any]] = [
+            {"requirements": {**group(str(n % 9)), "CPUTime": cpu_time, "MinRAM": n}, "jobs": [[first + n, 1]]}
+            for n in range(definitions)
+        ]
+        assert q.call("insert_jobs", Jsonb(jobs)) == definitions
     know(q, is_kept, Site="S", CPUTime=7000)
     rows = q.rows("select cpu_time, cardinality(definition_ids) from taskqueue.known_match order by 1")
     assert rows == ([(500, 9), (5000, number)] if is_kept else [])
