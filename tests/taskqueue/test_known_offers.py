@@ -302,7 +302,7 @@ def test_a_search_finds_what_the_conditions_accept(q: Calls, asked: dict[str, An
     assert sorted(q.value("select taskqueue.kept_matching(%s)", known_id)) == accepted
 
 
-@pytest.mark.parametrize(("number", "is_kept"), [(250, True), (251, False)])
+@pytest.mark.parametrize(("number", "is_kept"), [(1000, True), (1001, False)])
 def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, number: int, is_kept: bool) -> None:
     for cpu_time, first, definitions in ((5000, 1, number), (500, 1001, 9)):
         jobs: list[dict[str, Any]] = [

@@ -7,8 +7,8 @@ create or replace function taskqueue.keep_matching(
 ) returns int
 language plpgsql as $$
 declare
-  v_is_kept boolean := cardinality(p_ids) <= 3000
-                       and not exists (select from unnest(p_cpu_times) t group by t having count(*) > 250);
+  v_is_kept boolean := cardinality(p_ids) <= 5000
+                       and not exists (select from unnest(p_cpu_times) t group by t having count(*) > 1000);
 begin
   update taskqueue.known_offer k
      set matches = case when v_is_kept then cardinality(p_ids) end, matched_at = now(),
@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function taskqueue.keep_matching(bigint, bigint[], bigint[], pg_snapshot) is
-  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than 250 '
-  'in a CPU bucket or 3,000 in all, or another transaction stores them. p_cpu_times: the CPU bucket of each.';
+  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than '
+  '1,000 in a CPU bucket or 5,000 in all, or another transaction stores them. p_cpu_times: the CPU bucket of each.';
