@@ -273,9 +273,17 @@ def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Co
     assert _known_sites(q) == ["0"]
 
 
-SITES: list[dict[str, Any]] = [{"Site": "A"}, {"Site": ["A", "C"]}, {"Site": "any"}, {"Site": "nowhere"}, {}]
+SITES: list[dict[str, Any]] = [
+    {"Site": "A"},
+    {"Site": ["A", "C"]},
+    {"Site": "any"},
+    {"Site": "nowhere"},
+    {"Site": []},
+    {},
+]
 TAGS: list[dict[str, Any]] = [
     {}, {"Tag": ["x"]}, {"Tag": ["x", "y", "z"]}, {"Tag": []}, {"RequiredTag": ["x"], "Tag": ["x", "y"]},
+    {"Tag": ["x", *(f"tag {n}" for n in range(600))]}, {"Tag": ["x"], "OwnerGroup": ["users"]},
 ]  # fmt: skip
 ASKED = [{**sites, **tags} for sites in SITES for tags in TAGS]
 LISTED: list[tuple[list[str], ...]] = [
@@ -286,7 +294,7 @@ LISTED: list[tuple[list[str], ...]] = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: str(asked)[:60])
 def test_a_search_finds_what_the_conditions_accept(q: Calls, asked: dict[str, Any]) -> None:
     for number, (sites, banned, tags) in enumerate(LISTED, 1):
         q.insert(number, Sites=sites, BannedSites=banned, Tags=tags)

@@ -360,7 +360,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the search for what matches": Hot(
         "find_matching",
-        r"else (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
+        r"v_offer\); (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
         {"definition": ["Bitmap Heap Scan"]},
         buffers=600,  # most definitions are of the one site
         sorted=frozenset({"definition"}),  # aggregated

@@ -6,10 +6,7 @@ returns taskqueue.known_offer
 language plpgsql as $$
 declare
   v_offer taskqueue.offer := p_known.offer;
-  v_sites text[] := case when v_offer.sites is null then '{""}' else v_offer.sites || '*'::text end;
-  v_tags text[] := case when cardinality(v_offer.tags) * cardinality(v_sites) < 1000 then v_offer.tags || ''::text
-                        else '{*}' end;
-  v_keys bigint[] := taskqueue.search_keys(p_setup, v_sites, v_tags);
+  v_keys bigint[];
   v_snapshot pg_snapshot;
   v_ids bigint[];
   v_cpu_times bigint[];
@@ -22,6 +19,7 @@ begin
       from taskqueue.definition d
      where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer);
   else
+    v_keys := taskqueue.offer_keys(p_setup, v_offer);
     select pg_current_snapshot(), coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
       into v_snapshot, v_ids, v_cpu_times
       from taskqueue.definition d
@@ -29,8 +27,6 @@ begin
   end if;
   p_known.matches := taskqueue.keep_matching(p_known.known_id, v_ids, v_cpu_times, v_snapshot);
   p_known.matched_at := now();
-  p_known.known_to := pg_snapshot_xmax(v_snapshot);
-  p_known.in_flight := array(select x from pg_snapshot_xip(v_snapshot) x) || pg_current_xact_id_if_assigned();
   return p_known;
 end $$;
 
