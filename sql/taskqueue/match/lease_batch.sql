@@ -9,8 +9,7 @@ declare
 begin
   if p_limit > 2 and p_seed is null then
     v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
-    if (v_known.offer).limited is not true and (v_known.offer).job_id is null
-       and (v_known.matches <= 500) is not true then
+    if not taskqueue.goes_alone(v_known) then
       return query
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
           from taskqueue.lease_together(p_setup, array[p_resource], array[v_known], array(

@@ -21,7 +21,7 @@ begin
   foreach v_request in array p_open loop
     begin
       v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], v_identity);
-      if (v_known.offer).limited or (v_known.offer).job_id is not null or v_known.matches <= 500 then
+      if taskqueue.goes_alone(v_known) then
         v_alone := v_alone || v_request;
       else
         v_all[v_request] := v_known;
