@@ -36,6 +36,16 @@ def ask(q: Calls, *requests: Any) -> dict[int, list[Any]]:
     return found
 
 
+def search(q: Calls, **keys: Any) -> None:
+    """Finds out what matches a description, as after many draws in vain: then no candidates are drawn for it."""
+    q.rows("select resource.set_identity('default', resource.caller())")
+    assert ask(q, wish(**{**keys, "CPUTime": 0})) == {}
+    assert q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k") is not None
+
+
+KEPT = pytest.mark.parametrize("is_kept", [False, True], ids=["candidates", "what matches is known"])
+
+
 def test_each_request_gets_what_it_matches(q: Calls) -> None:
     q.insert_many(range(1, 4), JobTypes=["A"])
     q.insert_many(range(11, 14), JobTypes=["B"])
@@ -73,15 +83,39 @@ def test_the_first_resource_that_yields_a_job_counts(q: Calls) -> None:
     assert sum(map(len, found.values())) == 4
 
 
-def test_many_requests_drain_what_there_is(q: Calls) -> None:
+@KEPT
+@pytest.mark.parametrize("numbers", [[1] * 20, [8, 1, 9, 2]])
+def test_many_requests_drain_what_there_is(q: Calls, is_kept: bool, numbers: list[int]) -> None:
     """More requests than jobs: the last of a TaskQueue go on in the others, and then find nothing."""
     q.settings(queue_size=3)
     q.insert_many(range(1, 9), 2)
-    q.insert_many(range(21, 25), JobTypes=["T"])
-    found = ask(q, *[wish() for _ in range(20)])
-    assert sorted(job for [job] in found.values()) == [*range(1, 9), *range(21, 25)]
+    if is_kept:
+        search(q)
+    q.insert_many(range(21, 25), JobTypes=["T"])  # unknown to the search
+    found = ask(q, *[wish(n) for n in numbers])
+    assert sorted(job for jobs in found.values() for job in jobs) == [*range(1, 9), *range(21, 25)]
     assert q.value("select count(*) from taskqueue.task_queue") == 0
     assert q.inconsistencies() == []
+
+
+def test_requests_of_few_and_of_many_matches_go_together(q: Calls) -> None:
+    """One request waits for a card of its only TaskQueue, others find nothing; the rest gets its jobs."""
+    q.insert_many(range(1, 4), JobTypes=["N"], Sites=["S"])
+    search(q, JobType="N", Site="S")
+    q.insert_many(range(11, 31), Sites=["T"])
+    found = ask(q, wish(2, JobType="N", Site="S"), wish(3, Site="T"), wish(5, JobType="N", Site="S"), wish(4, Site="T"))
+    assert {number: len(jobs) for number, jobs in found.items()} == {1: 2, 2: 3, 3: 1, 4: 4}
+    assert {*found[1], *found[3]} == {1, 2, 3}
+    assert ask(q, wish(2, JobType="N", Site="S"), wish(Site="T")).keys() == {2}
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_what_was_forgotten_meanwhile_is_drawn_in_another_way(q: Calls, n: int) -> None:
+    q.insert_many(range(1, 5), JobTypes=["N"])
+    search(q, JobType="N")
+    q.connection.execute("delete from taskqueue.known_match")
+    assert len(ask(q, wish(n, JobType="N"))[1]) == n
 
 
 BAD: list[tuple[Any, str]] = [
@@ -242,20 +276,26 @@ def shares(q: Calls) -> tuple[int, int]:
     return big, small
 
 
-def test_requests_are_drawn_each_on_its_own(q: Calls) -> None:
+@KEPT
+def test_requests_are_drawn_each_on_its_own(q: Calls, is_kept: bool) -> None:
     """1,000 requests, of which each has the odds 95 : 5, whatever the others got."""
     big, small = shares(q)
+    if is_kept:
+        search(q, Site="Here")
     queues = [row[2] for row in q.call_rows("match_many", Jsonb([wish(Site="Here")] * 1000))]
     assert chi_square(Counter(queues), win({big: 10, small: 1})) > 1e-6
     pairs = Counter(zip(queues[::2], queues[1::2], strict=True))
     assert scipy.stats.binomtest(pairs[big, big], 500, 0.95**2).pvalue > 1e-6
 
 
-def test_the_cards_of_a_taskqueue_go_in_the_order_of_the_requests(q: Calls) -> None:
+@KEPT
+def test_the_cards_of_a_taskqueue_go_in_the_order_of_the_requests(q: Calls, is_kept: bool) -> None:
     """User priority 10 comes before all others: the first requests get it, though many are drawn together."""
     q.settings(ten_first=True)
     q.insert_many(range(1, 21), 10)
     q.insert_many(range(101, 121), 1)
+    if is_kept:
+        search(q)
     found = ask(q, *[wish() for _ in range(30)])
     assert {job for n in range(1, 21) for job in found[n]} == set(range(1, 21))
     assert all(job > 100 for n in range(21, 31) for job in found[n])

@@ -3,24 +3,16 @@
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint)
 returns table (user_priority smallint, jobs bigint, first_id bigint)
 language sql stable rows 3 as $$
-  select n.user_priority, sum(n.jobs)::bigint, min(n.first_id)
+  select n.user_priority, n.jobs, n.first_id
     from (select h.* from taskqueue.hand h
            where h.setup = p_setup and h.task_queue_id = p_task_queue_id
            order by h.hand_id desc limit 1) t
    cross join lateral (
-          select (l.number - 1)::smallint as user_priority, l.jobs, l.first_id
-            from unnest(t.jobs, t.first_ids) with ordinality l (jobs, first_id, number)
-           where l.jobs <> 0
-          union all
-          select e.user_priority, -1, null
+          select array_agg(e.user_priority) as priorities
             from unnest(t.job_ids, t.entry_ids, t.user_priorities) e (job_id, entry_id, user_priority)
            where not exists (select from taskqueue.job j
-                              where j.setup = p_setup and j.job_id = e.job_id and j.entry_id = e.entry_id)
-          union all
-          select c.user_priority, c.change, c.first_id
-            from taskqueue.new_changes(p_setup, p_task_queue_id, t.known_to, t.in_flight) c
-           where (c.entry_id = any (t.entry_ids)) is not true) n
-   group by n.user_priority
+                              where j.setup = p_setup and j.job_id = e.job_id and j.entry_id = e.entry_id)) g
+   cross join lateral taskqueue.level_of_hand(t, g.priorities) n
 $$;
 
 comment on function taskqueue.job_level(text, bigint) is

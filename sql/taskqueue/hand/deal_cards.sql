@@ -1,17 +1,17 @@
--- HANDS.md, When a hand is dealt: before many jobs are taken together, a TaskQueue that was drawn for several of them
--- gets a hand with enough cards, if it has as many jobs. The others deal when their card is missing.
+-- HANDS.md, When a hand is dealt: where cards are missing for jobs that are taken together, a TaskQueue that was drawn
+-- for several of them gets a hand with enough cards, if it has as many jobs. The others deal one by one.
 create or replace function taskqueue.deal_cards(
   p_setup text, p_known taskqueue.known_offer, p_streams taskqueue.stream[]
-) returns void
+) returns boolean
 language plpgsql as $$
 declare
+  v_dealt boolean := false;
   v_hand record;
 begin
   for v_hand in
     select q.task_queue_id, q.wanted
       from (select s.task_queue_id, count(*) as wanted, min(s.number) as first
               from unnest(p_streams) s
-             where s.task_queue_id is not null
              group by s.task_queue_id) q
      cross join lateral (select i.* from taskqueue.hand i
                           where i.setup = p_setup and i.task_queue_id = q.task_queue_id
@@ -23,10 +23,14 @@ begin
                                  join taskqueue.job j on j.ctid = c.address and j.entry_id = c.entry_id))
      order by q.first
   loop
-    perform taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), p_known.ten_first,
-                                p_known.policy, uuid_hash_extended(gen_random_uuid(), 0));
+    if taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), p_known.ten_first,
+                           p_known.policy, uuid_hash_extended(gen_random_uuid(), 0)) then
+      v_dealt := true;
+    end if;
   end loop;
+  return v_dealt;
 end $$;
 
 comment on function taskqueue.deal_cards(text, taskqueue.known_offer, taskqueue.stream[]) is
-  'Deals hands to the TaskQueues of streams that have fewer cards than streams, or void ones.';
+  'Deals hands to the TaskQueues of streams that have fewer cards than streams, or void ones. True: there is a new '
+  'hand.';

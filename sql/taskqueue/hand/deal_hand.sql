@@ -44,20 +44,26 @@ begin
                  pg_snapshot_xmin(pg_current_snapshot()) as since, pg_current_xact_id() as own) s
    cross join lateral (
           select count(*) filter (where t.is_card) as cards,
-                 array_agg(j.job_id order by t.place) as job_ids, array_agg(j.entry_id order by t.place) as entry_ids,
-                 array_agg(j.user_priority order by t.place) as user_priorities,
-                 array_agg(j.ctid order by t.place) as addresses
-            from (select u.*, not v_void and u.place <= v_hand.cards as is_card
-                    from unnest(v_hand.job_ids, v_hand.entry_ids) with ordinality u (job_id, entry_id, place)) t
-            join taskqueue.job j on j.setup = p_setup and j.job_id = t.job_id and j.entry_id = t.entry_id
-           where t.is_card or t.entry_id = any (v_busy)) k
+                 array_agg(t.job_id order by t.place) filter (where t.stays) as job_ids,
+                 array_agg(t.entry_id order by t.place) filter (where t.stays) as entry_ids,
+                 array_agg(t.user_priority order by t.place) filter (where t.stays) as user_priorities,
+                 array_agg(t.address order by t.place) filter (where t.is_card) as addresses,
+                 array_agg(t.user_priority) filter (where t.address is null) as gone
+            from (select u.*, j.ctid as address,
+                         j.job_id is not null and not v_void and u.place <= v_hand.cards as is_card,
+                         j.job_id is not null and (not v_void and u.place <= v_hand.cards
+                                                   or u.entry_id = any (v_busy)) as stays
+                    from unnest(v_hand.job_ids, v_hand.entry_ids, v_hand.user_priorities) with ordinality
+                           u (job_id, entry_id, user_priority, place)
+                    left join taskqueue.job j on j.setup = p_setup and j.job_id = u.job_id
+                                             and j.entry_id = u.entry_id) t) k
    cross join lateral (
           select array_agg(coalesce(n.jobs, 0) order by i.level) as jobs,
                  array_agg(coalesce(n.jobs, 0) - coalesce(cardinality(
                    array_positions(k.user_priorities, i.level::smallint)), 0) order by i.level) as left_jobs,
                  array_agg(f.job_id order by i.level) as first_ids, coalesce(sum(n.jobs), 0) as total
             from generate_series(0, 10) i (level)
-            left join taskqueue.job_level(p_setup, p_task_queue_id) n on n.user_priority = i.level
+            left join taskqueue.level_of_hand(v_hand, k.gone) n on n.user_priority = i.level
             left join lateral (select j.job_id from taskqueue.job j
                                 where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
                                   and j.user_priority = i.level and j.job_id >= coalesce(n.first_id, 0) and n.jobs > 0

@@ -11,6 +11,9 @@ declare
   v_pool record;
   v_place int;
   v_pick int;
+  v_first int[];  -- numbers of the first ten jobs that are left of a user priority
+  v_next int;  -- number of the job behind them
+  v_last int;  -- how many are left
   v_only int := array_position(p_jobs, (select sum(j) from unnest(p_jobs) j where j > 0));
 begin
   job_ids := '{}'::bigint[];
@@ -51,15 +54,18 @@ begin
                        and j.entry_id <> all (p_without)
                      order by j.job_id limit 9 + l.number) i) j
   loop
+    v_first := array[1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    v_last := cardinality(v_pool.job_ids);
+    v_next := 11;
     foreach v_place in array array_positions(user_priorities, v_pool.user_priority) loop
-      v_pick := 1 + floor(resource.draw(12, hashint8extended(v_place - 1, p_seed))
-                          * least(cardinality(v_pool.job_ids), 10));
-      job_ids[v_place] := v_pool.job_ids[v_pick];
-      entry_ids[v_place] := v_pool.entry_ids[v_pick];
-      addresses[v_place] := v_pool.addresses[v_pick];
-      v_pool.job_ids := v_pool.job_ids[:v_pick - 1] || v_pool.job_ids[v_pick + 1:];
-      v_pool.entry_ids := v_pool.entry_ids[:v_pick - 1] || v_pool.entry_ids[v_pick + 1:];
-      v_pool.addresses := v_pool.addresses[:v_pick - 1] || v_pool.addresses[v_pick + 1:];
+      v_pick := 1 + floor(resource.draw(12, hashint8extended(v_place - 1, p_seed)) * least(v_last, 10));
+      job_ids[v_place] := v_pool.job_ids[v_first[v_pick]];
+      entry_ids[v_place] := v_pool.entry_ids[v_first[v_pick]];
+      addresses[v_place] := v_pool.addresses[v_first[v_pick]];
+      -- the order of the first ten does not matter
+      v_first[v_pick] := case when v_last > 10 then v_next else v_first[v_last] end;
+      v_next := v_next + 1;
+      v_last := v_last - 1;
     end loop;
   end loop;
 end $$;

@@ -1,5 +1,5 @@
 -- HANDS.md, Taking a card: the next cards of many hands, as taskqueue.next_card does for one. The streams of a
--- TaskQueue get its cards in their order.
+-- TaskQueue get its cards in their order. The cards behind the first stream that gets none stay where they are.
 create or replace function taskqueue.lock_cards(p_setup text, p_streams taskqueue.stream[]) returns taskqueue.stream[]
 language plpgsql as $$
 begin
@@ -25,11 +25,15 @@ begin
                          for update skip locked) j
                limit q.wanted) c)
     select row(s.number, s.request, s.token, s.seed, s.bucket_index, s.tries, s.last_key, s.task_queue_id,
-               s.definition_id, d.card)::taskqueue.stream
-      from drawn d
-      join (select u.*, row_number() over (partition by u.task_queue_id order by u.number) as place
-              from unnest(p_streams) u) s on s.task_queue_id = d.task_queue_id and s.place = d.turn);
+               s.definition_id, s.card)::taskqueue.stream
+      from (select u.number, u.request, u.token, u.seed, u.bucket_index, u.tries, u.last_key, u.task_queue_id,
+                   u.definition_id, d.card, bool_and(d.turn is not null) over (order by u.number) as is_served
+              from (select i.*, row_number() over (partition by i.task_queue_id order by i.number) as turn
+                      from unnest(p_streams) i) u
+              left join drawn d on d.task_queue_id = u.task_queue_id and d.turn = u.turn) s
+     where s.is_served);
 end $$;
 
 comment on function taskqueue.lock_cards(text, taskqueue.stream[]) is
-  'The streams for which the hand of their TaskQueue has a card, each with its card, whose job is locked.';
+  'The streams before the first for which the hand of its TaskQueue has no card, each with its card, whose job is '
+  'locked.';

@@ -1,5 +1,6 @@
 -- DRAWING.md, Guarantees of the draw: the TaskQueues of many jobs, drawn side by side, each stream with draws of its
--- own. A stream ends with a TaskQueue, or where its candidates are exhausted in a bucket, or all buckets are.
+-- own. A stream ends with a TaskQueue, or where its candidates are exhausted in a bucket, or all buckets are. Where few
+-- definitions match, the keys of taskqueue.draw_of_few decide at once; nothing there means that nothing matches.
 create or replace function taskqueue.draw_together(
   p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
@@ -13,6 +14,7 @@ begin
                   else (k.offer).sites || '*'::text end as sites
         from unnest(p_streams) s
         join unnest(p_known) with ordinality k on k.ordinality = s.request
+       where k.matches is null
       union all
       select c.number, c.request, c.token, c.seed,
              case when o.max_tries is null then c.bucket_index - 1 else c.bucket_index end,
@@ -39,9 +41,18 @@ begin
        where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
     select array_agg(row(c.number, c.request, c.token, c.seed, c.bucket_index, c.tries, c.last_key,
                          c.task_queue_id, c.definition_id, null)::taskqueue.stream order by c.number)
-      from candidate c where c.task_queue_id is not null or c.bucket_index = 0 or c.tries >= c.max_tries);
+      from (select s.number, s.request, s.token, s.seed, s.bucket_index, s.tries, s.last_key, f.task_queue_id,
+                   f.definition_id
+              from unnest(p_streams) s
+              join unnest(p_known) with ordinality k on k.ordinality = s.request and k.matches is not null
+             cross join lateral taskqueue.draw_of_few(
+               p_setup, p_known[s.request], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8) f
+            union all
+            select i.number, i.request, i.token, i.seed, i.bucket_index, i.tries, i.last_key, i.task_queue_id,
+                   i.definition_id
+              from candidate i where i.task_queue_id is not null or i.bucket_index = 0 or i.tries >= i.max_tries) c);
 end $$;
 
 comment on function taskqueue.draw_together(text, taskqueue.known_offer[], taskqueue.stream[]) is
-  'Draws a TaskQueue for each stream that has none; streams that find none keep where they ended. p_known: the '
-  'descriptions, by number of request.';
+  'Draws a TaskQueue for each stream. A stream that finds none keeps where it ended; one for which nothing matches is '
+  'left out. p_known: the descriptions, by number of request.';

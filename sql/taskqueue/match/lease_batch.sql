@@ -1,5 +1,5 @@
--- Up to p_limit jobs for one resource: together where that can be, one after the other where limits, a JobID, few
--- matching TaskQueues or a seed ask for it.
+-- Up to p_limit jobs for one resource: together where that can be, one after the other where limits, a JobID or a seed
+-- ask for it.
 create or replace function taskqueue.lease_batch(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -12,8 +12,8 @@ begin
     if not taskqueue.goes_alone(v_known) then
       return query
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
-          from taskqueue.lease_together(p_setup, array[p_resource], array[v_known], array(
-                 select taskqueue.new_stream(n, 1, v_known) from generate_series(1, p_limit) n)) l;
+          from taskqueue.lease_together(p_setup, array[p_resource], array[v_known],
+                                        taskqueue.new_streams(0, 1, v_known, p_limit)) l;
       if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found, resource.clock(p_setup)) then
         perform taskqueue.note_resource(p_setup, p_resource, v_known, found);
       end if;

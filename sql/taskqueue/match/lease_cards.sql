@@ -2,7 +2,7 @@
 -- taskqueue.take_next; the cards of a hand that has become void stay where they are.
 create or replace function taskqueue.lease_cards(
   p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
-) returns setof taskqueue.stream
+) returns taskqueue.stream[]
 language plpgsql as $$
 declare
   v_taken taskqueue.stream[];
@@ -51,7 +51,7 @@ begin
   perform workload.change_status(p_setup, b.ids, 'activated', 'sent', 'matched')
      from (select array_agg((s.card).job_id) as ids from unnest(v_taken) s where (s.card).brokered) b
     where b.ids is not null;
-  return query select s.* from unnest(v_taken) s;
+  return coalesce(v_taken, '{}');
 end $$;
 
 comment on function taskqueue.lease_cards(text, taskqueue.known_offer[], taskqueue.stream[]) is

@@ -8,42 +8,38 @@ create or replace function taskqueue.lease_together(
 language plpgsql as $$
 declare
   v_left taskqueue.stream[] := taskqueue.draw_together(p_setup, p_known, p_streams);
+  v_first taskqueue.stream;  -- the first that has no TaskQueue, or whose hand has no card
   v_some taskqueue.stream[];
-  v_stop int;
-  v_served int[];
-  v_stream taskqueue.stream;
+  v_locked taskqueue.stream[];
 begin
   while v_left <> '{}' loop
-    -- those before the first without a TaskQueue
     v_some := array(select s from unnest(v_left) s
                      where s.number < coalesce((select min(o.number) from unnest(v_left) o
                                                  where o.task_queue_id is null), 2147483647));
-    v_served := '{}';
     if cardinality(v_some) > 1 then
-      perform taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some);
-      v_some := taskqueue.lock_cards(p_setup, v_some);
-      v_stop := coalesce((select min(s.number) from unnest(v_left) s
-                           where s.number <> all (array(select l.number from unnest(v_some) l))), 2147483647);
-      v_some := array(select s from unnest(v_some) s where s.number < v_stop);
-      for v_stream in select l.* from taskqueue.lease_cards(p_setup, p_known, v_some) l order by l.number loop
-        v_served := v_served || v_stream.number;
-        number := v_stream.number;
-        job_id := (v_stream.card).job_id;
-        task_queue_id := v_stream.task_queue_id;
-        requirements := (select d.requirements from taskqueue.definition d
-                          where d.setup = p_setup and d.definition_id = v_stream.definition_id);
-        user_priority := (v_stream.card).user_priority;
-        attempt := taskqueue.attempt_text((v_stream.card).attempt, v_stream.token);
-        return next;
-      end loop;
-      v_left := array(select s from unnest(v_left) s where s.number <> all (v_served) order by s.number);
+      v_locked := taskqueue.lock_cards(p_setup, v_some);
+      if cardinality(v_locked) < cardinality(v_some)
+         and taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some) then
+        v_locked := taskqueue.lock_cards(p_setup, v_some);
+      end if;
+      v_some := taskqueue.lease_cards(p_setup, p_known, v_locked);
+      return query
+        select s.number, (s.card).job_id, s.task_queue_id, d.requirements, (s.card).user_priority::int,
+               taskqueue.attempt_text((s.card).attempt, s.token)
+          from unnest(v_some) s
+          join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
+         order by s.number;
+      v_left := array(select s from unnest(v_left) s
+                       where s.number <> all (array(select o.number from unnest(v_some) o)) order by s.number);
     end if;
     if v_left <> '{}' then
-      v_stream := v_left[1];
+      v_first := v_left[1];
       return query
-        select v_stream.number, l.*
-          from taskqueue.lease_jobs(p_setup, p_resources[v_stream.request], 1, null, array[v_stream]) l;
-      v_left := v_left[2:];
+        select v_first.number, l.*
+          from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first]) l;
+      -- what gave this stream no job gives the others of the request none
+      v_left := case when found then v_left[2:]
+                     else array(select s from unnest(v_left) s where s.request <> v_first.request) end;
     end if;
   end loop;
 end $$;

@@ -1,6 +1,5 @@
--- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits, a JobID, or few matching
--- TaskQueues go one after the other, behind those that are drawn together. A description that is refused is an error of
--- its request.
+-- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits or a JobID go one after the
+-- other, behind those that are drawn together. A description that is refused is an error of its request.
 create or replace function taskqueue.lease_wishes(p_setup text, p_requests jsonb, p_open int[], p_wish int)
 returns setof taskqueue.answer
 language plpgsql as $$
@@ -25,9 +24,8 @@ begin
         v_alone := v_alone || v_request;
       else
         v_all[v_request] := v_known;
-        for v_number in 1..v_numbers[v_request] loop
-          v_streams := v_streams || taskqueue.new_stream(cardinality(v_streams) + 1, v_request, v_known);
-        end loop;
+        v_streams := v_streams || taskqueue.new_streams(cardinality(v_streams), v_request, v_known,
+                                                        v_numbers[v_request]);
       end if;
     exception when sqlstate 'PB001' then
       get stacked diagnostics v_hint = pg_exception_hint;
