@@ -90,13 +90,14 @@ class Floor(Kind):
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: calls and jobs found, calls a second, latencies in ms; for each job found (or each call), bytes of WAL,
-    ms of the server's CPU (None where it cannot be read) and shared buffers touched."""
+    """One run: calls and jobs found, calls a second, latencies in ms of 50, 95, 99 and 100 percent of the calls; for
+    each job found (or each call), bytes of WAL, ms of the server's CPU (None where it cannot be read) and shared buffers
+    touched."""
 
     calls: int
     found: int
     rate: float
-    percentiles: tuple[float, float, float]
+    percentiles: tuple[float, float, float, float]
     wal: float
     cpu: float | None
     buffers: float
@@ -106,7 +107,7 @@ class Sample:
         """What a run gave, and what it cost between two readings, for each of those counted."""
         each = max(counted, 1)
         cpu = None if before.cpu is None or after.cpu is None else (after.cpu - before.cpu) * 1000 / each
-        percentiles = (run.percentile(50), run.percentile(95), run.percentile(99))
+        percentiles = (run.percentile(50), run.percentile(95), run.percentile(99), run.percentile(100))
         wal, buffers = (after.wal - before.wal) / each, (after.buffers - before.buffers) / each
         return cls(run.calls, found, run.rate, percentiles, wal, cpu, buffers)
 
@@ -138,7 +139,7 @@ def _calls(kind: Measured, clients: int, seconds: float) -> int:
 def _row(kind: Measured, clients: int, samples: Sequence[Sample]) -> Row:
     median = statistics.median
     cpu = [sample.cpu for sample in samples if sample.cpu is not None]
-    p50, p95, p99 = (median(sample.percentiles[i] for sample in samples) for i in range(3))
+    p50, p95, p99, slowest = (median(sample.percentiles[i] for sample in samples) for i in range(4))
     return {
         "what": kind.name,
         "clients": clients,
@@ -148,6 +149,7 @@ def _row(kind: Measured, clients: int, samples: Sequence[Sample]) -> Row:
         "p50_ms": p50,
         "p95_ms": p95,
         "p99_ms": p99,
+        "slowest_ms": slowest,
         "found_nothing": 1 - median(sample.found / sample.calls / kind.batch for sample in samples),
         "wal_bytes": median(sample.wal for sample in samples),
         "cpu_ms": median(cpu) if cpu else None,

@@ -29,7 +29,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _costs(row: Row, before: Row | None) -> Row:
-    costs = {key: row[key] for key in ("what", "clients", "jobs_per_s", "p99_ms", "found_nothing", "calls")}
+    kept = ("what", "clients", "jobs_per_s", "p99_ms", "slowest_ms", "found_nothing", "calls")
+    costs = {key: row[key] for key in kept}
     for key in ("cpu_ms", "buffers"):
         costs[key] = row[key]
         costs[f"{key.removesuffix('_ms')} ratio"] = ratio(row[key], before and before[key])

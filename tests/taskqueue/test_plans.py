@@ -96,7 +96,7 @@ POSTED = (
     "from taskqueue.posted_task_queue p join taskqueue.posting_list l using (setup, list_id) "
     f"where p.site = '*' and p.task_queue_id = {BIG}"
 )
-CARD = f"from taskqueue.next_card('default', {BIG}) c"
+CARD = f"from taskqueue.next_cards('default', {BIG}, 1) c"
 HAND = f"from taskqueue.hand h where h.task_queue_id = {BIG} order by h.hand_id desc limit 1"
 
 
@@ -318,7 +318,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the card of a match": Hot(
         "match_job",
-        r"(select h\.hand_id, h\.cards.*?limit 1\) c);",
+        r"(select n\.hand_id, n\.cards.*?, 1\) n);",
         {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
         buffers=6,
     ),
@@ -484,7 +484,12 @@ STATEMENTS: dict[str, Hot] = {
 }
 
 STATEMENTS |= {  # of the hand
-    "the next card": Hot("next_card", r"^(select .*)$", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6),
+    "the next card": Hot(
+        "take_next",
+        r"(select n\.\* into v_card .*?, 1\) n);",
+        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
+        buffers=6,
+    ),
     "the delete of the card": Hot(
         "take_next",
         r"(delete from taskqueue\.job j.*?v_card\.begun_id\));",
@@ -790,7 +795,6 @@ CALLS = {  # functions that a function of the match runs in its statements; thei
     "lease_batch": {"lease_jobs", "lease_together"},
     "lease_jobs": {"lock_slots"},
     "lease_together": {"lease_jobs"},
-    "take_next": {"next_card"},
 }
 
 

@@ -9,7 +9,7 @@ declare
   v_card taskqueue.card;
 begin
   for v_turn in 0..2 loop
-    select n.* into v_card from taskqueue.next_card(p_setup, p_task_queue_id) n;
+    select n.* into v_card from taskqueue.next_cards(p_setup, p_task_queue_id, 1) n;
     if v_card.job_id is not null then
       delete from taskqueue.job j
        where j.setup = p_setup and j.ctid = v_card.address

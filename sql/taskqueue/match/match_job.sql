@@ -80,20 +80,9 @@ begin
                       and (v_queue.is_accepted is not null or v_queue.task_queue_id is null
                            or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
       end if;
-      select h.hand_id, h.cards, h.drawn, h.rest, h.since, c.place, c.address  -- as taskqueue.next_card
+      select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
         into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
-        from (select i.* from taskqueue.hand i
-               where i.setup = p_setup and i.task_queue_id = v_queue.task_queue_id
-               order by i.hand_id desc limit 1) h
-       cross join lateral (
-             select a.place, j.address
-               from (select unnest(h.addresses) as address, unnest(h.entry_ids) as entry_id,
-                            generate_series(1, h.cards) as place) a
-              cross join lateral (
-                     select i.ctid as address from taskqueue.job i
-                      where i.ctid = a.address and i.entry_id = a.entry_id
-                        for update skip locked) j
-              limit 1) c;
+        from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1) n;
       delete from taskqueue.job j
        where j.ctid = v_card.address and v_card.since is not null
          and not exists (select from taskqueue.job_count_change c

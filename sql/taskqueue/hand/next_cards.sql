@@ -1,7 +1,9 @@
--- HANDS.md, Taking a card: the first card of the hand whose job is there and that nobody has locked. It is locked now,
--- and taken when the hand has been looked at again.
-create or replace function taskqueue.next_card(p_setup text, p_task_queue_id bigint) returns setof taskqueue.card
-language sql rows 1 as $$
+-- HANDS.md, Taking a card: the first cards of the hand whose jobs are there and that nobody has locked. They are locked
+-- now, and taken when the hand has been looked at again. Stable although it locks: otherwise it would not be inlined,
+-- and PostgreSQL refuses to run it by itself.
+create or replace function taskqueue.next_cards(p_setup text, p_task_queue_id bigint, p_number bigint)
+returns setof taskqueue.card
+language sql stable rows 1 as $$
   select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
          h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
     from (select i.* from taskqueue.hand i
@@ -17,8 +19,9 @@ language sql rows 1 as $$
                    from taskqueue.job i
                   where i.ctid = a.address and i.entry_id = a.entry_id
                     for update skip locked) j
-          limit 1) c on true
+          limit p_number) c on true
 $$;
 
-comment on function taskqueue.next_card(text, bigint) is
-  'The next card of the hand of a TaskQueue, its job locked; without a job: no card is there to take.';
+comment on function taskqueue.next_cards(text, bigint, bigint) is
+  'The next cards of the hand of a TaskQueue, at most p_number, their jobs locked; one row without a job: no card is '
+  'there to take.';
