@@ -90,9 +90,10 @@ class Floor(Kind):
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: calls and jobs found, calls a second, latencies in ms of 50, 95, 99 and 100 percent of the calls; for
-    each job found (or each call), bytes of WAL, ms of the server's CPU (None where it cannot be read) and shared buffers
-    touched."""
+    """One run: calls and jobs found, calls a second, latencies in ms of 50, 95, 99 and 100 percent of the calls.
+
+    For each job found (or each call): bytes of WAL, ms of the server's CPU (None where it cannot be read), and shared
+    buffers touched."""
 
     calls: int
     found: int

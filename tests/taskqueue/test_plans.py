@@ -485,10 +485,7 @@ STATEMENTS: dict[str, Hot] = {
 
 STATEMENTS |= {  # of the hand
     "the next card": Hot(
-        "take_next",
-        r"(select n\.\* into v_card .*?, 1\) n);",
-        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
-        buffers=6,
+        "take_next", r"(select n\.\* into v_card .*?, 1\) n);", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6
     ),
     "the delete of the card": Hot(
         "take_next",
