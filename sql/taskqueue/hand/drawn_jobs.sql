@@ -62,7 +62,7 @@ begin
       job_ids[v_place] := v_pool.job_ids[v_first[v_pick]];
       entry_ids[v_place] := v_pool.entry_ids[v_first[v_pick]];
       addresses[v_place] := v_pool.addresses[v_first[v_pick]];
-      -- the order of the first ten does not matter
+      -- the next job takes the place of the one that was picked: the order of the ten does not matter
       v_first[v_pick] := case when v_last > 10 then v_next else v_first[v_last] end;
       v_next := v_next + 1;
       v_last := v_last - 1;

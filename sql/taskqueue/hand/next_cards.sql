@@ -1,6 +1,6 @@
 -- HANDS.md, Taking a card: the first cards of the hand whose jobs are there and that nobody has locked. They are locked
--- now, and taken when the hand has been looked at again. Stable although it locks: otherwise it would not be inlined,
--- and PostgreSQL refuses to run it by itself.
+-- now, and taken when the hand has been looked at again. The function is declared stable although it locks, because
+-- PostgreSQL inlines no volatile function. Where PostgreSQL cannot inline a call, it refuses the lock with an error.
 create or replace function taskqueue.next_cards(p_setup text, p_task_queue_id bigint, p_number bigint)
 returns setof taskqueue.card
 language sql stable rows 1 as $$
