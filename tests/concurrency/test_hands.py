@@ -276,37 +276,44 @@ def test_eight_callers_while_dealers_are_terminated(q: Counted, dsn: str) -> Non
 
 
 def test_a_dealer_that_does_not_commit_delays_a_match_and_no_more(q: Counted, other: Counted) -> None:
-    """The match looks for the new hand a few times, and then draws without a hand."""
+    """The match waits for the new hand for 50 ms, and then draws without a hand."""
     q.insert_many(range(1, JOBS + 1), 3)
     deal(q, 4)
     deal(other, 8)
     first = [q.take().job_id for _ in range(4)]
     before = changes(q)
-    second = [q.take().job_id for _ in range(3)]
+    second = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        second.append(q.take().job_id)
+        assert 0.05 <= time.perf_counter() - begin < 5
+    assert q.value("show lock_timeout") == "0"
     assert changes(q) == before + 3
     other.connection.commit()
     assert q.inconsistencies() == []
     assert sorted(first + second + drain(q)) == list(range(1, JOBS + 1))
 
 
-def test_a_dealer_that_commits_gives_its_hand_to_the_match_that_waits(q: Counted, dsn: str) -> None:
-    """Eight callers on one TaskQueue; now and then a job arrives and makes the hand void. Almost no match draws without
-    a hand, though such a draw makes the next hand void."""
-    jobs = 4000
+@pytest.mark.parametrize("arrivals", [0, 5])
+def test_a_dealer_that_commits_gives_its_hand_to_the_matches_that_wait(q: Counted, dsn: str, arrivals: int) -> None:
+    """32 callers on one TaskQueue; now and then a job arrives and makes the hand void. Few matches draw without a hand,
+    though there is always one under way, which makes the next hand void."""
+    jobs, callers, matches = 4000, 32, 60
     q.insert_many(range(1, jobs + 1), 3)
-    matches = 200
+    deal(q, 16)
+    before = changes(q)
 
     def work(q: Calls) -> None:
         for _ in range(matches):
             q.take()
 
     def arrive(q: Calls) -> None:
-        for n in range(5):
+        for n in range(arrivals):
             q.insert(jobs + 1 + n, 3)
-            time.sleep(0.1)
+            time.sleep(0.2)
 
-    run_together(dsn, [*[work] * 8, arrive])
-    assert changes(q) - 1 - 5 < 8 * matches / 5
+    run_together(dsn, [*[work] * callers, arrive])
+    assert changes(q) - before - arrivals < callers * matches / 3
     assert q.inconsistencies() == []
 
 

@@ -1,4 +1,4 @@
-"""No agent waits on a row lock that another holds until its commit: pg_stat_activity sampled under load."""
+"""No agent waits on a row lock that another holds until its commit: pg_locks sampled under load."""
 
 import random
 import threading
@@ -15,11 +15,18 @@ from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
 JOBS = 6000
+# A match may wait for a hand that is being dealt, for 50 ms at most (HANDS.md, Beside a dealer); it holds a lock on the
+# row of the hand then. One look at pg_locks, so that both locks are of one moment.
 _WAITING = """
-select a.wait_event, left(a.query, 60), b.application_name, left(b.query, 60)
-  from pg_stat_activity a
+select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
+  from (select i.pid, max(i.locktype) filter (where not i.granted) as waits_for
+          from pg_locks i
+         group by i.pid
+        having bool_or(not i.granted)
+           and not bool_or(i.granted and i.locktype = 'tuple' and i.relation = 'taskqueue.hand'::regclass)) l
+  join pg_stat_activity a on a.pid = l.pid
   left join pg_stat_activity b on b.pid = any (pg_blocking_pids(a.pid))
- where a.datname = current_database() and a.application_name = 'agent' and a.wait_event_type = 'Lock'
+ where a.datname = current_database() and a.application_name = 'agent'
 """
 
 

@@ -173,9 +173,12 @@ VARIABLES: Types = {
     "v_digest": ("bigint", """jsonb_hash_extended('{"Site": "BIG"}', 0)"""),
     "v_drawn.addresses": ("tid[]", f"select h.addresses {HAND}"),
     "v_drawn.entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
+    "p_hand_id": ("bigint", f"select h.hand_id {HAND}"),
     "v_hand": ("taskqueue.hand", f"select h {HAND}"),
     "v_hand.begun_id": ("bigint", f"select h.begun_id {HAND}"),
     "v_hand.cards": ("int", f"select h.cards {HAND}"),
+    "v_hand.drawn": ("int", f"select h.drawn {HAND}"),
+    "v_hand.vain": ("smallint", f"select h.vain {HAND}"),
     "v_hand.entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
     "v_hand.hand_id": ("bigint", f"select h.hand_id {HAND}"),
     "v_hand.in_flight": ("xid8[]", f"select h.in_flight {HAND}"),
@@ -236,6 +239,8 @@ VARIABLES: Types = {
     "v_token": ("uuid", "gen_random_uuid()"),
     "v_tries": ("int", "1"),
     "v_void": ("boolean", "false"),
+    "v_arrived": ("boolean", "false"),
+    "v_struck": ("bigint", "0"),
 }
 
 Reads = dict[str, list[str]]  # table -> of each of its scans the index, and the columns that are conditions of it
@@ -493,9 +498,15 @@ STATEMENTS |= {  # of the hand
         {"job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2, "hand": [NEWEST_HAND]},
         buffers=12,
     ),
+    "whether there is a newer hand": Hot(
+        "renew_hand", r"if (exists \(select from taskqueue\.hand .*?p_hand_id\)) then", {"hand": [THAT_HAND]}, buffers=4
+    ),
+    "the wait for a hand": Hot(
+        "await_dealer", r"perform (from taskqueue\.hand .*?key share);", {"hand": [THAT_HAND]}, buffers=5
+    ),
     "what became of a hand": Hot(
         "renew_hand",
-        r"(select h\.hand_id, h\.drawn.*?in_flight\) n\) c);",
+        r"(select h\.hand_id, h\.drawn.*?e\.entry_id\) u);",
         {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
         buffers=60,  # three a card
         sorted=frozenset({"job", "job_count_change"}),  # those are counted
@@ -654,7 +665,7 @@ def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
             used.append(name[0])
         return f"${used.index(name[0]) + 1}"
 
-    text = ("select " if into.startswith("exists") else "") + re.sub(
+    text = ("select " if into.startswith(("exists", "from")) else "") + re.sub(
         r"\b[pv]_\w+(?:\.\w+)?|(?<=unnest\()user_priorities\b", mark, into
     )
     big = str(big_queue(q))

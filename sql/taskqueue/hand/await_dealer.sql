@@ -1,0 +1,20 @@
+-- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction, for fifty milliseconds at
+-- most. The subtransaction gives the lock back at once where the dealer has not deleted the row.
+create or replace function taskqueue.await_dealer(p_setup text, p_task_queue_id bigint, p_hand_id bigint)
+returns boolean
+language plpgsql set lock_timeout = '50ms' as $$
+begin
+  perform from taskqueue.hand h
+   where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
+     for key share;
+  if not found then
+    return true;
+  end if;
+  raise exception using errcode = 'UNDO0';
+exception
+  when sqlstate 'UNDO0' then return true;
+  when lock_not_available then return false;
+end $$;
+
+comment on function taskqueue.await_dealer(text, bigint, bigint) is
+  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within 50 ms.';
