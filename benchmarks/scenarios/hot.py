@@ -1,13 +1,16 @@
-"""All clients on one queue, beside the same jobs in many queues."""
+"""All clients on one queue, with and without arrivals, beside the same jobs in many queues."""
+
+from functools import partial
 
 from benchmarks.bench import loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
+from benchmarks.scenarios.insert import arriving
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from benchmarks.workloads import many_queues, one_queue
 
-DEFAULTS = Options(jobs=300_000)
+DEFAULTS = Options(jobs=300_000, clients=(8, 32), rate=10)
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
@@ -15,9 +18,11 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     say(f"loading {options.jobs:,} jobs, twice")
     with loaded(server, many_queues(), options.jobs) as many, loaded(server, one_queue(), options.jobs) as one:
         kinds = [Kind(f"{bench.queues():,} queues", bench) for bench in (many, one)]
+        kinds.append(Kind(f"1 queue, {options.rate:g} jobs/s arrive", one, beside=partial(arriving, one, options.rate)))
         rows: list[Row] = []
         for clients in options.clients:
-            over_many, on_one = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            on_one["ratio"] = ratio(on_one["jobs_per_s"], over_many["jobs_per_s"])
-            rows += [over_many, on_one]
+            over_many, *on_one = in_turn(kinds, clients, options.seconds, options.rounds, say)
+            for row in on_one:
+                row["ratio"] = ratio(row["jobs_per_s"], over_many["jobs_per_s"])
+            rows += [over_many, *on_one]
         return [Table(f"{options.jobs:,} jobs; medians of {options.rounds} rounds; ratio: to many queues", rows)]

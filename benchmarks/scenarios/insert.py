@@ -40,16 +40,17 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         ]
 
 
-def _beside_matching(bench: Bench, options: Options, say: Say) -> list[Row]:
-    @contextmanager
-    def arriving() -> Iterator[None]:
-        script = Script(
-            "insert.pgbench", _ARRIVING_CLIENTS, SEED, _any_template(bench), seconds=86_400, rate=options.rate
-        )
-        with pgbench.running(bench.where.logins["submitter"], script):
-            yield
+@contextmanager
+def arriving(bench: Bench, rate: float) -> Iterator[None]:
+    """So many `insert_job` a second, by two submitters, until the block ends."""
+    script = Script("insert.pgbench", _ARRIVING_CLIENTS, SEED, _any_template(bench), seconds=86_400, rate=rate)
+    with pgbench.running(bench.where.logins["submitter"], script):
+        yield
 
-    kinds = [Kind("no job arrives", bench), Kind(f"{options.rate:g} jobs/s arrive", bench, beside=arriving)]
+
+def _beside_matching(bench: Bench, options: Options, say: Say) -> list[Row]:
+    beside_arrivals = partial(arriving, bench, options.rate)
+    kinds = [Kind("no job arrives", bench), Kind(f"{options.rate:g} jobs/s arrive", bench, beside=beside_arrivals)]
     alone, beside = in_turn(kinds, options.clients[0], options.seconds, options.rounds, say)
     beside["ratio"] = ratio(beside["jobs_per_s"], alone["jobs_per_s"])
     return [alone, beside]

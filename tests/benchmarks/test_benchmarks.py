@@ -143,8 +143,8 @@ def test_insertion_is_measured_in_all_its_ways(server_dsn: str, tmp_path: Path) 
 
 def test_one_queue_is_measured_beside_many(server_dsn: str, tmp_path: Path) -> None:
     (table,) = measure("hot", TINY, server_dsn, tmp_path)
-    many, one = table["rows"]
-    assert (many["what"], one["what"]) == ("20 queues", "1 queues")
+    many, one, growing = table["rows"]
+    assert (many["what"], one["what"], growing["what"]) == ("20 queues", "1 queues", "1 queue, 10 jobs/s arrive")
     check_costs(table["rows"])
     assert one["found_nothing"] == 0
     assert many["found_nothing"] < 0.2
