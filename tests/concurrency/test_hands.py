@@ -294,6 +294,19 @@ def test_a_dealer_that_does_not_commit_delays_a_match_and_no_more(q: Counted, ot
     assert sorted(first + second + drain(q)) == list(range(1, JOBS + 1))
 
 
+def test_a_dealer_that_does_not_commit_delays_a_call_for_many_jobs_once(q: Counted, other: Counted) -> None:
+    jobs = 200
+    q.insert_many(range(1, jobs + 1), 3)
+    deal(q, 4)
+    deal(other, 8)
+    begin = time.perf_counter()
+    taken = [match.job_id for match in q.match_many(jobs // 2)]
+    assert time.perf_counter() - begin < jobs // 2 * 0.05 / 2
+    other.connection.rollback()
+    assert q.inconsistencies() == []
+    assert sorted(taken + drain(q)) == list(range(1, jobs + 1))
+
+
 @pytest.mark.parametrize("arrivals", [0, 5])
 def test_a_dealer_that_commits_gives_its_hand_to_the_matches_that_wait(q: Counted, dsn: str, arrivals: int) -> None:
     """32 callers on one TaskQueue; now and then a job arrives and makes the hand void. Few matches draw without a hand,

@@ -1,9 +1,13 @@
 -- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction, for fifty milliseconds at
--- most. The subtransaction gives the lock back at once where the dealer has not deleted the row.
+-- most. A statement that has lasted 200 ms does not wait, so that a call for many jobs does not wait for each. The
+-- subtransaction gives the lock back at once where the dealer has not deleted the row.
 create or replace function taskqueue.await_dealer(p_setup text, p_task_queue_id bigint, p_hand_id bigint)
 returns boolean
 language plpgsql set lock_timeout = '50ms' as $$
 begin
+  if clock_timestamp() > statement_timestamp() + interval '200 milliseconds' then
+    return false;
+  end if;
   perform from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
      for key share;
@@ -17,4 +21,5 @@ exception
 end $$;
 
 comment on function taskqueue.await_dealer(text, bigint, bigint) is
-  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within 50 ms.';
+  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within 50 ms, or '
+  'the statement has lasted 200 ms.';
