@@ -334,7 +334,9 @@ def test_a_void_hand_is_not_used_by_an_agent_that_is_known(q: Counted, since: st
 
 def renewed(q: Calls) -> tuple[bool, int]:
     """Whether a match that finds no card finds another hand then, and how many cards were drawn for the newest hand."""
-    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, h.hand_id, false, 'dirac') from taskqueue.hand h"
+    call = (
+        "select taskqueue.renew_hand(h.setup, h.task_queue_id, h.hand_id, false, 'dirac', true) from taskqueue.hand h"
+    )
     return q.value(call), q.value("select drawn from taskqueue.hand")
 
 
@@ -349,7 +351,7 @@ def test_when_a_match_deals_a_hand(q: Counted) -> None:
     assert renewed(q) == (False, 123), "nothing is left to draw"
     newest = hand(q).number
     q.insert(300)
-    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac') from taskqueue.hand h"
+    call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac', true) from taskqueue.hand h"
     assert q.value(call, newest - 1), "somebody dealt meanwhile"
     assert hand(q).number == newest
 

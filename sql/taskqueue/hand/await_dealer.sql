@@ -1,6 +1,6 @@
 -- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction, for fifty milliseconds at
--- most. A statement that has lasted 200 ms does not wait, so that a call for many jobs does not wait for each. The
--- subtransaction gives the lock back at once where the dealer has not deleted the row.
+-- most. Only in the first 200 ms of a statement, so that a call for many jobs does not wait for each. Where the dealer
+-- has not deleted the row, it stays locked, and this transaction is the next dealer.
 create or replace function taskqueue.await_dealer(p_setup text, p_task_queue_id bigint, p_hand_id bigint)
 returns boolean
 language plpgsql set lock_timeout = '50ms' as $$
@@ -11,12 +11,8 @@ begin
   perform from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
      for key share;
-  if not found then
-    return true;
-  end if;
-  raise exception using errcode = 'UNDO0';
+  return true;
 exception
-  when sqlstate 'UNDO0' then return true;
   when lock_not_available then return false;
 end $$;
 

@@ -3,7 +3,8 @@
 -- the changes are counted in a hand without cards, so that a draw has few of them to add up. Where another transaction
 -- deals, its hand is awaited (HANDS.md, Beside a dealer).
 create or replace function taskqueue.renew_hand(
-  p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text
+  p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text,
+  p_may_wait boolean
 ) returns boolean
 language plpgsql as $$
 declare
@@ -42,11 +43,11 @@ begin
     if v_dealt is not null or v_number < 4 then
       return v_dealt and v_number >= 4;
     end if;
-    exit when not taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id);
+    exit when not p_may_wait or not taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id);
   end loop;
   return false;
 end $$;
 
-comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text) is
+comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, boolean) is
   'Whether there is another hand to look at than p_hand_id: one that somebody dealt meanwhile, or one dealt now. '
-  'False: draw without a hand.';
+  'False: draw without a hand. p_may_wait: whether the transaction holds nothing for which a dealer may wait.';

@@ -2,7 +2,8 @@
 -- job is locked before the hand is looked at again: whoever deals anew after a change finds it locked, or makes this
 -- look fail.
 create or replace function taskqueue.take_next(
-  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
+  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint,
+  p_may_wait boolean
 ) returns taskqueue.card
 language plpgsql as $$
 declare
@@ -22,10 +23,12 @@ begin
         return v_card;
       end if;
     end if;
-    exit when not taskqueue.renew_hand(p_setup, p_task_queue_id, coalesce(v_card.hand_id, 0), p_ten_first, p_policy);
+    exit when not taskqueue.renew_hand(p_setup, p_task_queue_id, coalesce(v_card.hand_id, 0), p_ten_first, p_policy,
+                                       p_may_wait);
   end loop;
   return taskqueue.draw_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
 end $$;
 
-comment on function taskqueue.take_next(text, bigint, boolean, text, bigint) is
-  'Takes the next job of a TaskQueue out of waiting; without a job: there is none, or all are locked.';
+comment on function taskqueue.take_next(text, bigint, boolean, text, bigint, boolean) is
+  'Takes the next job of a TaskQueue out of waiting; without a job: there is none, or all are locked. '
+  'p_may_wait: as for taskqueue.renew_hand.';

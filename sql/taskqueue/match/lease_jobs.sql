@@ -12,6 +12,7 @@ language plpgsql rows 1 as $$
 declare
   v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
   v_offer taskqueue.offer;
+  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
   v_stream taskqueue.stream;
   v_token uuid;
   v_seed bigint;
@@ -64,7 +65,8 @@ begin
         elsif v_free and p_seed is not null then
           v_card := taskqueue.draw_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4);
         elsif v_free then
-          v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4);
+          v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4,
+                                        v_may_wait);
         end if;
         if v_card.job_id is null then
           if v_free then

@@ -15,6 +15,7 @@ declare
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
+  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
   v_answer jsonb;
   v_start record;
   v_known taskqueue.known_offer;
@@ -95,7 +96,7 @@ begin
            into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
       if v_card.job_id is null then
         v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
-                                      hashtextextended(v_start.token::text, 4));
+                                      hashtextextended(v_start.token::text, 4), v_may_wait);
         exit when v_card.job_id is null;
       end if;
       insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
