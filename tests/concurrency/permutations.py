@@ -1,7 +1,7 @@
 """Every order of the steps of two or three sessions, as PostgreSQL's isolationtester runs them.
 
 A session is a list of steps, one statement each: begin, a call, commit. A step is run when its turn comes; a step that
-waits for a lock stays under way while other sessions go on. That it waits is read from `pg_blocking_pids`, so nothing
+waits for a lock stays under way while other sessions go on. That it waits is read from `pg_locks`, so nothing
 sleeps. An order in which a session would have its turn while it waits cannot happen, and is left out.
 """
 
