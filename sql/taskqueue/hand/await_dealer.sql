@@ -1,9 +1,11 @@
 -- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction, for fifty milliseconds at
 -- most. Only in the first 200 ms of a statement, so that a call for many jobs does not wait for each. Where the dealer
--- has not deleted the row, it stays locked, and this transaction is the next dealer.
+-- was rolled back, the row is locked here; the error gives the lock back, else nobody could deal.
 create or replace function taskqueue.await_dealer(p_setup text, p_task_queue_id bigint, p_hand_id bigint)
 returns boolean
 language plpgsql set lock_timeout = '50ms' as $$
+declare
+  v_ended boolean := false;
 begin
   if clock_timestamp() > statement_timestamp() + interval '200 milliseconds' then
     return false;
@@ -11,9 +13,10 @@ begin
   perform from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
      for key share;
-  return true;
+  v_ended := true;
+  raise lock_not_available;
 exception
-  when lock_not_available then return false;
+  when lock_not_available then return v_ended;
 end $$;
 
 comment on function taskqueue.await_dealer(text, bigint, bigint) is
