@@ -103,8 +103,9 @@ def matching(configured: Configuration) -> Iterator[processes.Ask]:
     """A client's call: matchAndGetJob."""
     tasks = _task_queue_db(configured)
 
-    def ask(asked: Resource) -> None:
-        answer = tasks.matchAndGetJob(asked)
+    def ask(asked: Sequence[Resource]) -> None:
+        [resource] = asked
+        answer = tasks.matchAndGetJob(resource)
         if not answer["OK"] and "match retries" not in answer["Message"]:  # each job that it chose was gone
             raise BrokerError(f"DIRAC's matchAndGetJob failed: {answer['Message']}")
 

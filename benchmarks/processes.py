@@ -17,19 +17,20 @@ from broker.synthetic.pilots import Resource
 
 _READY_SECONDS = 120  # that imports and connections of all clients may take
 
-Ask = Callable[[Resource], object]
-"""One call; it raises BrokerError where it fails."""
+Ask = Callable[[Sequence[Resource]], object]
+"""One call, for one resource or several; it raises BrokerError where it fails."""
 
 
 @dataclass(frozen=True)
 class Client:
     """What each client does: `connect` (a module's function, so that processes can import it, or a partial of one)
-    gives the call, which is made so many times, each time for one of the requests, drawn at random."""
+    gives the call, which is made so many times, each time for `batch` of the requests, drawn at random."""
 
     connect: Callable[[], AbstractContextManager[Ask]]
     requests: Sequence[Resource]
     calls: int
     seed: int
+    batch: int = 1
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,9 @@ def _calls(client: Client, number: int, ask: Ask) -> list[tuple[int, int]]:
     rng = random.Random(f"{client.seed} {number}")
     done = []
     for _ in range(client.calls):
-        resource = rng.choice(client.requests)
+        resources = rng.choices(client.requests, k=client.batch)
         begin = time.monotonic_ns()
-        ask(resource)
+        ask(resources)
         end = time.monotonic_ns()
         done.append((end // 1000, (end - begin) // 1000))
     return done

@@ -106,7 +106,12 @@ def from_database(error: psycopg.Error) -> BrokerError:
         hint = "a pooler mixes up prepared statements, as PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off"
     if error.sqlstate == "42501" and hint is None:
         hint = _lacking(message)
-    return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate, detail)
+    return of_sqlstate(error.sqlstate, message, hint, detail)
+
+
+def of_sqlstate(sqlstate: str | None, message: str, hint: str | None = None, detail: str | None = None) -> BrokerError:
+    """The error of an SQLSTATE: of a whole call, or of one request among many."""
+    return _CLASSES.get(sqlstate, BrokerError)(message, hint, sqlstate, detail)
 
 
 def _lacking(message: str) -> str:

@@ -116,7 +116,7 @@ class Calls:
         assert match is not None, f"nothing matches {keys}"
         return match
 
-    def match_many(self, limit: int, **keys: Any) -> list[Match]:
+    def match_jobs(self, limit: int, **keys: Any) -> list[Match]:
         """match_jobs."""
         return [Match(*row) for row in self.call_rows("match_jobs", Jsonb(resource(**keys)), limit)]
 

@@ -1,45 +1,55 @@
 """DIRAC's own TaskQueueDB on MariaDB, beside pgbroker: both called from Python processes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from benchmarks import dirac, pgbench, processes
 from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Say, in_turn, ratio
+from benchmarks.measure import Kind, Measured, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.database import Target
+from broker.synthetic.pilots import Resource
 
 DEFAULTS = Options(clients=(1, 8), rounds=3)
+BATCH = 50  # resources a call of match_many
 
 
 class Agents(Kind):
-    """JobAgents in Python, a process each."""
+    """Clients in Python, a process each: JobAgents, or services that ask for `batch` of them in each call."""
 
-    def __init__(self, bench: Bench) -> None:
-        super().__init__("pgbroker: JobAgent.match", bench)
+    def __init__(self, bench: Bench, batch: int = 1) -> None:
+        name = "JobAgent.match" if batch == 1 else f"match_many of {batch}"
+        super().__init__(f"pgbroker: {name}", bench, batch=batch, trial=20)
         self._requests = bench.workload.requests(SEED)
 
     def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
         """The calls alone."""
         connect = partial(matching, self.bench.where.logins["agent"])
-        return processes.run(processes.Client(connect, self._requests, calls, SEED + seed), clients)
+        return processes.run(processes.Client(connect, self._requests, calls, SEED + seed, self.batch), clients)
 
 
 @contextmanager
 def matching(target: Target) -> Iterator[processes.Ask]:
-    """A client's call: JobAgent.match."""
+    """A client's call: JobAgent.match, or match_many for several resources."""
     from broker.client.matcher import JobAgent
 
     with JobAgent(SETUP, target, connections=1) as agent:
-        yield agent.match
+
+        def ask(resources: Sequence[Resource]) -> None:
+            if len(resources) == 1:
+                agent.match(resources[0])
+            else:
+                agent.match_many([{"resources": [resource]} for resource in resources])
+
+        yield ask
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """The peer and pgbroker in turn, for each number of clients; the ratio is pgbroker's matches to the peer's."""
+    """The peer and pgbroker in turn, for each number of clients; ratios: of jobs/s, and of the peer's CPU to ours."""
     dirac.require()
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
@@ -49,8 +59,11 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         with dirac.loaded(bench, priorities, options.folder) as peer:
             rows: list[Row] = []
             for count in options.clients:
-                theirs, ours = in_turn([peer, Agents(bench)], count, options.seconds, options.rounds, say)
-                ours["ratio"] = ratio(ours["jobs_per_s"], theirs["jobs_per_s"])
-                rows += [theirs, ours]
+                kinds: list[Measured] = [peer, Agents(bench), Agents(bench, BATCH)]
+                theirs, *ours = in_turn(kinds, count, options.seconds, options.rounds, say)
+                for row in ours:
+                    row["ratio"] = ratio(row["jobs_per_s"], theirs["jobs_per_s"])
+                    row["theirs to cpu ratio"] = ratio(theirs["cpu_ms"], row["cpu_ms"])
+                rows += [theirs | {"theirs to cpu ratio": None}, *ours]
             about = f"{described(bench)}; {peer.versions}, loaded at {bench.jobs / peer.load_seconds:,.0f} jobs/s"
         return [Table(f"{about}; medians of {options.rounds} rounds; ratio: to DIRAC", rows)]

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from broker.cli import output
 from broker.cli.common import Json
+from broker.cli.files import Elements, reading
 from broker.cli.resource import Resource, takes_resource
 from broker.cli.session import SETUP, Job, Setup, ready, require_setup, session
 
@@ -34,7 +36,7 @@ def match(
     from broker.client.matcher import JobAgent
 
     with JobAgent(setup, ready(), connections=1) as agent:
-        matches = agent.match_many(described, count)
+        matches = agent.match_jobs(described, count)
     if not matches:
         with session() as connection:
             require_setup(connection, setup)
@@ -52,6 +54,44 @@ def match(
     else:
         output.say("no match: no waiting job fits this resource now")
     if not matches:
+        raise typer.Exit(2)
+
+
+@app.command()
+def match_many(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON or JSON lines; - for standard input.")],
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    r"""Take jobs for the requests of many resources, in one transaction. Each request has an answer of its own.
+
+    A request is {"resources": \[{...}, ...], "n": 1, "request_id": "..."}: descriptions in the order of wish, of which
+    the first that yields a job counts; how many jobs; an id with which the call can be repeated. n and the id may be
+    left out.
+
+    Exit code 2: no job matches. Exit code 1: a request is refused.
+    """
+    from broker.client.matcher import JobAgent
+
+    with reading(file) as stream:
+        elements = Elements(stream, str(file), lambda value: value if isinstance(value, list) else [value])
+        requests = list(elements)
+    with JobAgent(setup, ready(), connections=1) as agent:
+        answers = agent.match_many(requests)
+    if as_json:
+        errors = [answer.error and {"message": answer.error.message, "hint": answer.error.hint} for answer in answers]
+        output.json_out([{"jobs": a.jobs, "error": error} for a, error in zip(answers, errors, strict=True)])
+    else:
+        taken = [
+            (n, m.job_id, m.task_queue_id, m.user_priority, m.attempt) for n, a in enumerate(answers, 1) for m in a.jobs
+        ]
+        output.table("Matches", ["request", "job", "TaskQueue", "user priority", "attempt"], taken)
+        for number, answer in enumerate(answers, 1):
+            if answer.error:
+                output.note(f"request {number} is refused: {answer.error.message}")
+    if any(answer.error for answer in answers):
+        raise typer.Exit(1)
+    if not any(answer.jobs for answer in answers):
         raise typer.Exit(2)
 
 

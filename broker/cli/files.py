@@ -3,11 +3,11 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 
 @contextmanager
@@ -55,3 +55,55 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
         raise BrokerError(f"cannot write {file}: {error.strerror}", "name a file in a folder that exists") from None
     with opened as stream:
         yield stream
+
+
+class Elements:
+    """The elements of a file: one by one of JSON lines, all at once of any other JSON."""
+
+    def __init__(self, stream: Iterator[str], name: str, listed: Callable[[Any], list[Mapping[str, object]]]) -> None:
+        self._lines = enumerate(stream, 1)
+        self._listed = listed
+        self._name = name
+        self._skipped: list[int] | None = None  # numbers of the empty lines; None: an element is not a line
+
+    def where(self, number: int) -> str:
+        """The place of the n-th element: its line, or its number."""
+        if self._skipped is None:
+            return f"element {number}"
+        for skipped in self._skipped:
+            number += skipped <= number
+        return f"line {number}"
+
+    def __iter__(self) -> Iterator[Mapping[str, object]]:
+        from broker.errors import BadRequest
+        from broker.json_text import parse
+
+        skipped: list[int] = []
+        first = next(self._filled(skipped), (0, "[]"))[1]
+        try:
+            value = parse(first)
+            found = self._listed(value)
+            if isinstance(value, dict) and found[:1] == [value]:
+                self._skipped = skipped
+            yield from found
+        except ValueError:  # an object or array that goes over several lines
+            try:
+                yield from self._listed(parse(first + "".join(line for _, line in self._lines)))
+            except ValueError as error:
+                raise BadRequest(f"{self._name} is not JSON: {error}", "give JSON, or one JSON object a line") from None
+        for number, line in self._filled(skipped):
+            try:
+                element = parse(line)
+            except ValueError as error:
+                raise BadRequest(
+                    f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line"
+                ) from None
+            yield element
+
+    def _filled(self, skipped: list[int]) -> Iterator[tuple[int, str]]:
+        """The lines that are not empty, with their numbers; `skipped` gets the numbers of the others."""
+        for number, line in self._lines:
+            if line.strip():
+                yield number, line
+            else:
+                skipped.append(number)

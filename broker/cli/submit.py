@@ -1,7 +1,7 @@
 """`broker submit`: insert jobs into TaskQueues."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ import typer
 
 from broker.cli import output
 from broker.cli.common import Json, working
-from broker.cli.files import reading
+from broker.cli.files import Elements, reading
 from broker.cli.session import Setup, ready
 
 app = typer.Typer()
@@ -39,7 +39,7 @@ def submit(
 
     typed = str(file) == "-"  # perhaps by hand, on the terminal
     with Submitter(setup, ready()) as submitter, reading(file) as stream:
-        elements = _Elements(stream, str(file))
+        elements = Elements(stream, str(file), _listed)
         there = There()
         with nullcontext() if typed else working("submitting"):
             jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
@@ -51,56 +51,6 @@ def submit(
     parts += [f"{there.waiting:,} in place of a waiting one"] if there.waiting else []
     parts += [f"{there.ended:,} that had ended"] if there.ended else []
     output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
-
-
-class _Elements:
-    """The elements of a file: one by one of JSON lines, all at once of any other JSON."""
-
-    def __init__(self, stream: Iterator[str], name: str) -> None:
-        self._lines = enumerate(stream, 1)
-        self._name = name
-        self._skipped: list[int] | None = None  # numbers of the empty lines; None: an element is not a line
-
-    def where(self, number: int) -> str:
-        """The place of the n-th element: its line, or its number."""
-        if self._skipped is None:
-            return f"element {number}"
-        for skipped in self._skipped:
-            number += skipped <= number
-        return f"line {number}"
-
-    def __iter__(self) -> Iterator[Mapping[str, object]]:
-        from broker.errors import BadRequest
-        from broker.json_text import parse
-
-        skipped: list[int] = []
-        first = next(self._filled(skipped), (0, "[]"))[1]
-        try:
-            value = parse(first)
-            if isinstance(value, dict) and "task_queues" not in value:
-                self._skipped = skipped
-            yield from _listed(value)
-        except ValueError:  # an object or array that goes over several lines
-            try:
-                yield from _listed(parse(first + "".join(line for _, line in self._lines)))
-            except ValueError as error:
-                raise BadRequest(f"{self._name} is not JSON: {error}", "give JSON, or one JSON object a line") from None
-        for number, line in self._filled(skipped):
-            try:
-                element = parse(line)
-            except ValueError as error:
-                raise BadRequest(
-                    f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line"
-                ) from None
-            yield element
-
-    def _filled(self, skipped: list[int]) -> Iterator[tuple[int, str]]:
-        """The lines that are not empty, with their numbers; `skipped` gets the numbers of the others."""
-        for number, line in self._lines:
-            if line.strip():
-                yield number, line
-            else:
-                skipped.append(number)
 
 
 def _listed(value: Any) -> list[Mapping[str, object]]:

@@ -11,11 +11,12 @@ The database decides (schema taskqueue, DRAWING.md); errors are those of broker.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NotRequired, TypedDict
 
 from broker.client.call import AsyncClient, Call, Client, Rows, jsonb, only
+from broker.errors import BrokerError, of_sqlstate
 
 Outcome = Literal["finished", "failed", "cancelled", "closed"]
 Status = Literal["starting", "running", "holding", "transferring"]
@@ -36,6 +37,26 @@ class Match(Lease):
     task_queue_id: int
     requirements: Mapping[str, object]
     user_priority: int
+
+
+class Request(TypedDict):
+    """One request among many, as taskqueue.match_many takes it.
+
+    resources: descriptions in the order of wish, of which the first that yields a job counts.
+    n: how many jobs (1..1000); one where it is left out. request_id: a UUID, as for JobAgent.match.
+    """
+
+    resources: Sequence[Mapping[str, object]]
+    n: NotRequired[int]
+    request_id: NotRequired[str]
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What one request among many got: its jobs, none where nothing fits now, or the error for which it is refused."""
+
+    jobs: list[Match] = field(default_factory=list)
+    error: BrokerError | None = None
 
 
 @dataclass(frozen=True)
@@ -70,13 +91,36 @@ def _match(setup: str, resource: Mapping[str, object], request_id: uuid.UUID | N
     return Call(query, (setup, jsonb(resource), request_id or uuid.uuid4()), _one_match)
 
 
-def _match_many(
+def _match_jobs(
     setup: str, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None
 ) -> Call[list[Match]]:
     query = (
         b"select job_id, task_queue_id, requirements, user_priority, attempt from taskqueue.match_jobs(%s, %s, %s, %s)"
     )
     return Call(query, (setup, jsonb(resource), limit, request_id or uuid.uuid4()), _matches)
+
+
+def _match_many(setup: str, requests: Iterable[Request | Mapping[str, object]]) -> Call[list[Matches]]:
+    query = (
+        b"select request, error, job_id, task_queue_id, requirements, user_priority, attempt"
+        b" from taskqueue.match_many(%s, %s)"
+    )
+    # what is no mapping is refused by the database, like any other request of a wrong form
+    given: list[Any] = [
+        {"request_id": str(uuid.uuid4()), **request} if isinstance(request, Mapping) else request
+        for request in requests
+    ]
+
+    def read(rows: Rows) -> list[Matches]:
+        found = [Matches() for _ in given]
+        for number, error, *job in rows:
+            if error:
+                found[number - 1] = Matches(error=of_sqlstate(error["code"], error["message"], error["hint"]))
+            else:
+                found[number - 1].jobs.extend(_matches([tuple(job)]))
+        return found
+
+    return Call(query, (setup, jsonb(given)), read)
 
 
 def _match_instance(
@@ -140,11 +184,18 @@ class JobAgent(Client):
         """
         return self.run(_match(self.setup, resource, request_id))
 
-    def match_many(
+    def match_jobs(
         self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
     ) -> list[Match]:
         """Take up to `limit` (1..1000) jobs for one resource, each drawn as by `match`. Raises as `match`."""
-        return self.run(_match_many(self.setup, resource, limit, request_id))
+        return self.run(_match_jobs(self.setup, resource, limit, request_id))
+
+    def match_many(self, requests: Iterable[Request | Mapping[str, object]]) -> list[Matches]:
+        """Serve up to 1000 requests of many resources, for 1000 jobs in all, in one transaction; an answer for each.
+
+        A refused request harms no other. Raises BadRequest where the requests as a whole are refused.
+        """
+        return self.run(_match_many(self.setup, requests))
 
     def match_instance(
         self,
@@ -196,11 +247,15 @@ class AsyncJobAgent(AsyncClient):
         """Take one job that fits the resource description, or None when nothing fits now; see JobAgent.match."""
         return await self.run(_match(self.setup, resource, request_id))
 
-    async def match_many(
+    async def match_jobs(
         self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
     ) -> list[Match]:
-        """Take up to `limit` (1..1000) jobs for one resource; see JobAgent.match_many."""
-        return await self.run(_match_many(self.setup, resource, limit, request_id))
+        """Take up to `limit` (1..1000) jobs for one resource; see JobAgent.match_jobs."""
+        return await self.run(_match_jobs(self.setup, resource, limit, request_id))
+
+    async def match_many(self, requests: Iterable[Request | Mapping[str, object]]) -> list[Matches]:
+        """Serve requests of many resources in one transaction; see JobAgent.match_many."""
+        return await self.run(_match_many(self.setup, requests))
 
     async def match_instance(
         self,

@@ -3,7 +3,7 @@
 import importlib.util
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -109,7 +109,8 @@ def test_where_mariadb_is_missing_it_is_said_what_to_install(monkeypatch: pytest
 def asking(failing: bool) -> Iterator[processes.Ask]:
     """A client's call."""
 
-    def ask(resource: Resource) -> Any:
+    def ask(resources: Sequence[Resource]) -> Any:
+        [resource] = resources
         if failing:
             raise BrokerError(f"no answer to {resource['CPUTime']}")
         time.sleep(0.001)

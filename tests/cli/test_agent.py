@@ -128,6 +128,23 @@ def test_an_operator_sees_who_has_the_job(cli: Cli, db: Connection) -> None:
     assert "detail" not in cli("agent", "report", 1, match.attempt).err
 
 
+def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many([1, 2], Sites=["S"])
+    there, nowhere = ({"resources": [{"CPUTime": 86400, "Site": site}]} for site in "ST")
+    lines = [there, nowhere, {"resources": []}, 7]
+    printed = cli("agent", "match-many", "-", "--json", stdin="\n".join(map(json.dumps, lines)))
+    first, *others = printed.json
+    assert (printed.code, len(first["jobs"]), first["error"]) == (1, 1, None)
+    assert others[0] == {"jobs": [], "error": None}
+    assert "resources has 0 elements" in others[1]["error"]["message"]
+    assert "request is 7, not an object" in others[2]["error"]["message"]
+    printed = cli("agent", "match-many", "-", stdin=json.dumps([nowhere, there]))
+    assert (printed.code, "user priority" in printed.out) == (0, True)
+    assert cli("agent", "match-many", "-", stdin=json.dumps([there, nowhere])).code == 2
+    refused = cli("agent", "match-many", "-", stdin=json.dumps({**there, "m": 1}))
+    assert (refused.code, "request 1 is refused: request has the unknown key m" in refused.err) == (1, True)
+
+
 def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3

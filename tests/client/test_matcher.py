@@ -50,18 +50,51 @@ def test_match_report_finish(agent: JobAgent, db: Connection) -> None:
     assert agent.match(resource()) is None
 
 
-def test_match_many_takes_no_more_than_asked_for(agent: JobAgent, db: Connection) -> None:
+def test_match_jobs_takes_no_more_than_asked_for(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
-    first = agent.match_many(resource(), 7)
-    second = agent.match_many(resource(), 7)
+    first = agent.match_jobs(resource(), 7)
+    second = agent.match_jobs(resource(), 7)
     assert (len(first), len(second)) == (7, 3)
     assert {match.job_id for match in first + second} == set(range(1, 11))
-    assert agent.match_many(resource(), 7) == []
+    assert agent.match_jobs(resource(), 7) == []
+
+
+def test_match_many_answers_each_request(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 6), Sites=["S"])
+    there, elsewhere = resource(Site="S"), resource(Site="T")
+    answers = agent.match_many(
+        [
+            {"resources": [elsewhere, there], "n": 2},
+            {"resources": [elsewhere]},
+            {"resources": [resource(Colour="red")]},
+            {"resources": [there], "request_id": "7"},
+            7,  # type: ignore[list-item]  # refused in the database
+            {"resources": [there]},
+        ]
+    )
+    jobs = [match.job_id for answer in answers for match in answer.jobs]
+    assert [len(answer.jobs) for answer in answers] == [2, 0, 0, 0, 0, 1]
+    assert len(set(jobs)) == 3
+    assert answers[0].jobs[0].requirements == requirements(Sites=["S"])
+    refused = [str(answer.error) for answer in answers if isinstance(answer.error, errors.BadRequest)]
+    assert [word in text for word, text in zip(("Colour", "request_id is", "request is 7"), refused, strict=True)] == [
+        True
+    ] * 3
+    assert agent.report(answers[5].jobs[0]) == Answer("continue", None)
+
+
+def test_match_many_repeats_an_answer_by_its_request_id(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 6))
+    request = {"resources": [resource()], "request_id": str(uuid.uuid4())}
+    assert agent.match_many([request]) == agent.match_many([request])
+    assert Calls(db).value("select count(*) from monitor.lease") == 1
+    with pytest.raises(errors.BadRequest, match="1001"):
+        agent.match_many([request] * 1001)
 
 
 def test_many_are_reported_and_ended_in_one_call(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 4))
-    one, two, three = agent.match_many({"CPUTime": 1000}, 3)
+    one, two, three = agent.match_jobs({"CPUTime": 1000}, 3)
     agent.release(two)
     answers = agent.report_many([one, two, three], None)
     assert {job: answer.action for job, answer in answers.items()} == {
@@ -241,7 +274,7 @@ def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
             assert await agent.release(matches[3]) is not None
             with pytest.raises(errors.StaleAttempt):
                 await agent.finish(matches[3])
-            matches += await agent.match_many(resource(), 100)
+            matches += await agent.match_jobs(resource(), 100)
             return [match.job_id for match in matches]
 
     assert sorted(set(asyncio.run(work()))) == list(range(1, 21))

@@ -50,8 +50,8 @@ def _broker(algorithm: str) -> Call:
 
 
 CALLS = {
-    "match": Call(lambda q, _: q.match_many(20, **grids.PLENTY, Site="QA"), asks=True),
-    "match elsewhere": Call(lambda q, _: q.match_many(20, **grids.PLENTY, Site="QB"), asks=True),
+    "match": Call(lambda q, _: q.match_jobs(20, **grids.PLENTY, Site="QA"), asks=True),
+    "match elsewhere": Call(lambda q, _: q.match_jobs(20, **grids.PLENTY, Site="QB"), asks=True),
     "report": _with("runs", "report_job", "transferring"),
     "finish": _with("runs", "finish_job"),
     "fail": _with("runs", "finish_job", "failed"),

@@ -44,7 +44,7 @@ CALLS = {
     "schedule of the task": _call("select * from instance.schedule_task(%s, 1)", passes=True),
     "match": _call("select job_id from instance.match_jobs(%s, %s, 5)", "cloud", passes=True),
     "match in free space": _call("select job_id from instance.match_jobs(%s, %s, 5, '{}', true)", "cloud", passes=True),
-    "match of everything": Call(lambda q, _: q.match_many(5, Site="CLOUD"), asks=True),
+    "match of everything": Call(lambda q, _: q.match_jobs(5, Site="CLOUD"), asks=True),
     "finish": Call(lambda q, s: q.call("finish_job", s.facts["job"], s.facts["attempt"])),
     "release": Call(lambda q, s: q.call("release_job", s.facts["job"], s.facts["attempt"])),
     "cancel": Call(lambda q, _: q.call("cancel_job", 2)),

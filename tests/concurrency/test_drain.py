@@ -66,7 +66,7 @@ def test_every_job_is_taken_exactly_once(dsn: str, db: psycopg.Connection[Any]) 
         def work(own: Calls) -> None:
             while True:
                 last = len(finished) == inserters
-                matches = own.match_many(batch, **keys) if batch > 1 else [m for m in [own.match(**keys)] if m]
+                matches = own.match_jobs(batch, **keys) if batch > 1 else [m for m in [own.match(**keys)] if m]
                 taken[which].extend(matches)
                 for match in matches[::3]:
                     own.call("finish_job", match.job_id, match.attempt)
@@ -145,7 +145,7 @@ def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch:
 
     def agent(own: Calls) -> None:
         while len(ended) < 600:
-            matches = own.match_many(batch, Site="S")
+            matches = own.match_jobs(batch, Site="S")
             with lock:
                 held.update(match.job_id for match in matches)
                 most.append(len(held))
@@ -175,10 +175,10 @@ def test_a_delay_is_kept_by_agents_at_once(dsn: str, db: psycopg.Connection[Any]
 
     def agent(own: Calls) -> None:
         for _ in range(20):
-            taken.extend(match.job_id for match in own.match_many(2, Site="S"))
+            taken.extend(match.job_id for match in own.match_jobs(2, Site="S"))
 
     run_together(dsn, [agent] * AGENTS)
-    taken.extend(match.job_id for match in q.match_many(50, Site="S"))
+    taken.extend(match.job_id for match in q.match_jobs(50, Site="S"))
     assert len(set(taken)) == len(taken) == 7
 
 

@@ -276,19 +276,19 @@ def test_eight_callers_while_dealers_are_terminated(q: Counted, dsn: str) -> Non
 
 
 def test_a_dealer_that_does_not_commit_delays_a_match_and_no_more(q: Counted, other: Counted) -> None:
-    """The match waits for the new hand for 50 ms, and then draws without a hand."""
+    """The first match waits for the new hand for a second, the others for 50 ms. Then they draw without a hand."""
     q.insert_many(range(1, JOBS + 1), 3)
     deal(q, 4)
     deal(other, 8)
     first = [q.take().job_id for _ in range(4)]
     before = changes(q)
     second = []
-    for _ in range(3):
+    for at_least, less_than in ((1, 20), (0.05, 1), (0.05, 1)):
         begin = time.perf_counter()
         second.append(q.take().job_id)
-        assert 0.05 <= time.perf_counter() - begin < 5
+        assert at_least <= time.perf_counter() - begin < less_than
     assert q.value("show lock_timeout") == "0"
-    assert changes(q) == before + 3
+    assert changes(q) == before + 4  # the jobs, and that the first match waited in vain
     other.connection.commit()
     assert q.inconsistencies() == []
     assert sorted(first + second + drain(q)) == list(range(1, JOBS + 1))
@@ -300,8 +300,8 @@ def test_a_dealer_that_does_not_commit_delays_a_call_for_many_jobs_once(q: Count
     deal(q, 4)
     deal(other, 8)
     begin = time.perf_counter()
-    taken = [match.job_id for match in q.match_many(jobs // 2)]
-    assert time.perf_counter() - begin < jobs // 2 * 0.05 / 2
+    taken = [match.job_id for match in q.match_jobs(jobs // 2)]
+    assert time.perf_counter() - begin < 1 + jobs // 2 * 0.05 / 2
     other.connection.rollback()
     assert q.inconsistencies() == []
     assert sorted(taken + drain(q)) == list(range(1, jobs + 1))

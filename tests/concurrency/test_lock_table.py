@@ -66,7 +66,7 @@ MANY = [f"S{number}" for number in range(150)]  # lists in all parts
 
 def _all_are_matched(q: Calls, job_ids: set[int]) -> None:
     matched: set[int] = set()
-    while matches := q.match_many(100, Site=[*MANY, "T", "elsewhere"]):
+    while matches := q.match_jobs(100, Site=[*MANY, "T", "elsewhere"]):
         matched.update(match.job_id for match in matches)
     assert matched == job_ids
     assert q.inconsistencies() == []
@@ -107,7 +107,7 @@ def test_new_requirements_of_two_at_once(three: tuple[Calls, Calls, Calls]) -> N
         assert second.error_of(lambda: second.insert(3)).sqlstate == "55P03"
         agent.call("release_job", match.job_id, match.attempt)
     second.insert(3)
-    found = {match.job_id for match in agent.match_many(3)}
+    found = {match.job_id for match in agent.match_jobs(3)}
     assert found == {1, 2, 3}
     assert agent.inconsistencies() == []
 
@@ -139,7 +139,7 @@ def test_makers_of_lists_maintenance_and_agents_race(dsn: str, db: Db) -> None:
 
     def agent(own: Calls) -> None:
         while len(matched) < jobs:
-            matched.extend(match.job_id for match in own.match_many(5))
+            matched.extend(match.job_id for match in own.match_jobs(5))
 
     Calls(db).settings()
     run_together(dsn, [*(submitter(which) for which in range(4)), maintainer, agent, agent])

@@ -168,7 +168,7 @@ def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, cha
         "insert": lambda: stage.first.insert(1, Sites=["A"]),
     }
     changes[change]()
-    waited, matches = meanwhile(stage, lambda q: q.match_many(10))
+    waited, matches = meanwhile(stage, lambda q: q.match_jobs(10))
     assert not waited
     assert [match.job_id for match in matches] == [2]
 
@@ -215,14 +215,14 @@ def test_a_lowered_limit_is_paid_once(stage: Stage, commit: bool) -> None:
     q = stage.observer
     q.insert_many(range(1, 21), JobTypes=["T"])
     q.running_limit("JobTypes", "T", 6)
-    running = q.match_many(6, Site="S")
+    running = q.match_jobs(6, Site="S")
     q.running_limit("JobTypes", "T", 5)
     for match in running:
         q.call("finish_job", match.job_id, match.attempt)
-    assert len(stage.first.match_many(2, Site="S")) == 2
+    assert len(stage.first.match_jobs(2, Site="S")) == 2
     waited, other = meanwhile(stage, lambda q: q.match(Site="S"), commit)
     assert not waited
-    assert (2 if commit else 0) + (other is not None) + len(q.match_many(20, Site="S")) == 5
+    assert (2 if commit else 0) + (other is not None) + len(q.match_jobs(20, Site="S")) == 5
     assert q.inconsistencies() == []
 
 
@@ -242,7 +242,7 @@ def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -
     waited, match = meanwhile(stage, lambda q: q.match(), commit)
     assert not waited
     assert match is not None
-    rest = stage.observer.match_many(5)
+    rest = stage.observer.match_jobs(5)
     assert {match.job_id, *(m.job_id for m in rest)} == ({2} if commit and match.job_id == 2 else {1, 2})
 
 
@@ -282,7 +282,7 @@ def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
     waited, back = meanwhile(stage, lambda q: q.call("release_job", 1, match.attempt))
     assert not waited and back != queue
     assert stage.observer.queues() == {queue: 1, back: 1}
-    assert {match.job_id for match in stage.observer.match_many(3)} == {1, 2}
+    assert {match.job_id for match in stage.observer.match_jobs(3)} == {1, 2}
     assert stage.observer.inconsistencies() == []
 
 

@@ -288,7 +288,7 @@ def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connec
     agent.wait()
     while db.execute(asleep).fetchall():
         time.sleep(0.01)
-    rest = q.match_many(10)
+    rest = q.match_jobs(10)
     assert len(rest) == 1
     lost = 3 - rest[0].job_id
     while not db.execute("select from taskqueue.lease where job_id = %s", [lost]).fetchall():

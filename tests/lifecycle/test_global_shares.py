@@ -390,7 +390,7 @@ def test_what_runs_converges_to_the_targets(db: Connection) -> None:
     q.rows("select * from lifecycle.activate(%s)", q.setup)
     db.execute("select taskqueue.refresh_statistics()")
     rng = random.Random(1)
-    running = q.match_many(50, Site="Q", OwnerGroup="B")
+    running = q.match_jobs(50, Site="Q", OwnerGroup="B")
     parts = []
     for turn in range(20):
         rng.shuffle(running)

@@ -151,7 +151,7 @@ class Matching(RuleBasedStateMachine):
         return [Match(*row) for row in self.q.call_rows("match_jobs_with_seed", Jsonb(resource), limit, seed)]
 
     @rule(resource=resources(), limit=st.integers(1, 8), seed=seeds)
-    def match_many(self, resource: dict[str, Any], limit: int, seed: int) -> None:
+    def match_jobs(self, resource: dict[str, Any], limit: int, seed: int) -> None:
         found = self._draw(resource, limit, seed)
         for match in found:
             self._taken(match, resource, self.model.possible(resource))

@@ -143,7 +143,7 @@ def test_a_description_is_measured_on_every_way(q: Calls) -> None:
     q.insert(1)
     for call in (
         lambda: q.match(Platform="p" * 70_000),
-        lambda: q.match_many(5, Platform="p" * 70_000),
+        lambda: q.match_jobs(5, Platform="p" * 70_000),
         lambda: q.rows(
             "select * from taskqueue.matching_queues(%s, %s)",
             q.setup,

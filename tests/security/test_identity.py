@@ -48,7 +48,7 @@ def session(dsn: str) -> Any:
 
 
 def all_of(q: Calls, **keys: Any) -> set[int]:
-    return {match.job_id for match in q.match_many(100, **keys)}
+    return {match.job_id for match in q.match_jobs(100, **keys)}
 
 
 def test_an_agent_without_an_identity_is_refused(operator: Calls, login: Login, session: Any) -> None:
@@ -306,7 +306,7 @@ def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, se
     evil.execute("set search_path = evil, pg_temp, pg_catalog, taskqueue, resource")
     assert attacker.match(OwnerGroup="g2", OwnerDN="bob", JobID=3) is None
     attacker.insert(50, OwnerGroup="g1", OwnerDN="alice")
-    matches = attacker.match_many(10, OwnerGroup=["g1", "g2"])
+    matches = attacker.match_jobs(10, OwnerGroup=["g1", "g2"])
     assert {match.job_id for match in matches} == {1, 50}
     for match in matches:
         attacker.call_rows("report_job", match.job_id, match.attempt)

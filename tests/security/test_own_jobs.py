@@ -37,7 +37,7 @@ def operator(db: psycopg.Connection[Any]) -> Calls:
         site = "here" if state in ("leased", "finished") else "elsewhere"
         kept = {"JobTypes": ["ended"]} if state in ("finished", "cancelled") else {}
         q.insert(job_id, OwnerDN=owner, OwnerGroup=group, Sites=[site], **kept)
-    for match in q.match_many(6, Site="here"):
+    for match in q.match_jobs(6, Site="here"):
         if match.job_id % 10 == STATES.index("finished"):
             q.call("finish_job", match.job_id, match.attempt)
     for (_, state), job_id in JOBS.items():

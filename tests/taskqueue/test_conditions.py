@@ -132,4 +132,4 @@ def test_matching_queues_with_a_wanted_job_lists_its_queue(q: Calls) -> None:
 
 def test_a_batch_with_a_wanted_job_takes_one(q: Calls) -> None:
     q.insert_many(range(1, 6))
-    assert [match.job_id for match in q.match_many(5, JobID=3)] == [3]
+    assert [match.job_id for match in q.match_jobs(5, JobID=3)] == [3]

@@ -82,7 +82,7 @@ def busy(q: Calls, ids: range, chance: random.Random) -> None:
 
 def drain(q: Calls) -> int:
     count = 0
-    while matches := q.match_many(50):
+    while matches := q.match_jobs(50):
         count += len(matches)
     return count
 

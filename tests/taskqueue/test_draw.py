@@ -166,7 +166,7 @@ def test_the_highest_cpu_bucket_comes_always_first(q: Calls) -> None:
     queues_with(q, [100], 1, start=20, CPUTime=50000, Sites=["Elsewhere"])
     assert set(first_queues(q, range(1, 501), Site="Here")) <= set(high)
     assert set(first_queues(q, range(1, 501), Site="Here", CPUTime=4999)) <= set(low)
-    matches = q.match_many(50, Site="Here")
+    matches = q.match_jobs(50, Site="Here")
     assert [match.requirements["CPUTime"] for match in matches] == [5000] * 2 + [500] * 9
 
 
@@ -863,7 +863,7 @@ def test_an_agents_batch_has_the_distribution_of_single_draws(agent: Calls, limi
     found: Counter[tuple[int, ...]] = Counter()
     for _ in range(700):
         with agent.connection.transaction(force_rollback=True):
-            found[tuple(match.task_queue_id for match in agent.match_many(limit, **keys)[:2])] += 1
+            found[tuple(match.task_queue_id for match in agent.match_jobs(limit, **keys)[:2])] += 1
     chances = {big: 0.95, small: 0.05}
     expected = {(one, two): chances[one] * chances[two] for one in chances for two in chances}
     assert chi_square(found, expected) > GENEROUS

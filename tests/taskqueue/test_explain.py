@@ -228,7 +228,7 @@ def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool
     """All at once, the first of them only, none."""
     if jobs:
         q.insert_many(range(1, jobs + 1), 1, Sites=["A"])
-    assert len(q.match_many(5, Site="A")) == jobs
+    assert len(q.match_jobs(5, Site="A")) == jobs
     assert q.rows("select matched from taskqueue.resource_seen") == [(matched,)]
 
 

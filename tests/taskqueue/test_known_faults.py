@@ -84,7 +84,7 @@ def test_7_disabled_queues_are_not_matched(q: Calls) -> None:
     assert q.take().job_id == 2
     assert q.match() is None
     assert q.match(JobID=1) is None
-    assert q.match_many(10) == []
+    assert q.match_jobs(10) == []
 
 
 def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
@@ -110,7 +110,7 @@ def test_9_a_queue_is_never_seen_before_its_requirements(dsn: str) -> None:
         with psycopg.connect(dsn, autocommit=True) as connection:
             watcher = Calls(connection)
             while not done.is_set():
-                seen.extend(f"job {m.job_id} at Elsewhere" for m in watcher.match_many(10, Site="Elsewhere", Tag="any"))
+                seen.extend(f"job {m.job_id} at Elsewhere" for m in watcher.match_jobs(10, Site="Elsewhere", Tag="any"))
                 seen.extend(
                     f"queue {row[0]} lacks rows"
                     for row in watcher.rows(

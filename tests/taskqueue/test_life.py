@@ -119,7 +119,7 @@ def test_leases_of_a_batch_last_as_long_as_others(q: Calls) -> None:
     """One job, two one after the other, and three side by side."""
     q.insert_many(range(1, 7))
     for limit in (1, 2, 3):
-        assert len(q.match_many(limit)) == limit
+        assert len(q.match_jobs(limit)) == limit
     rows = q.rows("select job_id, (expires_at - matched_at)::text from taskqueue.lease order by 1")
     assert rows == [(job_id, "00:20:00") for job_id in range(1, 7)]
 
@@ -491,13 +491,13 @@ def test_a_batch_takes_at_most_what_it_asked_for_and_never_twice(q: Calls) -> No
     q.insert_many(range(1, 31), CPUTime=5000)
     q.insert_many(range(31, 41), Sites=["A"])
     q.insert_many(range(41, 46), Sites=["B"])
-    first = q.match_many(7)
+    first = q.match_jobs(7)
     assert len({match.job_id for match in first}) == 7
     assert all(match.requirements["CPUTime"] == 5000 for match in first)
-    rest = q.match_many(1000, Site="A")
+    rest = q.match_jobs(1000, Site="A")
     assert len(rest) == 33
     assert {m.job_id for m in first} | {m.job_id for m in rest} == set(range(1, 41))
-    assert q.match_many(1000, Site="A") == []
+    assert q.match_jobs(1000, Site="A") == []
     assert q.queues() == {q.queue_of(41): 5}
     assert len({match.attempt for match in first + rest}) == 40
     assert q.inconsistencies() == []

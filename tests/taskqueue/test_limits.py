@@ -151,10 +151,10 @@ def test_the_next_bucket_follows_when_the_highest_is_at_its_limit(q: Calls) -> N
 def test_a_batch_keeps_the_limit(t: Calls) -> None:
     t.insert_many([21, 22], JobTypes=["U"])
     t.running_limit("JobTypes", "T", 4)
-    matches = t.match_many(100, Site="S")
+    matches = t.match_jobs(100, Site="S")
     assert sorted(match.requirements["JobTypes"][0] for match in matches) == ["T"] * 4 + ["U"] * 2
     finish(t, next(match for match in matches if match.requirements["JobTypes"] == ["T"]))
-    assert len(t.match_many(100, Site="S")) == 1
+    assert len(t.match_jobs(100, Site="S")) == 1
     assert t.inconsistencies() == []
 
 
@@ -359,7 +359,7 @@ def test_a_batch_keeps_the_delay(t: Calls) -> None:
     t.set_clock(NOON)
     t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10, 2)
     t.insert(50, JobTypes=["U"])
-    assert sorted(match.requirements["JobTypes"][0] for match in t.match_many(50, Site="S")) == ["T", "T", "U"]
+    assert sorted(match.requirements["JobTypes"][0] for match in t.match_jobs(50, Site="S")) == ["T", "T", "U"]
 
 
 def test_ending_or_releasing_a_job_gives_no_time_back(t: Calls) -> None:

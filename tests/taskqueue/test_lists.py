@@ -247,7 +247,7 @@ def test_agents_drop_queues_while_others_open_them(dsn: str, connect: Connect) -
         def work(own: Calls) -> None:
             idle = 0
             while len(taken) < jobs and idle < 20_000:
-                found = own.match_many(1 + which, Site="ABC"[which]) if idle < 10 else own.match_many(5)
+                found = own.match_jobs(1 + which, Site="ABC"[which]) if idle < 10 else own.match_jobs(5)
                 idle = 0 if found else idle + 1
                 for match in found:
                     own.call("finish_job", match.job_id, match.attempt)

@@ -113,7 +113,7 @@ class Story:
         yield [self.take(n, Site="S2", GridCE="C1", Platform="P1") for n in (21, 22)]
         yield [self.take(n, Site="S3") for n in (3, 4, 5)]
         yield self.take(31, Site="S1", Tag="t"), self.take(31, Site="S2", GridCE="C2", Tag="t")
-        yield sorted(match.job_id for match in self.q.match_many(5, CPUTime=500, Site="S1", Tag="any", JobType="none"))
+        yield sorted(match.job_id for match in self.q.match_jobs(5, CPUTime=500, Site="S1", Tag="any", JobType="none"))
         yield self.q.match(Site="S1", OwnerDN="carol", OwnerGroup="none")
         yield self.q.explain(5, Site="S1"), self.q.explain(22, Site="S2", GridCE="C1", Platform="P1")
         yield self.refused(lambda: self.q.insert(1, 1, **ALICE)), self.queues(), self.queues(Site="S1", Tag="any")
