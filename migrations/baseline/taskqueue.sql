@@ -295,7 +295,8 @@ create table taskqueue.job_count_change (
   task_queue_id bigint not null,
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   user_priority smallint not null,
-  change        bigint not null,  --: Jobs added; negative: taken.
+  --: Jobs added; negative: taken; 0: a match waited a second for the next hand in vain.
+  change        bigint not null,
   first_id      bigint,  --: Lowest id of the jobs added; null = none.
   entry_id      bigint  --: Of a job that was taken: its taskqueue.job.entry_id. The hand may know it.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

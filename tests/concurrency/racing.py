@@ -83,8 +83,8 @@ class Attempt:
     def waits(self) -> bool:
         """Come back when the call has ended (False) or waits for a lock (True).
 
-        A wait for a hand that is being dealt ends after 50 ms (HANDS.md, Beside a dealer), so it is not one: it has a
-        lock on the row of the hand. One look at pg_locks, so that both locks are of one moment.
+        A wait for a hand that is being dealt ends after a second (HANDS.md, Beside a dealer), so it is not one: it has
+        a lock on the row of the hand. One look at pg_locks, so that both locks are of one moment.
         """
         query = (
             "select coalesce(bool_or(not l.granted) and not bool_or(l.granted and l.locktype = 'tuple'"

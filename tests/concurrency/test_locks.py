@@ -15,8 +15,8 @@ from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
 JOBS = 6000
-# A match may wait for a hand that is being dealt, for 50 ms at most (HANDS.md, Beside a dealer); it holds a lock on the
-# row of the hand then. One look at pg_locks, so that both locks are of one moment.
+# A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer); it holds a lock on
+# the row of the hand then. One look at pg_locks, so that both locks are of one moment.
 _WAITING = """
 select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
   from (select i.pid, max(i.locktype) filter (where not i.granted) as waits_for
@@ -81,7 +81,7 @@ def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> No
             idle = 0
             while len(ended) < JOBS and idle < 2000:
                 keys = {"Site": f"S{which % 4}"} if chance.random() < 0.7 else {}
-                matches = own.match_many(chance.choice([1, 1, 1, 8]), **keys)
+                matches = own.match_jobs(chance.choice([1, 1, 1, 8]), **keys)
                 idle = 0 if matches else idle + 1
                 for match in matches:
                     own.call_rows("report_job", match.job_id, match.attempt)

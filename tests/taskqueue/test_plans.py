@@ -532,6 +532,7 @@ STATEMENTS |= {  # of the hand
         "draw_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [BY_ADDRESS] * 2}, buffers=6
     ),
     "the change of the count": Hot("draw_job", r"(insert into taskqueue\.job_count_change.*?\));", {}, buffers=6),
+    "a wait in vain": Hot("renew_hand", r"(insert into taskqueue\.job_count_change.*?values .*?\));", {}, buffers=6),
     "user priorities in order": Hot(
         "draw_unlocked_job",
         r"in (select n\.user_priority.*?p_policy\)) loop",

@@ -1,14 +1,18 @@
--- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction, for fifty milliseconds at
--- most. Only in the first 200 ms of a statement, so that a call for many jobs does not wait for each. Where the dealer
--- was rolled back, the row is locked here; the error gives the lock back, else nobody could deal.
-create or replace function taskqueue.await_dealer(p_setup text, p_task_queue_id bigint, p_hand_id bigint)
-returns boolean
-language plpgsql set lock_timeout = '50ms' as $$
+-- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction. Only in the first second
+-- of a statement, so that a call for many jobs does not wait for each. Where the dealer was rolled back, the row is
+-- locked here; the error gives the lock back, else nobody could deal.
+create or replace function taskqueue.await_dealer(
+  p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_briefly boolean
+) returns boolean
+language plpgsql set lock_timeout = '1s' as $$
 declare
   v_ended boolean := false;
 begin
-  if clock_timestamp() > statement_timestamp() + interval '200 milliseconds' then
-    return false;
+  if clock_timestamp() > statement_timestamp() + interval '1 second' then
+    return null;
+  end if;
+  if p_briefly then
+    perform set_config('lock_timeout', '50ms', true);
   end if;
   perform from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
@@ -19,6 +23,6 @@ exception
   when lock_not_available then return v_ended;
 end $$;
 
-comment on function taskqueue.await_dealer(text, bigint, bigint) is
-  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within 50 ms, or '
-  'the statement has lasted 200 ms.';
+comment on function taskqueue.await_dealer(text, bigint, bigint, boolean) is
+  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within a second '
+  '(briefly: 50 ms); null: no wait, since the statement has lasted a second.';

@@ -41,7 +41,7 @@ begin
            array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to),
            case when s.known_to::text::numeric - s.since::text::numeric < 10000 then s.since end,
            l.jobs, l.first_ids, coalesce(k.cards, 0) + cardinality(d.job_ids), cardinality(d.job_ids),
-           case when k.used - v_struck >= 4 then 0 when v_arrived and v_hand.drawn > 0 then least(v_hand.vain + 1, 4)
+           case when k.used - v_struck >= 4 then 0 when v_arrived and v_hand.drawn > 0 then least(v_hand.vain + 1, 5)
                 else v_hand.vain end,
            l.total - coalesce(cardinality(k.job_ids), 0) - cardinality(d.job_ids),
            k.job_ids[:k.cards] || d.job_ids || k.job_ids[k.cards + 1:],

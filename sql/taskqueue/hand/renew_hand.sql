@@ -11,20 +11,23 @@ declare
   v_hand record;
   v_number int;
   v_dealt boolean;
+  v_ended boolean;
 begin
   for v_look in 0..9 loop
     if exists (select from taskqueue.hand h
                 where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id > p_hand_id) then
       return true;
     end if;
-    select h.hand_id, h.drawn, h.vain, h.rest, c.arrivals, c.removals, c.removals + u.used as taken into v_hand
+    select h.hand_id, h.drawn, h.vain, h.rest, c.arrivals, c.removals, c.is_late, c.removals + u.used as taken
+      into v_hand
       from (select i.* from taskqueue.hand i
              where i.setup = p_setup and i.task_queue_id = p_task_queue_id
              order by i.hand_id desc limit 1) h
      cross join lateral (
             select count(distinct n.made_in) filter (where n.change > 0)::int as arrivals,
                    count(*) filter (where n.change < 0
-                                      and (n.entry_id = any (h.entry_ids)) is not true)::int as removals
+                                      and (n.entry_id = any (h.entry_ids)) is not true)::int as removals,
+                   coalesce(bool_or(n.change = 0), false) as is_late
               from taskqueue.new_changes(p_setup, p_task_queue_id, h.known_to, h.in_flight) n) c
      cross join lateral (
             select h.cards - count(*)::int as used
@@ -32,8 +35,8 @@ begin
               join taskqueue.job j on j.setup = p_setup and j.job_id = e.job_id and j.entry_id = e.entry_id) u;
     v_number := case when v_hand.arrivals = 0 and v_hand.removals = 0 and (v_hand.drawn > 0 or v_hand.vain = 0)
                      then case when v_hand.rest > 0 then taskqueue.cards_to_deal(v_hand.drawn) else 0 end
-                     when v_hand.vain > 0 and v_hand.taken < 4 << v_hand.vain then 0
-                     when v_hand.arrivals > 0 and v_hand.vain > 0 then least(v_hand.taken / v_hand.arrivals, 64)
+                     when v_hand.vain > 1 and v_hand.taken < 2 << v_hand.vain then 0
+                     when v_hand.arrivals > 0 and v_hand.vain > 1 then least(v_hand.taken / v_hand.arrivals, 64)
                      else taskqueue.cards_to_deal(least(v_hand.drawn, v_hand.taken / greatest(v_hand.arrivals, 1))) end;
     if v_number < 4 and v_hand.arrivals + v_hand.taken < 100 then
       return false;
@@ -43,7 +46,13 @@ begin
     if v_dealt is not null or v_number < 4 then
       return v_dealt and v_number >= 4;
     end if;
-    exit when not p_may_wait or not taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id);
+    v_ended := case when p_may_wait then
+                 taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id, v_hand.is_late) end;
+    if not v_ended and not v_hand.is_late then  -- the first that waited in vain: the next ones wait briefly
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      values (p_setup, p_task_queue_id, 0, 0);
+    end if;
+    exit when v_ended is not true;
   end loop;
   return false;
 end $$;

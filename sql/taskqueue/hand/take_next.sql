@@ -9,7 +9,7 @@ language plpgsql as $$
 declare
   v_card taskqueue.card;
 begin
-  for v_turn in 0..4 loop
+  for v_turn in 0..9 loop
     select n.* into v_card from taskqueue.next_cards(p_setup, p_task_queue_id, 1) n;
     if v_card.job_id is not null then
       delete from taskqueue.job j

@@ -49,20 +49,16 @@ begin
       if p_race.task_queue_id is not null then
         return p_race;
       end if;
+    else
+      p_race.tries := p_race.tries + 1;
+      select o.max_tries, o.key, o.task_queue_id, o.site, o.is_accepted, o.definition into v_next
+        from taskqueue.next_candidate(p_setup, v_sites, v_bucket, p_race.last_key, p_known.policy,
+                                      p_race.seed # ((p_race.bucket_index * 1000000::bigint + p_race.tries) * 64),
+                                      p_known.offer, p_known.tests) o;
+    end if;
+    if p_race.definition_ids is not null or not found then  -- the bucket is exhausted
       p_race.bucket_index := case when p_known.matches is null then p_race.bucket_index - 1 else 0 end;
       p_race.definition_ids := null;
-      p_race.tries := 0;
-      p_race.max_tries := 8;
-      p_race.last_key := 0;
-      continue;
-    end if;
-    p_race.tries := p_race.tries + 1;
-    select o.max_tries, o.key, o.task_queue_id, o.site, o.is_accepted, o.definition into v_next
-      from taskqueue.next_candidate(p_setup, v_sites, v_bucket, p_race.last_key, p_known.policy,
-                                    p_race.seed # ((p_race.bucket_index * 1000000::bigint + p_race.tries) * 64),
-                                    p_known.offer, p_known.tests) o;
-    if not found then
-      p_race.bucket_index := p_race.bucket_index - 1;
       p_race.tries := 0;
       p_race.max_tries := 8;
       p_race.last_key := 0;
