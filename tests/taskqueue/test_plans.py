@@ -130,6 +130,8 @@ VARIABLES: Types = {
     "p_ten_first": ("boolean", "false"),
     "p_policy": ("text", "'dirac'"),
     "p_request_id": ("uuid", "null"),
+    "p_request_ids": ("uuid[]", "null"),
+    "p_resources": ("jsonb[]", "null"),
     "p_seed": ("bigint", "7"),
     "p_streams": ("taskqueue.stream[]", streams(BIG)),
     "p_without": ("bigint[]", f"select h.entry_ids {HAND}"),

@@ -1,7 +1,8 @@
 -- HANDS.md, Taking a card: the jobs of many cards, which the caller has locked. A hand is looked at again, as in
 -- taskqueue.take_next; the cards of a hand that has become void stay where they are.
 create or replace function taskqueue.lease_cards(
-  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
+  p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[],
+  p_request_ids uuid[]
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -21,13 +22,14 @@ begin
     returning j.job_id
   ), leased as (
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
-                                 grid_ce, role_name, matched_at, expires_at, brokered)
+                                 grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
     select p_setup, g.job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id, (s.card).user_priority,
            case when cardinality(o.sites) = 1 then o.sites[1]
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
            case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
                 else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-           resource.caller(), t.now, t.now + o.lease_time, (s.card).brokered
+           resource.caller(), t.now, t.now + o.lease_time, (s.card).brokered, p_request_ids[s.request],
+           case when p_request_ids[s.request] is not null then jsonb_hash_extended(p_resources[s.request], 1) end
       from gone g
       join unnest(p_streams) s on (s.card).job_id = g.job_id
      cross join lateral (select (k.offer).sites, (k.offer).grid_ces, k.lease_time
@@ -54,6 +56,6 @@ begin
   return coalesce(v_taken, '{}');
 end $$;
 
-comment on function taskqueue.lease_cards(text, taskqueue.known_offer[], taskqueue.stream[]) is
-  'Leases the jobs of locked cards; returns the streams that got theirs. p_known: the descriptions, by number of '
-  'request.';
+comment on function taskqueue.lease_cards(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[], uuid[]) is
+  'Leases the jobs of locked cards; returns the streams that got theirs. p_resources, p_known, p_request_ids: as for '
+  'taskqueue.lease_together.';

@@ -3,7 +3,8 @@
 -- TaskQueue first; the streams that drew the same one take its cards in their order. The first stream that gets none
 -- depends on what the ones before it left: taskqueue.lease_jobs serves it alone, and the others go on behind it.
 create or replace function taskqueue.lease_together(
-  p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
+  p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[],
+  p_request_ids uuid[] default null
 ) returns table (number int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql as $$
 declare
@@ -22,7 +23,7 @@ begin
          and taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some) then
         v_locked := taskqueue.lock_cards(p_setup, v_some);
       end if;
-      v_some := taskqueue.lease_cards(p_setup, p_known, v_locked);
+      v_some := taskqueue.lease_cards(p_setup, p_resources, p_known, v_locked, p_request_ids);
       return query
         select s.number, (s.card).job_id, s.task_queue_id, d.requirements, (s.card).user_priority::int,
                taskqueue.attempt_text((s.card).attempt, s.token)
@@ -36,7 +37,8 @@ begin
       v_first := v_left[1];
       return query
         select v_first.number, l.*
-          from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first]) l;
+          from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first],
+                                    p_request_ids[v_first.request]) l;
       -- lease_jobs has tried all that matches, so the other jobs of the request get nothing either
       v_left := case when found then v_left[2:]
                      else array(select s from unnest(v_left) s where s.request <> v_first.request) end;
@@ -44,6 +46,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[]) is
+comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[], uuid[]) is
   'Leases a job for each stream; a stream without a row gets none. p_resources, p_known: the descriptions, by number '
-  'of request.';
+  'of request. p_request_ids: ids under which the leases keep the answers, by number of request; null = none.';

@@ -6,40 +6,56 @@ declare
   v_request record;
   v_answer taskqueue.answer;
   v_last uuid;
-  v_id uuid;
+  v_locked int[] := '{}'::int[];
 begin
   perform resource.identify(p_setup);
   for v_request in
-    select e.n::int as n, e.request, taskqueue.request_fault(e.request) as fault
-      from jsonb_array_elements(p_requests) with ordinality e (request, n)
-     order by case when jsonb_typeof(e.request) = 'object' then lower(e.request ->> 'request_id') end, e.n
+    select r.*, case when r.fault is null then nullif(r.request ->> 'request_id', '')::uuid end as id
+      from (select e.n::int as n, e.request, taskqueue.request_fault(e.request) as fault
+              from jsonb_array_elements(p_requests) with ordinality e (request, n) offset 0) r
+     order by case when jsonb_typeof(r.request) = 'object' then lower(r.request ->> 'request_id') end, r.n
   loop
-    v_id := case when v_request.fault is null then nullif(v_request.request ->> 'request_id', '')::uuid end;
-    v_answer := row(v_request.n, null, null, null, null, null, v_request.fault)::taskqueue.answer;
-    if v_request.fault is null and v_id = v_last then
+    v_answer := row(v_request.n, null, null, null, null, null, null)::taskqueue.answer;
+    if v_request.fault is not null then
+      v_answer.error := jsonb_build_object('code', 'PB001', 'message', v_request.fault, 'hint',
+                                           'A request is {"resources": [{...}, ...], "n": 1, "request_id": "..."}.');
+    elsif v_request.id = v_last then
       v_answer.error := jsonb_build_object('code', 'PB001',
-                                           'message', format('request id %s stands twice in the call', v_id),
+                                           'message', format('request id %s stands twice in the call', v_last),
                                            'hint', 'Use a new request id for each request.');
-    elsif v_id is not null then
-      v_last := v_id;
-      if not pg_try_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || v_id, 1)) then
-        v_answer.error := jsonb_build_object('code', 'PB006', 'message', format('request id %s is busy', v_id),
-                                             'hint', 'The first call with it still runs. Ask again.');
+    elsif v_request.id is not null then
+      v_last := v_request.id;
+      if pg_try_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || v_last, 1)) then
+        v_locked := v_locked || v_request.n;
       else
-        begin
-          return query
-            select v_request.n, a.job_id, a.task_queue_id, a.requirements, a.user_priority, a.attempt, null::jsonb
-              from taskqueue.jobs_of_answer(taskqueue.answer_given(p_setup, v_id, 'match_jobs',
-                                                                   taskqueue.asked_by(v_request.request))) a;
-        exception when sqlstate 'PB001' then
-          v_answer.error := jsonb_build_object('code', 'PB001', 'message', sqlerrm,
-                                               'hint', 'Use a new request id for each request.');
-        end;
+        v_answer.error := jsonb_build_object('code', 'PB006', 'message', format('request id %s is busy', v_last),
+                                             'hint', 'The first call with it still runs. Ask again.');
       end if;
     end if;
     if v_answer.error is not null then
       return next v_answer;
     end if;
+  end loop;
+  -- looked up when all locks are held: a call that had one of them has ended
+  for v_request in
+    select r.n, r.request, r.id
+      from (select e.n::int as n, e.request, (e.request ->> 'request_id')::uuid as id
+              from jsonb_array_elements(p_requests) with ordinality e (request, n)
+             where e.n = any (v_locked) offset 0) r
+     where exists (select from taskqueue.request q
+                    where q.setup = p_setup and q.role_name = resource.caller() and q.request_id = r.id)
+        or exists (select from taskqueue.lease l where l.setup = p_setup and l.request_id = r.id)
+  loop
+    begin
+      return query
+        select v_request.n, a.job_id, a.task_queue_id, a.requirements, a.user_priority, a.attempt, null::jsonb
+          from taskqueue.jobs_of_answer(taskqueue.answer_given(p_setup, v_request.id, 'match_jobs',
+                                                               taskqueue.asked_by(v_request.request))) a;
+    exception when sqlstate 'PB001' then
+      return next row(v_request.n, null, null, null, null, null,
+                      jsonb_build_object('code', 'PB001', 'message', sqlerrm, 'hint',
+                                         'Use a new request id for each request.'))::taskqueue.answer;
+    end;
   end loop;
 end $$;
 

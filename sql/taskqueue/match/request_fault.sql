@@ -1,27 +1,21 @@
--- Why a request of taskqueue.match_many is refused before its resources are looked at.
-create or replace function taskqueue.request_fault(p_request jsonb) returns jsonb
+-- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined.
+create or replace function taskqueue.request_fault(p_request jsonb) returns text
 language sql immutable as $$
-  select jsonb_build_object('code', 'PB001', 'message', f.message, 'hint',
-                            'A request is {"resources": [{...}, ...], "n": 1, "request_id": "..."}.')
-    from (values
-      (case when jsonb_typeof(p_request) <> 'object'
-            then format('request is %s, not an object', left(p_request::text, 100)) end),
-      ((select format('request has the unknown key %s', k)
-          from jsonb_object_keys(case jsonb_typeof(p_request) when 'object' then p_request else '{}' end) k
-         where k not in ('resources', 'n', 'request_id') order by k limit 1)),
-      (case when jsonb_typeof(p_request -> 'resources') is distinct from 'array'
-            then format('resources is %s, not an array',
-                        coalesce(left((p_request -> 'resources')::text, 100), 'missing'))
-            when jsonb_array_length(p_request -> 'resources') not between 1 and 10
-            then format('resources has %s elements, not 1 to 10', jsonb_array_length(p_request -> 'resources')) end),
-      (case when p_request ? 'n' and (jsonb_typeof(p_request -> 'n') <> 'number'
-                                      or p_request ->> 'n' !~ '^([1-9][0-9]{0,2}|1000)$')
-            then format('n is %s, which is not within 1..1000', left((p_request -> 'n')::text, 100)) end),
-      (case when coalesce(p_request ->> 'request_id', '') !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$'
-            then format('request_id is %s, not a UUID', left((p_request -> 'request_id')::text, 100)) end)) f (message)
-   where f.message is not null
-   limit 1
+  select case
+    when jsonb_typeof(p_request) <> 'object' then format('request is %s, not an object', left(p_request::text, 100))
+    when p_request - '{resources,n,request_id}'::text[] <> '{}'
+      then format('request has the unknown key %s',
+                  taskqueue.first_key(p_request - '{resources,n,request_id}'::text[]))
+    when jsonb_typeof(p_request -> 'resources') is distinct from 'array'
+      then format('resources is %s, not an array', coalesce(left((p_request -> 'resources')::text, 100), 'missing'))
+    when jsonb_array_length(p_request -> 'resources') not between 1 and 10
+      then format('resources has %s elements, not 1 to 10', jsonb_array_length(p_request -> 'resources'))
+    when p_request ? 'n' and (jsonb_typeof(p_request -> 'n') <> 'number'
+                              or p_request ->> 'n' !~ '^([1-9][0-9]{0,2}|1000)$')
+      then format('n is %s, which is not within 1..1000', left((p_request -> 'n')::text, 100))
+    when coalesce(p_request ->> 'request_id', '') !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$'
+      then format('request_id is %s, not a UUID', left((p_request -> 'request_id')::text, 100))
+  end
 $$;
 
-comment on function taskqueue.request_fault(jsonb) is
-  'Why a request is refused: {code, message, hint}; null: its form is right.';
+comment on function taskqueue.request_fault(jsonb) is 'Why a request is refused; null: its form is right.';
