@@ -69,28 +69,29 @@ def match_many(
     the first that yields a job counts; how many jobs; an id with which the call can be repeated. n and the id may be
     left out.
 
-    Exit code 2: no job matches. Exit code 1: a request is refused.
+    Exit code 2: no job matches. A request that is refused is an error; the others have their answers all the same.
     """
     from broker.client.matcher import JobAgent
+    from broker.errors import of_sqlstate
 
     with reading(file) as stream:
         elements = Elements(stream, str(file), lambda value: value if isinstance(value, list) else [value])
         requests = list(elements)
     with JobAgent(setup, ready(), connections=1) as agent:
         answers = agent.match_many(requests)
+    refused = [(number, answer.error) for number, answer in enumerate(answers, 1) if answer.error]
     if as_json:
-        errors = [answer.error and {"message": answer.error.message, "hint": answer.error.hint} for answer in answers]
-        output.json_out([{"jobs": a.jobs, "error": error} for a, error in zip(answers, errors, strict=True)])
+        output.json_out([{"jobs": a.jobs, "error": a.error and {"message": a.error.message}} for a in answers])
     else:
         taken = [
             (n, m.job_id, m.task_queue_id, m.user_priority, m.attempt) for n, a in enumerate(answers, 1) for m in a.jobs
         ]
         output.table("Matches", ["request", "job", "TaskQueue", "user priority", "attempt"], taken)
-        for number, answer in enumerate(answers, 1):
-            if answer.error:
-                output.note(f"request {number} is refused: {answer.error.message}")
-    if any(answer.error for answer in answers):
-        raise typer.Exit(1)
+        for number, error in refused[1:]:
+            output.note(f"request {number} is refused: {error.message}")
+    if refused:
+        number, error = refused[0]
+        raise of_sqlstate(error.sqlstate, f"request {number} is refused: {error.message}", error.hint)
     if not any(answer.jobs for answer in answers):
         raise typer.Exit(2)
 

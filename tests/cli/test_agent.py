@@ -137,12 +137,15 @@ def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
     assert (printed.code, len(first["jobs"]), first["error"]) == (1, 1, None)
     assert others[0] == {"jobs": [], "error": None}
     assert "resources has 0 elements" in others[1]["error"]["message"]
+    assert "request 3 is refused: resources has 0 elements" in json.loads(printed.err)["error"]
     assert "request is 7, not an object" in others[2]["error"]["message"]
     printed = cli("agent", "match-many", "-", stdin=json.dumps([nowhere, there]))
     assert (printed.code, "user priority" in printed.out) == (0, True)
     assert cli("agent", "match-many", "-", stdin=json.dumps([there, nowhere])).code == 2
     refused = cli("agent", "match-many", "-", stdin=json.dumps({**there, "m": 1}))
-    assert (refused.code, "request 1 is refused: request has the unknown key m" in refused.err) == (1, True)
+    assert (refused.code, "error: request 1 is refused: request has the unknown key m" in refused.err) == (1, True)
+    refused = cli("agent", "match-many", "-", stdin="[7, 8]")
+    assert ("request 1 is refused" in refused.err, "request 2 is refused" in refused.err) == (True, True)
 
 
 def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
