@@ -138,7 +138,10 @@ def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["asynchronous", "cut off before", "synchronous"])
+@pytest.mark.parametrize(
+    "mode",
+    [*(pytest.param(mode, marks=pytest.mark.drawn) for mode in ("asynchronous", "cut off before")), "synchronous"],
+)
 def test_the_primary_killed_under_load(field_of_work: Field, pair: Pair, mode: str) -> None:
     work = field_of_work
     if mode == "synchronous":

@@ -2,7 +2,7 @@
 stored by what is refused.
 
 A round of a hundred command lines has a world of its own; its seed is its number. `BROKER_TEST_FUZZ_COMMANDS=5000`
-makes so many instead of 200, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as programs of their own.
+makes so many instead of 100, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as programs of their own.
 """
 
 import json
@@ -26,7 +26,7 @@ from tests.calls import Calls
 from tests.fuzz.arguments import Known
 from tests.fuzz.command_line import CommandLines, Files
 
-COMMANDS = int(os.environ.get("BROKER_TEST_FUZZ_COMMANDS", "200"))
+COMMANDS = int(os.environ.get("BROKER_TEST_FUZZ_COMMANDS", "100"))
 OF_A_ROUND = 100
 ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, COMMANDS // OF_A_ROUND + 1))

@@ -95,7 +95,7 @@ def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
     assert script.previous_tag(small.folder) == "v1.9.0"
 
 
-@pytest.mark.slow
+@pytest.mark.drawn
 def test_two_releases(repository: Path) -> None:
     """The first, as a dry run and in earnest; then one with a revision and a changed signature."""
     before = head(repository)
