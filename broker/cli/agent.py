@@ -1,4 +1,7 @@
-"""`broker agent match`, `report`, `finish`, `release`: the calls of a JobAgent. `broker match` is the first of them."""
+"""`broker agent match`, `match-many`, `report`, `finish`, `release`: the calls of a JobAgent, or for many of them.
+
+`broker match` is the first of them.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -79,14 +82,20 @@ def match_many(
         requests = list(elements)
     with JobAgent(setup, ready(), connections=1) as agent:
         answers = agent.match_many(requests)
+    if not any(answer.jobs for answer in answers):
+        with session() as connection:
+            require_setup(connection, setup)
     refused = [(number, answer.error) for number, answer in enumerate(answers, 1) if answer.error]
     if as_json:
-        output.json_out([{"jobs": a.jobs, "error": a.error and {"message": a.error.message}} for a in answers])
+        output.json_out([{"jobs": a.jobs, "error": a.error and vars(a.error)} for a in answers])
     else:
         taken = [
             (n, m.job_id, m.task_queue_id, m.user_priority, m.attempt) for n, a in enumerate(answers, 1) for m in a.jobs
         ]
-        output.table("Matches", ["request", "job", "TaskQueue", "user priority", "attempt"], taken)
+        if taken:
+            output.table("Matches", ["request", "job", "TaskQueue", "user priority", "attempt"], taken)
+        elif not refused:
+            output.say("no match: no waiting job fits these resources now")
         for number, error in refused[1:]:
             output.note(f"request {number} is refused: {error.message}")
     if refused:

@@ -48,7 +48,7 @@ class Request(TypedDict):
 
     resources: Sequence[Mapping[str, object]]
     n: NotRequired[int]
-    request_id: NotRequired[str]
+    request_id: NotRequired[uuid.UUID | str]
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,11 @@ def _match_many(setup: str, requests: Iterable[Request | Mapping[str, object]]) 
         b"select request, error, job_id, task_queue_id, requirements, user_priority, attempt"
         b" from taskqueue.match_many(%s, %s)"
     )
-    # what is no mapping is refused by the database, like any other request of a wrong form
+    # The database refuses what is not a mapping, like any other request of a wrong form.
     given: list[Any] = [
-        {"request_id": str(uuid.uuid4()), **request} if isinstance(request, Mapping) else request
+        {**request, "request_id": str(request.get("request_id") or uuid.uuid4())}
+        if isinstance(request, Mapping)
+        else request
         for request in requests
     ]
 
@@ -193,7 +195,8 @@ class JobAgent(Client):
     def match_many(self, requests: Iterable[Request | Mapping[str, object]]) -> list[Matches]:
         """Serve up to 1000 requests of many resources, for 1000 jobs in all, in one transaction; an answer for each.
 
-        A refused request harms no other. Raises BadRequest where the requests as a whole are refused.
+        The answers stand in the order of the requests. A refused request harms no other. A request without an id gets
+        one, which covers a lost connection. Raises BadRequest where the requests as a whole are refused.
         """
         return self.run(_match_many(self.setup, requests))
 

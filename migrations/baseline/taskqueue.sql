@@ -257,7 +257,7 @@ create table taskqueue.hand (
   first_ids       bigint[] not null check (cardinality(first_ids) = 11),
   cards           int not null default 0,  --: Jobs that can be taken from the hand: the first so many of job_ids.
   drawn           int not null default 0,  --: How many of them were drawn when it was dealt.
-  --: How many hands in a row were made void by arrivals before four of their cards were taken; counted up to 4.
+  --: How many hands in a row were made void by arrivals before four of their cards were taken; counted up to 5.
   vain            smallint not null default 0,
   rest            bigint not null default 0,  --: Waiting jobs that are neither held nor in job_ids.
   --: The cards in the order in which they are taken; after them jobs that were being taken when the hand was dealt.

@@ -137,11 +137,13 @@ def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
     assert (printed.code, len(first["jobs"]), first["error"]) == (1, 1, None)
     assert others[0] == {"jobs": [], "error": None}
     assert "resources has 0 elements" in others[1]["error"]["message"]
+    assert others[1]["error"]["sqlstate"] == "PB001" and others[1]["error"]["hint"]
     assert "request 3 is refused: resources has 0 elements" in json.loads(printed.err)["error"]
     assert "request is 7, not an object" in others[2]["error"]["message"]
     printed = cli("agent", "match-many", "-", stdin=json.dumps([nowhere, there]))
     assert (printed.code, "user priority" in printed.out) == (0, True)
-    assert cli("agent", "match-many", "-", stdin=json.dumps([there, nowhere])).code == 2
+    printed = cli("agent", "match-many", "-", stdin=json.dumps([there, nowhere]))
+    assert (printed.code, printed.out) == (2, "no match: no waiting job fits these resources now\n")
     refused = cli("agent", "match-many", "-", stdin=json.dumps({**there, "m": 1}))
     assert (refused.code, "error: request 1 is refused: request has the unknown key m" in refused.err) == (1, True)
     refused = cli("agent", "match-many", "-", stdin="[7, 8]")

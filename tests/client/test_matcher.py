@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from broker import database, errors, world
 from broker.client.call import Call, only
-from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
+from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match, Request
 from broker.client.submitter import Submitter
 from tests.calls import Calls, Connection, requirements, resource
 from tests.cutter import Cutter
@@ -85,7 +85,7 @@ def test_match_many_answers_each_request(agent: JobAgent, db: Connection) -> Non
 
 def test_match_many_repeats_an_answer_by_its_request_id(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
-    request = {"resources": [resource()], "request_id": str(uuid.uuid4())}
+    request: Request = {"resources": [resource()], "request_id": uuid.uuid4()}
     assert agent.match_many([request]) == agent.match_many([request])
     assert Calls(db).value("select count(*) from monitor.lease") == 1
     with pytest.raises(errors.BadRequest, match="1001"):
@@ -274,6 +274,8 @@ def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
             assert await agent.release(matches[3]) is not None
             with pytest.raises(errors.StaleAttempt):
                 await agent.finish(matches[3])
+            many = await agent.match_many([{"resources": [resource()]}, {"resources": [resource(Site="nowhere")]}])
+            matches += [match for answer in many for match in answer.jobs]
             matches += await agent.match_jobs(resource(), 100)
             return [match.job_id for match in matches]
 

@@ -269,6 +269,24 @@ def test_a_request_of_many_is_another_call_where_it_asks_for_more(q: Calls, aske
     assert ask(q) == first
 
 
+@pytest.mark.parametrize("keys", [{}, {"JobID": 5}], ids=["drawn together", "alone"])
+def test_of_many_requests_each_for_one_job_has_its_answer_in_its_lease(q: Calls, keys: dict[str, Any]) -> None:
+    q.insert_many(range(11, 21), Sites=["S"])
+    one, another, two = (
+        {"resources": [resource(Site="S", **more)], "n": n, "request_id": str(uuid.uuid4())}
+        for n, more in ((1, keys), (1, {}), (2, {}))
+    )
+    first = q.call_rows("match_many", Jsonb([one, another, two]))
+    assert [row[0] for row in first] == [1, 2, 3, 3]
+    assert kept(q) == 1  # of the request for two
+    assert q.value("select count(*) from taskqueue.lease where request_id is not null") == 2
+    assert q.call_rows("match_many", Jsonb([one, another, two])) == first
+    for row in first[:2]:
+        q.call("finish_job", row[1], row[5])
+    assert kept(q) == 3
+    assert q.call_rows("match_many", Jsonb([one, another, two])) == first
+
+
 def test_a_repetition_does_not_begin_the_ten_minutes_anew(q: Calls) -> None:
     first = SAME["match_many of one"](q)
     q.set_clock("2026-01-01 00:09:00+00")

@@ -1,7 +1,7 @@
 -- What an error names where several keys are unknown.
 create or replace function taskqueue.first_key(p_object jsonb) returns text
 language sql immutable as $$
-  select min(k) from jsonb_object_keys(p_object) k
+  select left(min(k), 100) from jsonb_object_keys(p_object) k
 $$;
 
-comment on function taskqueue.first_key(jsonb) is 'The first key of a JSON object, in the order of texts.';
+comment on function taskqueue.first_key(jsonb) is 'The first key of a JSON object in the order of texts, at most 100 characters of it.';

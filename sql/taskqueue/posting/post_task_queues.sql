@@ -39,7 +39,7 @@ begin
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id
                                 and (p.site, p.cpu_time, p.weight_class) = (i.site, i.cpu_time, i.weight_class))
            order by i.task_queue_id, i.site) w;
-  if v_ids is not null and taskqueue.lock_lists(p_setup, v_sites, v_cpu_times, p_wait) is not true then
+  if v_ids is not null and not taskqueue.lock_lists(p_setup, v_sites, v_cpu_times, p_wait) then
     insert into taskqueue.unposted (setup, task_queue_id) select p_setup, unnest(p_task_queue_ids);
     return false;
   end if;
