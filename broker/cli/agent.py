@@ -68,11 +68,13 @@ def match_many(
 ) -> None:
     r"""Take jobs for the requests of many resources, in one transaction. Each request has an answer of its own.
 
-    A request is {"resources": \[{...}, ...], "n": 1, "request_id": "..."}: descriptions in the order of wish, of which
-    the first that yields a job counts; how many jobs; an id with which the call can be repeated. n and the id may be
-    left out.
+    A request is {"resources": \[{...}, ...], "n": 1, "request_id": "..."}.
 
-    Exit code 2: no job matches. A request that is refused is an error; the others have their answers all the same.
+    resources: descriptions in the order of wish; the first that yields a job counts.
+    n: how many jobs, 1 by default. request_id: a UUID with which the call can be repeated.
+
+    Exit code 2: no job matches. A request that is refused is an error; the others
+    have their answers all the same.
     """
     from broker.client.matcher import JobAgent
     from broker.errors import of_sqlstate

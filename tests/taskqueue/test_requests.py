@@ -269,9 +269,10 @@ def test_a_request_of_many_is_another_call_where_it_asks_for_more(q: Calls, aske
     assert ask(q) == first
 
 
-@pytest.mark.parametrize("keys", [{}, {"JobID": 5}], ids=["drawn together", "alone"])
+@pytest.mark.parametrize("keys", [{}, {"JobID": 30, "Tag": "t"}], ids=["drawn together", "alone"])
 def test_of_many_requests_each_for_one_job_has_its_answer_in_its_lease(q: Calls, keys: dict[str, Any]) -> None:
     q.insert_many(range(11, 21), Sites=["S"])
+    q.insert_many([30], Sites=["S"], Tags=["t"])  # no request without the tag can take the job before the one alone
     one, another, two = (
         {"resources": [resource(Site="S", **more)], "n": n, "request_id": str(uuid.uuid4())}
         for n, more in ((1, keys), (1, {}), (2, {}))

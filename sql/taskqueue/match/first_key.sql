@@ -4,4 +4,5 @@ language sql immutable as $$
   select left(min(k), 100) from jsonb_object_keys(p_object) k
 $$;
 
-comment on function taskqueue.first_key(jsonb) is 'The first key of a JSON object in the order of texts, at most 100 characters of it.';
+comment on function taskqueue.first_key(jsonb) is
+  'The first key of a JSON object in the order of texts, at most 100 characters of it.';
