@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks import FOLDER, report, server
+from benchmarks.options import Options
 from benchmarks.scenarios import SCENARIOS
-from benchmarks.scenarios.options import Options
 from benchmarks.workloads import WORKLOADS
 from broker.cli import output
 from broker.errors import BrokerError
@@ -32,6 +32,10 @@ def main(
     interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds of a line: held, churn.")] = None,
     draws: Annotated[int | None, typer.Option(min=100, help="Draws: fair.")] = None,
     cases: Annotated[str | None, typer.Option(help="Sizes as jobs:queues, one after the other: flat.")] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(help="Another checkout with its own .venv, in turn with this: brokerage, analysis, tasks."),
+    ] = None,
     dsn: Annotated[str | None, typer.Option(help="A server; else one of our own, thrown away at the end.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where our own server's data lies during the run.")] = None,
     settings: Annotated[
@@ -55,7 +59,7 @@ def main(
         "seconds": seconds,
         "rounds": rounds,
     }
-    given |= {"rate": rate, "interval": interval, "draws": draws, "folder": folder}
+    given |= {"beside": beside, "rate": rate, "interval": interval, "draws": draws, "folder": folder}
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave no server behind
     chosen = SCENARIOS[scenario]
@@ -107,7 +111,7 @@ def _command() -> str:
     hidden = False
     for word in sys.argv[1:]:
         option, given, _ = word.partition("=")
-        unsaid = option in ("--dsn", "--folder", "--results")
+        unsaid = option in ("--beside", "--dsn", "--folder", "--results")
         words.append("..." if hidden else f"{option}=..." if unsaid and given else word)
         hidden = unsaid and not given
     return " ".join(words)

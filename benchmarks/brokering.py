@@ -10,9 +10,10 @@ from typing import Any
 import psycopg
 
 from benchmarks import cpu
+from benchmarks.beside import compared
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker import database, world
 from broker.database import Target
@@ -138,7 +139,9 @@ def batches(
 def measured(
     server: Server, options: Options, say: Say, algorithm: str, make: Callable[[int, int, str], World]
 ) -> list[Table]:
-    """The batches in a database of their own."""
+    """The batches in a database of their own; or in this checkout and another one, in turn."""
+    if options.beside:
+        return compared(options, say, algorithm, make)
     with server.database() as where, database.connect(where.admin) as connection:
         measuring = Measuring(connection, where.admin, cpu.postmaster_of(connection))
         return [batches(measuring, options, say, algorithm, make)]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.scenarios import (
     analysis,
@@ -24,7 +25,6 @@ from benchmarks.scenarios import (
     tasks,
     transitions,
 )
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
 

@@ -2,8 +2,8 @@
 
 from benchmarks.brokering import World, measured, plain
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.synthetic.grid import grid
 

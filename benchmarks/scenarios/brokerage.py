@@ -4,10 +4,11 @@ from contextlib import ExitStack
 from typing import Any
 
 from benchmarks import cpu
+from benchmarks.beside import compared
 from benchmarks.brokering import Measuring, World, batches, plain
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker import database
 from broker.operate import brokerage
@@ -18,6 +19,8 @@ DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clien
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """For each case (tasks:queues) and profile: seconds and microseconds a pair; then cases of `broker evaluate`."""
+    if options.beside:
+        return compared(options, say, "production_job", _world)
     with server.database() as where, database.connect(where.admin) as connection:
         measuring = Measuring(connection, where.admin, cpu.postmaster_of(connection))
         table = batches(measuring, options, say, "production_job", _world)

@@ -8,9 +8,9 @@ from itertools import pairwise
 from benchmarks import pgbench
 from benchmarks.bench import SEED, Bench, loaded
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.pgbench import Script, Slice
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.scenarios.production import maintained
 from benchmarks.server import Server
 from benchmarks.workloads import with_hot_queue

@@ -10,11 +10,11 @@ from psycopg.types.json import Jsonb
 from benchmarks import draw, pgbench
 from benchmarks.bench import SETUP, Bench, loaded
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.nothing import sorted_out
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.errors import BrokerError
 from broker.synthetic.pilots import Resource

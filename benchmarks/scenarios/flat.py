@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 from benchmarks.bench import loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from benchmarks.workloads import uniform_in
 

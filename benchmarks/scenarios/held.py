@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from benchmarks import pgbench
 from benchmarks.bench import SEED, SETUP, Bench, loaded
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.pgbench import Script, Slice
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.scenarios.production import arrivals, maintained
 from benchmarks.server import Database, Server
 from benchmarks.workloads import with_hot_queue

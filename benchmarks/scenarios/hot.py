@@ -4,9 +4,9 @@ from functools import partial
 
 from benchmarks.bench import loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.insert import arriving
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from benchmarks.workloads import many_queues, one_queue
 

@@ -12,10 +12,10 @@ from uuid import uuid4
 from benchmarks import pgbench
 from benchmarks.bench import SEED, SETUP, Bench, loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker import database
 

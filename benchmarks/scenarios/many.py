@@ -2,9 +2,9 @@
 
 from benchmarks.bench import loaded
 from benchmarks.measure import Floor, Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1, 2))

@@ -2,8 +2,8 @@
 
 from benchmarks.bench import Bench, loaded
 from benchmarks.measure import Floor, Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
 DEFAULTS = Options(clients=(1, 4, 8, 16))

@@ -2,9 +2,9 @@
 
 from benchmarks.bench import SEED, Bench, loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.errors import BrokerError
 from broker.synthetic.pilots import Resource

@@ -9,8 +9,8 @@ import psycopg
 
 from benchmarks.bench import SEED
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker import database, world
 from broker.synthetic import catalogue

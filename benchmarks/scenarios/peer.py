@@ -7,9 +7,9 @@ from functools import partial
 from benchmarks import dirac, pgbench, processes
 from benchmarks.bench import SEED, SETUP, Bench, loaded
 from benchmarks.measure import Kind, Measured, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.database import Target
 from broker.synthetic.pilots import Resource

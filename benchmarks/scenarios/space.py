@@ -2,9 +2,9 @@
 
 from benchmarks.bench import loaded
 from benchmarks.measure import Say
+from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.scenarios.match import described
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
 DEFAULTS = Options(jobs=1_000_000)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from benchmarks import pgbench
 from benchmarks.bench import SEED, Bench, loaded
 from benchmarks.measure import Sample, Say, in_turn, ratio
+from benchmarks.options import Options
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
-from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
 DEFAULTS = Options(jobs=1_000, clients=(1, 8), seconds=6, rounds=3)

@@ -11,7 +11,8 @@ class Options:
     """workload: U, L or N. requests: of the workload's, the first so many. jobs: that wait. clients: numbers, one after
     the other where the scenario takes several. seconds: length of a run. rounds: of what is measured in turn.
     rate: calls a second of all clients together. interval: seconds of a line of a timeline. draws: in all.
-    cases: (jobs, queues), one after the other. folder: where data of servers lies, or None: the temporary one."""
+    cases: (jobs, queues), one after the other. folder: where data of servers lies, or None: the temporary one.
+    beside: another checkout, with which this one is compared."""
 
     workload: str = "U"
     requests: int | None = None
@@ -24,6 +25,7 @@ class Options:
     draws: int = 1_000_000
     cases: tuple[tuple[int, int], ...] = ()
     folder: Path | None = None
+    beside: Path | None = None
 
     @property
     def intervals(self) -> int:
