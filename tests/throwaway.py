@@ -50,18 +50,24 @@ class Throwaway:
         self.home.chmod(0o755)
         choice = os.environ.get("BROKER_TEST_SERVER", "")
         self._remover = subprocess.Popen(
-            [sys.executable, __file__, str(self.home), choice], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, __file__, str(self.home), choice],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         self.server = embedded.up(self.home, installation=programs(choice), settings=NOT_DURABLE)
 
     def remove(self) -> None:
-        """Stop the server and delete its data."""
-        self._remover.communicate(timeout=600)  # a slow disk takes minutes for the data of all tests
+        """Stop the server. Its data goes afterwards: a slow disk takes minutes for the files of all tests."""
+        assert self._remover.stdin and self._remover.stdout
+        self._remover.stdin.close()
+        self._remover.stdout.read()
 
 
 def _remove_when_orphaned(home: Path, choice: str) -> None:
     sys.stdin.read()
     embedded.down(home, installation=programs(choice))
+    sys.stdout.close()  # whoever removes the server waits for this
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -16,7 +16,7 @@ from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_documented import broker_job, differences
 from tests.oracle.job_worlds import TASK, random_world, worlds
 
-WORLDS = int(os.environ.get("JOB_WORLDS", "160"))  # 2000 by hand
+WORLDS = int(os.environ.get("JOB_WORLDS", "100"))  # 2000 by hand
 JUDGED = 1000  # worlds that the model alone judges
 CHUNKS = 8
 AT_LEAST = 10  # times that each rule rejects, and accepts, in all the worlds

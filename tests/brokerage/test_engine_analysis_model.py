@@ -18,7 +18,7 @@ from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_worlds import TASK
 from tests.oracle.profiles import with_free_places
 
-WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "120"))  # 2000 by hand
+WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "80"))  # 2000 by hand
 EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)

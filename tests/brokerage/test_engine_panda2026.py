@@ -17,7 +17,7 @@ from tests.oracle.job_documented import differences
 from tests.oracle.job_panda2026 import broker_job
 from tests.oracle.job_worlds import PANDA_THEMES, TASK, random_panda_world
 
-WORLDS = 100
+WORLDS = 60
 MORE_WORLDS = 160  # of those that are compared when there is time
 CHUNKS = 2
 JUDGED = 1200  # worlds that the model alone judges

@@ -19,7 +19,7 @@ from tests.oracle.profiles import without_job_check
 from tests.oracle.task_worlds import random_task_world, task_worlds
 from tests.oracle.tasks import broker_task, differences
 
-WORLDS = int(os.environ.get("TASK_WORLDS", "120"))  # 1000 and more by hand
+WORLDS = int(os.environ.get("TASK_WORLDS", "80"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them

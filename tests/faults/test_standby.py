@@ -25,7 +25,7 @@ from tests.lifecycle import grids
 
 __all__ = ["field_of_work"]
 
-ENDS = 300 + round(10 * float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0")))  # before the kill, and after it
+ENDS = 120 + round(10 * float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0")))  # before the kill, and after it
 VIEWS = ("job_without_queue", "job_in_two_states", "matching_difference", "job_out_of_step", "instance_difference")
 
 

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from tests.fuzz.calls import ROLES, Fuzzer, callables
 
-CALLS = int(os.environ.get("BROKER_TEST_FUZZ", "2000"))
+CALLS = int(os.environ.get("BROKER_TEST_FUZZ", "1000"))
 OF_A_ROUND = 1000
 ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, CALLS // OF_A_ROUND + 1))
