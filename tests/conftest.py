@@ -28,6 +28,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -132,13 +133,23 @@ def _number() -> Iterator[int]:
     return itertools.count(1)
 
 
+@pytest.fixture(scope="session")
+def _installed_on(template: str) -> date:
+    """The day of the template, whose partitions reach three days ahead."""
+    return datetime.now(UTC).date()
+
+
 @pytest.fixture
-def new_database(template: str, _number: Iterator[int], worker_id: str) -> Callable[..., str]:
+def new_database(template: str, _installed_on: date, _number: Iterator[int], worker_id: str) -> Callable[..., str]:
     """A function that makes a fresh database, a clone of the template (or of another database), and returns its DSN."""
+    installed = template
 
     def make(template: str = template) -> str:
         name = _name(f"{worker_id}_{next(_number)}")
         _create(name, template)
+        if template == installed and datetime.now(UTC).date() > _installed_on:  # midnight passed during the run
+            with psycopg.connect(_dsn_of(name), autocommit=True) as connection:
+                connection.execute("select from lifecycle.make_partitions()")
         return _dsn_of(name)
 
     return make

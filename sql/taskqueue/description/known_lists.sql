@@ -3,18 +3,12 @@
 create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric, p_request_id uuid)
 returns table (
   role_name text, known taskqueue.known_offer, cpu_time bigint, list_1 taskqueue.posting_list,
-  list_2 taskqueue.posting_list, is_given boolean, now timestamptz
+  list_2 taskqueue.posting_list, bound float8, bound_1 float8, highest float8,
+  exponent float8, is_given boolean, now timestamptz
 )
 language sql stable rows 1 as $$
-  select i.role_name, k, w.cpu_time,
-         case when k.matches is null then (
-           select l from taskqueue.posting_list l
-            where l.setup = p_setup and l.site = k.site_1 and l.cpu_time <= w.cpu_time and l.position_count > 0
-            order by l.cpu_time desc limit 1) end,
-         case when k.matches is null then (
-           select l from taskqueue.posting_list l
-            where l.setup = p_setup and l.site = k.site_2 and l.cpu_time <= w.cpu_time and l.position_count > 0
-            order by l.cpu_time desc limit 1) end,
+  select i.role_name, k, w.cpu_time, l.list_1, l.list_2, b.bound_1 + b.bound_2, b.bound_1, h.highest,
+         case when k.policy <> 'proportional' then h.highest / (b.bound_1 + b.bound_2) else 0 end,
          p_request_id is not null
          and (exists (select from taskqueue.request r
                        where r.setup = p_setup and r.role_name = i.role_name and r.request_id = p_request_id)
@@ -26,6 +20,23 @@ language sql stable rows 1 as $$
                                 and k.owner_dn is not distinct from i.owner_dn
    cross join lateral (
           select k.cpu_buckets[width_bucket(p_cpu_time::float8, k.cpu_buckets)]::bigint as cpu_time offset 0) w
+   cross join lateral (
+          select case when k.matches is null then (
+                   select l from taskqueue.posting_list l
+                    where l.setup = p_setup and l.site = k.site_1 and l.cpu_time <= w.cpu_time and l.position_count > 0
+                    order by l.cpu_time desc limit 1) end as list_1,
+                 case when k.matches is null then (
+                   select l from taskqueue.posting_list l
+                    where l.setup = p_setup and l.site = k.site_2 and l.cpu_time <= w.cpu_time and l.position_count > 0
+                    order by l.cpu_time desc limit 1) end as list_2 offset 0) l
+   cross join lateral (
+          select case when (l.list_1).cpu_time < (l.list_2).cpu_time then 0
+                      else coalesce((l.list_1).total_bound, 0) end as bound_1,
+                 case when (l.list_2).cpu_time < (l.list_1).cpu_time then 0
+                      else coalesce((l.list_2).total_bound, 0) end as bound_2 offset 0) b
+   cross join lateral (
+          select greatest(case when b.bound_1 > 0 then (l.list_1).highest_bound end,
+                          case when b.bound_2 > 0 then (l.list_2).highest_bound end) as highest) h
    where i.setup = p_setup and i.role_name = resource.caller()
    limit 1
 $$;
@@ -33,5 +44,6 @@ $$;
 comment on function taskqueue.known_lists(text, jsonb, numeric, uuid) is
   'A known description (without its CPUTime) for the identity of the caller, the CPU bucket of p_cpu_time (seconds), '
   'and of each of its sites the posting list in the highest CPU bucket that has any (none where few definitions '
-  'match). is_given: the request id may have an answer. now: time of the setup. No row: the description is not known, '
-  'or the caller has no identity.';
+  'match). bound: sum of the upper bounds of both lists, bound_1: of the first one; a list in a lower bucket counts '
+  'nothing. highest: the highest upper bound; exponent: of the random number that a try takes. is_given: the request '
+  'id may have an answer. now: time of the setup. No row: the description is not known, or the caller has no identity.';

@@ -1,8 +1,7 @@
--- DRAWING.md, Order of the draw: which waiting job does the worker node get that just asked? This is the short way: a
--- known description, its two posting lists in the highest CPU bucket (Next candidate), the next card of a hand.
--- What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue and the key that were reached. The token,
--- which an agent cannot choose, seeds random(). The planner's settings: sql/README.md, Planner settings. Long because a
--- call pays for each table (12 us) and each operator (1 us) before it reads anything, so all is in one function.
+-- DRAWING.md, Order of the draw, in the short way: a known description, its two posting lists in the highest CPU bucket
+-- (Next candidate), the next card of a hand. What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue
+-- and the key that were reached. The token, which an agent cannot choose, seeds random().
+-- Long because a call pays for each table (12 us) and each operator (1 us) before it reads anything.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1
@@ -16,12 +15,8 @@ declare
                              then (p_resource -> 'CPUTime')::numeric end;
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
-  v_answer jsonb;
   v_start record;
   v_known taskqueue.known_offer;
-  v_bound_1 float8;  -- sum of the upper bounds of the first list
-  v_bound float8;  -- of both lists
-  v_highest float8;  -- highest upper bound
   v_tries int := 0;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
   v_place float8;
@@ -31,107 +26,91 @@ declare
   v_card taskqueue.card;
 begin
   select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
-    into v_start
-    from taskqueue.known_lists(p_setup, v_resource, v_cpu_time, p_request_id) k
+    into v_start from taskqueue.known_lists(p_setup, v_resource, v_cpu_time, p_request_id) k
    cross join lateral (select gen_random_uuid() as token offset 0) t;
-  v_answer := case when p_request_id is not null and v_start.is_given is not false
-                   then taskqueue.answer_given(p_setup, p_request_id, 'match_jobs', v_asked) end;
-  if v_answer is not null then
-    return query select * from taskqueue.jobs_of_answer(v_answer);
-    return;
+  if p_request_id is not null and v_start.is_given is not false then
+    return query
+      select * from taskqueue.jobs_of_answer(taskqueue.answer_given(p_setup, p_request_id, 'match_jobs', v_asked));
+    if found then
+      return;
+    end if;
   end if;
   v_known := v_start.known;
-  v_bound_1 := case when (v_start.list_1).cpu_time < (v_start.list_2).cpu_time then 0
-                    else coalesce((v_start.list_1).total_bound, 0) end;
-  v_bound := v_bound_1 + case when (v_start.list_2).cpu_time < (v_start.list_1).cpu_time then 0
-                              else coalesce((v_start.list_2).total_bound, 0) end;
-  if v_known.is_plain and (v_bound > 0 or v_known.matches is not null and v_start.cpu_time > 0) then
-    v_highest := greatest(case when v_bound_1 > 0 then (v_start.list_1).highest_bound end,
-                          case when v_bound > v_bound_1 then (v_start.list_2).highest_bound end);
-    while v_tries < 32 loop
-      v_tries := v_tries + 1;
-      if v_bound = 0 then
-        select q.* into v_queue
-          from taskqueue.draw_of_few(p_setup, v_known, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
-        exit when v_queue.task_queue_id is null;
-      else
-        v_above := v_above * power(random(), case when v_known.policy <> 'proportional' then v_highest / v_bound
-                                                  else 0 end);
-        v_place := random() * v_bound;
-        if v_place < v_bound_1 then
-          v_list := v_start.list_1;
-        else
-          v_list := v_start.list_2;
-          v_place := v_place - v_bound_1;
-        end if;
-        v_class := 1 + width_bucket(v_place, v_list.cumulative_bounds);
-        select q.task_queue_id, d.definition_id, d.requirements,
-               random() * v_list.upper_bounds[v_class] * (v_highest - q.priority * (1 - v_above))
-               < q.priority * v_above * v_highest
-               and case when d.demands & v_known.tests = 0
-                        then taskqueue.accepts_at_once(d, v_known.offer) end as is_accepted  -- null: test all
-          into v_queue
-          from taskqueue.posting p
-          join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
-          join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-         where p.setup = p_setup and p.list_id = v_list.list_id and p.weight_class = v_list.weight_classes[v_class]
-           and p.position = 1 + floor((v_place - coalesce(v_list.cumulative_bounds[v_class - 1], 0))
-                                      / v_list.upper_bounds[v_class])::int;
-        continue when v_queue.is_accepted is not true
-                      and (v_queue.is_accepted is not null or v_queue.task_queue_id is null
-                           or not taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
-      end if;
-      select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
-        into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
-        from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1) n;
-      delete from taskqueue.job j
-       where j.ctid = v_card.address and v_card.since is not null
-         and not exists (select from taskqueue.job_count_change c
-                          where c.setup = p_setup and c.task_queue_id = v_queue.task_queue_id
-                            and c.made_in >= v_card.since)
-         and exists (select from taskqueue.hand h
-                      where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id
-                        and h.hand_id = v_card.hand_id)
-      returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
-           into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
-      if v_card.job_id is null then
-        v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
-                                      hashtextextended(v_start.token::text, 4), v_may_wait);
-        exit when v_card.job_id is null;
-      end if;
-      insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
-                                        site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
-      values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
-              v_card.user_priority, v_known.site, v_known.grid_ce, v_start.role_name, v_start.now,
-              v_start.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked)
-      returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
-                l.attempt || '-' || replace(l.token::text, '-', '')
-           into job_id, task_queue_id, requirements, user_priority, attempt;
-      if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) or v_card.brokered then
-        perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
-      end if;
-      if taskqueue.shall_note_resource(v_known, v_start.cpu_time, true, v_start.now) then
-        perform taskqueue.note_known(p_setup, p_resource, true);
-      end if;
-      return next;
-      return;
-    end loop;
-    if v_known.matches is null or v_queue.is_accepted is not null then
-      return query
-        select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-          row(1, 1, v_start.token, uuid_hash_extended(v_start.token, 5),
-              width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
-                                    v_start.cpu_time)::float8, v_known.cpu_buckets), v_tries,
-              case when v_bound > 0 and v_known.policy <> 'proportional' then (1 - v_above) / v_highest else 0 end,
-              case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-              null)::taskqueue.stream], p_request_id);
-    end if;
-    if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
-      perform taskqueue.note_known(p_setup, p_resource, found);
-    end if;
+  if (v_known.is_plain and (v_start.bound > 0 or v_known.matches is not null and v_start.cpu_time > 0)) is not true then
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, p_request_id);
     return;
   end if;
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, p_request_id);
+  while v_tries < 32 loop
+    v_tries := v_tries + 1;
+    if v_start.bound = 0 then
+      select q.* into v_queue
+        from taskqueue.draw_of_few(p_setup, v_known, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
+      exit when v_queue.task_queue_id is null;
+    else
+      v_above := v_above * power(random(), v_start.exponent);
+      v_place := random() * v_start.bound;
+      v_list := case when v_place < v_start.bound_1 then v_start.list_1 else v_start.list_2 end;
+      v_place := case when v_place < v_start.bound_1 then v_place else v_place - v_start.bound_1 end;
+      v_class := 1 + width_bucket(v_place, v_list.cumulative_bounds);
+      select q.task_queue_id, d.definition_id, d.requirements,
+             random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
+             < q.priority * v_above * v_start.highest
+             and case when d.demands & v_known.tests = 0
+                      then taskqueue.accepts_at_once(d, v_known.offer) end as is_accepted  -- null: test all
+        into v_queue
+        from taskqueue.posting p
+        join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
+        join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
+       where p.setup = p_setup and p.list_id = v_list.list_id and p.weight_class = v_list.weight_classes[v_class]
+         and p.position = 1 + floor((v_place - coalesce(v_list.cumulative_bounds[v_class - 1], 0))
+                                    / v_list.upper_bounds[v_class])::int;
+      continue when not coalesce(v_queue.is_accepted, v_queue.task_queue_id is not null and
+                                 taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
+    end if;
+    select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
+      into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
+      from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1) n;
+    delete from taskqueue.job j
+     where j.ctid = v_card.address and v_card.since is not null
+       and not exists (select from taskqueue.job_count_change c
+                        where c.setup = p_setup and c.task_queue_id = v_queue.task_queue_id
+                          and c.made_in >= v_card.since)
+       and exists (select from taskqueue.hand h
+                    where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id and h.hand_id = v_card.hand_id)
+    returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
+         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
+    if v_card.job_id is null then
+      v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
+                                    hashtextextended(v_start.token::text, 4), v_may_wait);
+      exit when v_card.job_id is null;
+    end if;
+    insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
+                                      site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
+    values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
+            v_card.user_priority, v_known.site, v_known.grid_ce, v_start.role_name, v_start.now,
+            v_start.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked)
+    returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
+              l.attempt || '-' || replace(l.token::text, '-', '')
+         into job_id, task_queue_id, requirements, user_priority, attempt;
+    if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) or v_card.brokered then
+      perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
+    end if;
+    return next;
+    exit;
+  end loop;
+  if job_id is null and (v_known.matches is null or v_queue.is_accepted is not null) then
+    return query
+      select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
+        row(1, 1, v_start.token, uuid_hash_extended(v_start.token, 5),
+            width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
+                                  v_start.cpu_time)::float8, v_known.cpu_buckets), v_tries,
+            coalesce((1 - v_above) / v_start.highest, 0),
+            case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
+            null)::taskqueue.stream], p_request_id);
+  end if;
+  if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
+    perform taskqueue.note_known(p_setup, p_resource, found);
+  end if;
 end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is
