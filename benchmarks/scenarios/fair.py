@@ -15,7 +15,6 @@ from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.nothing import sorted_out
-from benchmarks.scenarios.production import maintained
 from benchmarks.server import Server
 from broker.errors import BrokerError
 from broker.synthetic.pilots import Resource
@@ -59,8 +58,8 @@ class Expected:
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Draws at constant composition: each job is given back at once, which makes the hand of its queue void, so that
-    the next draw there does not take the next card of the same hand."""
+    """Draws at constant composition: each match is rolled back, and what it drew is noted afterwards. The hand of its
+    queue is made void then: the next draw would take the same card of it."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
         requests = sorted_out(bench, 10 * _REQUESTS)[0][:_REQUESTS]
@@ -68,8 +67,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         expected = _expected(bench, requests)
         clients = options.clients[0]
         say(f"{options.draws:,} draws, {clients} clients")
-        with maintained(bench):
-            draws = _draw(bench, clients, options.draws)
+        draws = _draw(bench, clients, options.draws)
         found = _found(bench)
         missing = draws - sum(found["queue"].values())
         if missing:

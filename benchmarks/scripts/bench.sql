@@ -6,3 +6,8 @@ create table bench.request (n int primary key with (fillfactor = 100), resource 
 create table bench.template (n int primary key with (fillfactor = 100), requirements jsonb not null, user_priority int not null) with (fillfactor = 100);
 create unlogged table bench.draw (n int not null, job_id bigint not null);
 create sequence bench.job_id cache 100;
+-- A change of nothing in the TaskQueue of a job: its hand is void, and the next draw there does not see the same cards.
+create function bench.void_hand(p_job_id bigint) returns void language sql security definer as $$
+  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+  select j.setup, j.task_queue_id, 0, 0 from taskqueue.job j where j.setup = 'bench' and j.job_id = p_job_id
+$$;
