@@ -53,8 +53,8 @@ grant execute on function
 -- brokerage: explanations
 grant execute on function
   brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.obstacles,
-  brokerage.named_queues, brokerage.not_loaded, brokerage.profile_faults, brokerage.run_difference,
-  brokerage.unknown_queues
+  brokerage.named_queues, brokerage.not_loaded, brokerage.plan_steps, brokerage.profile_faults,
+  brokerage.run_difference, brokerage.unknown_queues
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,

@@ -64,6 +64,7 @@ VIEWER = EVERYBODY | {
     "brokerage.classes",
     "brokerage.explain",
     "brokerage.obstacles",
+    "brokerage.plan_steps",
     "brokerage.not_loaded",
     "brokerage.run_difference",
     "brokerage.require_tasks",

@@ -1,5 +1,5 @@
--- The query of a profile, made of its rules in their order. It begins with a WITH list, and the caller appends a
--- statement over its last two relations:
+-- The query of a profile, made of the steps of its rules (brokerage.plan_steps). It begins with a WITH list, and the
+-- caller appends a statement over its last two relations:
 --   judged (task_number, queue_number, task_id, queue, unified_name, failed, marked, failures, weight, factors, queued,
 --   capacity, chunk)                             each pair; failed is 'rule<tab>reason', after ! if the queue never
 --                                                entered the list; marked is the reason of a temporary rule that only
@@ -23,117 +23,51 @@ create or replace function brokerage.compose(
 ) returns text
 language plpgsql stable as $$
 declare
-  v_rule brokerage.profile_rule;
-  v_marks boolean;
   v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
-  v_pairs text := v_facts.base;               -- the relation that the next level selects from
+  v_pairs text := v_facts.base;  -- the relation that the next level selects from
   v_begins text := v_facts.begins;
-  v_joined text := '';
+  v_joined text;
   v_pair text := v_facts.pair;
-  v_level int := 0;
-  v_outside text[] := '{}'::text[];
-  v_persistent text[] := '{}'::text[];
-  v_temporary text[] := '{}'::text[];
-  v_weights text[] := '{}'::text[];
-  v_alone text[] := '{null::text}'::text[];   -- columns with the reasons for which a pair fails by itself
+  v_alone text[] := '{null::text}'::text[];  -- columns with the reasons for which a pair fails by itself
   v_failed text[] := '{null::text}'::text[];  -- the same, and those beside others, in the order of the rules
   v_marked text[] := '{}'::text[];
   v_marks_made text[] := '{null::text}'::text[];  -- the same, also behind the weights
   v_failures text[] := '{null::text[]}'::text[];
-  v_asked text[] := '{}'::text[];             -- columns that the answers of set rules need
-  v_beside text := '';                        -- columns that the next level makes beside its own
-  -- relations up to the weight, if rules stand behind a weight of terms
-  v_done text := '';
+  v_asked text[] := '{}'::text[];  -- columns that the answers of set rules need
+  v_beside text := '';  -- columns that the next level makes beside its own
+  v_done text := '';  -- relations up to the weight, if rules stand behind a weight of terms
   v_stage text := 'asked';
   v_steps text := '';
   v_relation text := 'asked';
-  v_group text;                               -- set rules in a row that hold or are ignored together
-  v_group_levels int[] := '{}'::int[];
-  v_group_said text[] := '{}'::text[];
-  v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that is true where one is ignored
-  v_terms int := 0;                           -- weights that look at the terms of the other candidates
-  v_summed text[];                            -- relations with the sums of such a weight, and its factor
-  v_left text;                                -- why a pair is lost before the weights, marks excepted
-  v_unmarked text;                            -- the same for a pair by itself
-  v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
-  v_plain text[];                             -- factors of pairs by themselves
+  v_ignored jsonb := '{}'::jsonb;  -- groups, and the column that is true where one is ignored
+  v_made record;  -- columns of the weights of a step
+  v_left text;  -- why a pair is lost before the weights, marks excepted
+  v_unmarked text;  -- the same for a pair by itself
+  v_factors text[] := '{}'::text[];  -- factors of the weight, 1 where the rules that they go with are ignored
+  v_plain text[];  -- factors of pairs by themselves
   v_weight text;
-  v_call text;
-  v_said text;
-  v_choice brokerage.profile_rule;            -- the choice by weight
+  v_calls text[];
+  v_choice brokerage.profile_rule;  -- the choice by weight
   v_distribution jsonb := '{}'::jsonb;
-  v_figures text;
+  v_step record;
+  c_figures constant text := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
 begin
   p_profile := brokerage.profile_name(p_profile);
-  perform brokerage.require_profile(p_profile, p_algorithm);
-  select l.marks into v_marks
-    from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
-   where p.profile = p_profile;
-  for v_rule in
-    select r.*
-      from brokerage.rule_in_force r
-     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled
-       and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
-       and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
-                              and r.position <= (select l.position from brokerage.rule_in_force l
-                                                  where l.profile = p_profile and l.algorithm = p_algorithm
-                                                    and l.rule = p_hint ->> 'last'))
+  for v_step in
+    select s.step, s.part, min(s.level) as level, min(s.of_group) as of_group,
+           array_agg(s.definition order by s.number) as rules, array_agg(s.call order by s.number) as calls,
+           array_agg(s.reason_begins order by s.number) as begins, array_agg(s.level order by s.number) as levels,
+           array_agg(s.is_mark order by s.number) as are_marks
+      from brokerage.plan_steps(p_profile, p_algorithm, p_hint) with ordinality s (
+             step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins, definition, number)
+     group by s.step, s.part
     union all
-    select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
-     order by position, rule
+    select null, 'end', null, null, null, null, null, null, null
+     order by 1 nulls last
   loop
-    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_choice.rule);
-    if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule)
-                        else '' end) then
-      v_steps := v_steps
-                 || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
-      v_relation := format('step_%s', v_group_levels[1]);
-      v_failed := v_failed
-                  || array(select format('x.lost_%s', l)
-                             from unnest(v_group_levels) with ordinality g(l, n)
-                            order by n);
-      v_failures := v_failures || format('x.failures_%s', v_group_levels[1]);
-      v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
-      v_group := null;
-      v_group_levels := '{}'::int[];
-      v_group_said := '{}'::text[];
-    end if;
-    if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_begins, v_pairs || v_joined, v_level,
-                                         format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside,
-                                         v_persistent, v_temporary, p_all_failures, v_beside);
-      v_begins := 'x.*';
-      v_beside := '';
-      v_alone := v_alone || format('x.failed_%s', v_level);
-      v_failed := v_failed || format('x.failed_%s', v_level);
-      v_failures := v_failures || format('x.failures_%s', v_level);
-      v_marked := format('x.marked_%s', v_level) || v_marked;
-      v_marks_made := format('x.marked_%s', v_level) || v_marks_made;
-      v_asked := v_asked || array[format('x.failed_%s', v_level), format('x.marked_%s', v_level),
-                                  format('x.failures_%s', v_level)];
-      v_level := v_level + 1;
-      v_outside := '{}'::text[];
-      v_persistent := '{}'::text[];
-      v_temporary := '{}'::text[];
-    end if;
-    if v_rule.kind = 'weight' and cardinality(v_weights) = 0 then  -- marked queues are removed before the weights
-      v_unmarked := array_to_string(v_alone, ', ');
-      v_left := array_to_string(v_failed, ', ');
-      v_alone := v_alone || v_marked;
-      v_failed := v_failed || v_marked;
-      v_marked := '{}'::text[];
-    elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('(select %s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors '
-                        'from %s%s offset 0) x', v_begins, v_beside, array_to_string(v_alone, ', '),
-                        array_to_string(v_weights, ', '), v_pairs, v_joined);
-      v_begins := 'x.*';
-      v_beside := '';
-      v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_weights, 1) n order by n);
-      v_weight := array_to_string(v_plain, ' * ');
-      v_asked := v_asked || 'x.factors'::text;
-      v_weights := '{}'::text[];
-    end if;
-    if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
+    perform brokerage.require_order(r, v_step.level > 0, v_weight is not null, v_choice.rule)
+       from unnest(v_step.rules) r;
+    if v_weight is not null and v_step.part not in ('ranking', 'end') and v_factors <> v_plain then
       v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, '
                        '%s, case when coalesce(%s) is null then %s end as p from %s), %s',
                        v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs,
@@ -152,69 +86,83 @@ begin
       v_relation := 'weighed';
       v_steps := '';
     end if;
-    v_joined := case
-      when v_begins = 'x.*'
-      then replace(v_facts.joined, '@alive@',
-                   case when p_all_failures then 'true'
-                        else format('coalesce(%s) is null', coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
-      else '' end;
+    if v_step.part = 'weights' then  -- marked queues are removed before the weights
+      v_unmarked := array_to_string(v_alone, ', ');
+      v_left := array_to_string(v_failed, ', ');
+      v_alone := v_alone || v_marked;
+      v_failed := v_failed || v_marked;
+      v_marked := '{}'::text[];
+    end if;
+    v_joined := case when v_begins = 'x.*'
+                     then replace(v_facts.joined, '@alive@',
+                                  case when p_all_failures then 'true'
+                                       else format('coalesce(%s) is null',
+                                                   coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
+                     else '' end;
     if v_weight is not null then
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
-    v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
-                   then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
-    v_said := brokerage.reason_prefix(v_rule.rule, v_rule.criteria, v_rule.parameters);
-    case v_rule.kind
-      when 'candidate' then
-        v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
-      when 'row rule' then
-        if v_rule.temporary and v_marks then
-          v_temporary := format('%L || %s', v_said, v_call) || v_temporary;  -- the last mark that was written counts
-        else
-          v_persistent := v_persistent || format('%L || %s', v_said, v_call);
-        end if;
-      when 'weight' then
-        if brokerage.weighs_terms(v_rule) then
-          v_terms := v_terms + 1;
-          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked,
-                                         v_call, v_terms);
-          v_asked := v_asked || format('x.terms_%s', v_terms);
-          v_weights := v_weights || '1::float8'::text;
-          v_summed := brokerage.compose_terms(v_rule, v_terms, v_relation, v_left);
-          v_steps := v_steps || v_summed[1];
-          v_relation := format('added_%s', v_terms);
-          v_factors := v_factors || v_summed[2];
-        else
-          v_weights := v_weights || v_call;
-          v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
-        end if;
-      when 'distribution' then
-        v_distribution := v_distribution
-                          || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end',
-                                                                    array_to_string(v_alone, ', '), v_call));
-      when 'set rule', 'choice' then
-        if v_call is null then
-          v_choice := v_rule;
-        else
-          v_beside := v_beside
-                      || format(case when p_all_failures and v_rule.kind = 'set rule'
-                                     then $q$, case when not starts_with(coalesce(%s, ''), '!')
+    v_calls := array(select brokerage.call_on(c.call, concat_ws(', ', v_facts.task, v_facts.queue, v_pair))
+                       from unnest(v_step.calls) with ordinality c(call, number) order by c.number);
+    case v_step.part
+      when 'pairs' then
+        v_pairs := brokerage.compose_chain(
+          v_begins, v_pairs || v_joined, v_step.level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')),
+          v_step.rules, v_calls, v_step.begins, v_step.are_marks, p_all_failures, v_beside);
+        v_begins := 'x.*';
+        v_beside := '';
+        v_alone := v_alone || format('x.failed_%s', v_step.level);
+        v_failed := v_failed || format('x.failed_%s', v_step.level);
+        v_failures := v_failures || format('x.failures_%s', v_step.level);
+        v_marked := format('x.marked_%s', v_step.level) || v_marked;
+        v_marks_made := format('x.marked_%s', v_step.level) || v_marks_made;
+        v_asked := v_asked || array[format('x.failed_%s', v_step.level), format('x.marked_%s', v_step.level),
+                                    format('x.failures_%s', v_step.level)];
+      when 'weights' then
+        v_made := brokerage.compose_weights(v_step.rules, v_calls, v_ignored, v_relation, v_unmarked, v_left);
+        v_steps := v_steps || v_made.steps;
+        v_relation := coalesce(v_made.relation, v_relation);
+        v_factors := v_made.factors;
+        v_pairs := format('(select %s%s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors '
+                          'from %s%s offset 0) x', v_begins, v_beside, v_made.beside, array_to_string(v_alone, ', '),
+                          array_to_string(v_made.weights, ', '), v_pairs, v_joined);
+        v_begins := 'x.*';
+        v_beside := '';
+        v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_made.weights, 1) n order by n);
+        v_weight := array_to_string(v_plain, ' * ');
+        v_asked := v_asked || v_made.asked || 'x.factors'::text;
+      when 'set rules' then
+        v_beside := v_beside || (
+          select string_agg(format(case when p_all_failures
+                                        then $q$, case when not starts_with(coalesce(%s, ''), '!')
                                                     then %s end as said_%s$q$
-                                     else ', case when coalesce(%s) is null then %s end as said_%s' end,
-                                array_to_string(v_alone, ', '), v_call, v_level);
-          v_asked := v_asked || format('x.said_%s', v_level);
-          if v_rule.kind = 'set rule' then
-            v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);
-            v_group_levels := v_group_levels || v_level;
-            v_group_said := v_group_said || v_said;
-          else
-            v_steps := v_steps || brokerage.compose_choice_step(v_level, v_said, v_relation, v_failed,
-                                                                (v_rule.parameters ->> 'best')::bigint);
-            v_relation := format('step_%s', v_level);
-            v_failed := v_failed || format('x.lost_%s', v_level);
-          end if;
-          v_level := v_level + 1;
-        end if;
+                                        else ', case when coalesce(%s) is null then %s end as said_%s' end,
+                                   array_to_string(v_alone, ', '), v_calls[n], l), '' order by n)
+            from unnest(v_step.levels) with ordinality s(l, n));
+        v_asked := v_asked || array(select format('x.said_%s', l)
+                                      from unnest(v_step.levels) with ordinality s(l, n) order by n);
+        v_steps := v_steps || brokerage.compose_set_step(v_step.levels, v_step.begins, v_relation, v_failed,
+                                                         p_all_failures);
+        v_relation := format('step_%s', v_step.level);
+        v_failed := v_failed || array(select format('x.lost_%s', l)
+                                        from unnest(v_step.levels) with ordinality s(l, n) order by n);
+        v_failures := v_failures || format('x.failures_%s', v_step.level);
+        v_ignored := v_ignored || jsonb_build_object(v_step.of_group, format('x.ignored_%s', v_step.level));
+      when 'choice' then
+        v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s',
+                                       array_to_string(v_alone, ', '), v_calls[1], v_step.level);
+        v_asked := v_asked || format('x.said_%s', v_step.level);
+        v_steps := v_steps || brokerage.compose_choice_step(v_step.level, v_step.begins[1], v_relation, v_failed,
+                                                            ((v_step.rules[1]).parameters ->> 'best')::bigint);
+        v_relation := format('step_%s', v_step.level);
+        v_failed := v_failed || format('x.lost_%s', v_step.level);
+      when 'distribution' then
+        v_distribution := v_distribution || (
+          select jsonb_object_agg(r.rule, format('case when coalesce(%s) is null then %s end',
+                                                 array_to_string(v_alone, ', '), v_calls[r.ordinality]))
+            from unnest(v_step.rules) with ordinality r);
+      when 'ranking' then
+        v_choice := v_step.rules[1];
       else
         null;
     end case;
@@ -234,7 +182,6 @@ begin
                     -- else facts are not read
                     case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed'
                          then v_joined end);
-  v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
   return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
                 'x.unified_name, coalesce(%s) as failed, coalesce(%s) as marked, %s as failures, %s as weight, '
                 '%s as factors, %s%s from %s), '
@@ -244,7 +191,7 @@ begin
                 case when v_steps = '' then ''
                      else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
                                  'x.unified_name, %s, %s%s from %s), ', v_stage,
-                                 array_to_string(v_asked, ', '), v_figures,
+                                 array_to_string(v_asked, ', '), c_figures,
                                  case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs)
                           || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_marks_made, ', '),
@@ -254,7 +201,7 @@ begin
                      when v_factors = v_plain then 'x.factors'
                      else format('case when x.factors is not null then array[%s]::float8[] end',
                                  array_to_string(v_factors, ', ')) end,
-                v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                c_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then v_pairs else v_relation || ' x' end,
                 brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'),
                 v_choice.parameters ->> 'best',

@@ -1,0 +1,61 @@
+-- How the rules of a profile follow each other in the query that decides. A part is what rules in a row make together:
+--   pairs         candidates and row rules, which look at a pair of task and queue by itself: one level
+--   set rules     of one group: they hold together, or are ignored together
+--   choice        keeps the best by a value of its own
+--   weights       factors of the weight
+--   distribution  figures by which jobs are distributed
+--   ranking       the choice by weight
+-- Levels number what can lose a pair: the rules of a part pairs together, each set rule, each choice.
+create or replace function brokerage.plan_steps(p_profile text, p_algorithm text, p_hint jsonb default null)
+returns table (
+  step int, part text, level int, rule text, kind text, is_mark boolean, of_group text, best bigint, call text,
+  reason_begins text, definition brokerage.profile_rule
+)
+language plpgsql stable rows 50
+security definer set search_path = brokerage, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform brokerage.require_profile(brokerage.profile_name(p_profile), p_algorithm);
+  return query
+    with rule as (
+      select r.*, row(r.*)::brokerage.profile_rule as definition,
+             case when r.kind in ('candidate', 'row rule') then 'pairs'
+                  when r.kind = 'set rule' then 'set rules'
+                  when r.kind = 'choice' then case when r.function is null then 'ranking' else 'choice' end
+                  when r.kind = 'weight' then 'weights'
+                  else r.kind end as part,
+             case when r.kind = 'set rule' then coalesce(r.parameters ->> 'group', r.rule) end as of_group
+        from brokerage.rule_in_force r
+       where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.enabled
+         and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
+         and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
+                                and r.position <= (select l.position from brokerage.rule_in_force l
+                                                    where l.profile = r.profile and l.algorithm = p_algorithm
+                                                      and l.rule = p_hint ->> 'last'))
+    ), follower as (
+      select r.*, r.part in ('choice', 'ranking')
+                  or (r.part, r.of_group) is distinct from (lag(r.part) over w, lag(r.of_group) over w) as begins
+        from rule r
+      window w as (order by r.position, r.rule)
+    )
+    select (sum(f.begins::int) over w)::int, f.part,
+           case when f.part in ('pairs', 'set rules', 'choice')
+                then (sum((f.part in ('set rules', 'choice') or f.part = 'pairs' and f.begins)::int) over w)::int - 1
+           end,
+           f.rule, f.kind, f.temporary and l.marks, f.of_group,
+           case when jsonb_typeof(f.parameters -> 'best') = 'number' then (f.parameters ->> 'best')::bigint end,
+           case when f.part <> 'ranking' then brokerage.rule_call(f.definition, 't, q, p') end,
+           brokerage.reason_prefix(f.rule, f.criteria, f.parameters), f.definition
+      from follower f
+      join brokerage.profile_line p on p.profile = f.profile
+      join brokerage.shipped_profile l on l.profile = p.of_profile
+    window w as (order by f.position, f.rule)
+     order by f.position, f.rule;
+end $$;
+
+comment on function brokerage.plan_steps(text, text, jsonb) is
+  'The rules of a profile in their order, as brokerage.compose makes them a query: step and part (what rules in a row '
+  'make together), level of what can lose a pair, whether a rule only marks a queue, the group of a set rule, how many '
+  'queues a choice keeps, the call of its function, and what its reasons begin with. p_hint: as for compose. Errors: '
+  'PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
