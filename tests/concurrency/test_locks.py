@@ -14,7 +14,7 @@ import pytest
 from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
-JOBS = 3000
+JOBS = 6000
 # A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer); it holds a lock on
 # the row of the hand then. One look at pg_locks, so that both locks are of one moment.
 _WAITING = """

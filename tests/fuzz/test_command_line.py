@@ -26,7 +26,7 @@ from tests.calls import Calls
 from tests.fuzz.arguments import Known
 from tests.fuzz.command_line import CommandLines, Files
 
-COMMANDS = int(os.environ.get("BROKER_TEST_FUZZ_COMMANDS", "60"))
+COMMANDS = int(os.environ.get("BROKER_TEST_FUZZ_COMMANDS", "100"))
 OF_A_ROUND = 100
 ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, COMMANDS // OF_A_ROUND + 1))

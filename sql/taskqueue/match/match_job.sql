@@ -1,6 +1,7 @@
 -- DRAWING.md, Order of the draw, in the short way: a known description, its two posting lists in the highest CPU bucket
 -- (Next candidate), the next card of a hand. What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue
--- and the key that were reached. The token, which an agent cannot choose, seeds random().
+-- and the key that were reached. The token, which an agent cannot choose, seeds random(). The planner's settings:
+-- sql/README.md, Planner settings.
 -- Long because a call pays for each table (12 us) and each operator (1 us) before it reads anything.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
