@@ -14,7 +14,6 @@ from typing import Any
 
 Command = dict[str, Any]
 
-CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
 _SEED = 20261126
 _DECISIONS = """
     select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision where setup = {}
@@ -62,12 +61,14 @@ def _broker(
     """All tasks that are due in one batch, by one caller; afterwards they are due again. decisions: a file for them."""
     from psycopg import sql
 
+    from benchmarks.brokering import _CALLS
+
     connection = measuring.connection
-    call = f"call brokerage.{CALLS[algorithm]}(%s, null, %s, %s, %s, p_tasks_a_commit => 1000000)"
+    call = f"call brokerage.{_CALLS[algorithm]}(%s, null, %s, %s, %s, p_tasks_a_commit => 1000000)"
     connection.execute("checkpoint")  # else one falls into some runs
-    used, begin = cpu_of(measuring), time.perf_counter()
+    used, begin = measuring._cpu(), time.perf_counter()
     connection.execute(call, [setup, profile, _SEED, dry])
-    seconds, used = time.perf_counter() - begin, cpu_of(measuring) - used
+    seconds, used = time.perf_counter() - begin, measuring._cpu() - used
     [(pairs,)] = connection.execute("select count(*) from brokerage.decision where setup = %s", [setup]).fetchall()
     if decisions:
         query = sql.SQL(_DECISIONS).format(sql.Literal(setup))
@@ -79,11 +80,6 @@ def _broker(
                 out.write(row)
     measuring._undo(setup, algorithm)
     return {"seconds": seconds, "cpu": used, "pairs": pairs}
-
-
-def cpu_of(measuring: Any) -> float:
-    """CPU seconds of the server."""
-    return float(measuring._cpu())
 
 
 if __name__ == "__main__":
