@@ -116,6 +116,18 @@ language sql stable as $$
                                   and r.minute >= date_trunc('minute', t.since, 'utc')
       join queue q on r.queue in (q.queue, q.unified_name)
      group by t.number, q.number
+  ), of_pair as materialized (  -- what few pairs have of their own, by one number: a join knows it is unique
+    select x.pair, bool_or(x.is_placed) as is_placed, min(x.problem) as problem, sum(x.copies) as copies,
+           sum(x.failed)::bigint as failed, sum(x.closed)::bigint as closed, sum(x.finished)::bigint as finished
+      from (select t.number * cardinality(p_queues) + q.number as pair, true as is_placed, i.problem, i.copies,
+                   null::bigint as failed, null::bigint as closed, null::bigint as finished
+              from input_of_queue i
+              join task t on t.input_number = i.input
+              join queue q on q.unified = i.queue
+            union all
+            select r.task * cardinality(p_queues) + r.queue, null, null, null, r.failed, r.closed, r.finished
+              from result r) x
+     group by x.pair
   ), share as materialized (
     select distinct t.share_number as number, t.gshare, t.label from task t
   ), of_user as materialized (  -- here: of the jobs of this database
@@ -135,7 +147,8 @@ language sql stable as $$
       from of_user o
      group by o.share, o.queue
   ), owner as materialized (
-    select distinct t.user_number as number, t.share_number, t.user_name from task t
+    select distinct on (t.user_number) t.user_number as number, t.share_number, t.user_name from task t
+     order by t.user_number
   ), own as materialized (
     select w.number as owner, o.queue, o.queued, o.running
       from owner w
@@ -149,8 +162,9 @@ language sql stable as $$
      where r.setup = p_setup
      group by s.number, u.number
   ), standing as materialized (  -- what users and their shares have at queues, once for all tasks of a user
-    select o.number as owner, q.number as queue, q.unified, q.queue as name, q.unified_name, q.running_all, w.queued,
-           w.running,
+    select distinct on (o.number * cardinality(p_queues) + q.number)  -- each is one already: so that a join knows
+           o.number * cardinality(p_queues) + q.number as place, q.queue as name, q.unified_name, q.running_all,
+           w.queued, w.running,
            case when u.share is null then 1
                 when p_base_profile = 'documented' then greatest(u.listed, 1)
                 else u.listed + 1 end as users,
@@ -172,18 +186,17 @@ language sql stable as $$
          f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local,
          f.has_readable_source, f.zero_share, f.software, f.platform_level_percent,
-         case when i.input is null then t.nothing_there else i.problem end,
+         case when w.is_placed then w.problem else t.nothing_there end,
          case when t.datasets is null then 1
-              when i.input is not null then i.copies
+              when w.is_placed then w.copies
               when p_base_profile = 'documented' or t.level > 2 then 0 end,
-         coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
+         coalesce(w.failed, 0), coalesce(w.closed, 0), coalesce(w.finished, 0),
          s.queued, s.running, s.users, coalesce(s.users_running, f.running)::bigint,
          coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_base_profile, true) f
     join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
-    join standing s on s.owner = t.user_number and s.queue = f.queue_number
-    left join input_of_queue i on i.input = t.input_number and i.queue = s.unified
-    left join result r on r.task = t.number and r.queue = f.queue_number
+    join standing s on s.place = t.user_number * cardinality(p_queues) + f.queue_number
+    left join of_pair w on w.pair = t.number * cardinality(p_queues) + f.queue_number
 $$;
 
 comment on function brokerage.facts_of_analysis_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is

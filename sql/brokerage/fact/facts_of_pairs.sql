@@ -23,11 +23,11 @@ language sql stable as $$
            dense_rank() over (order by f.nucleus) as nucleus_number,
            dense_rank() over (order by f.gshare, f.resource_type) as share_number, f.gshare, f.resource_type,
            dense_rank() over (order by k.share_key) as policy_number, k.share_key,
-           dense_rank() over (order by k.software_key) as software_number, k.software_key, k.level,
+           dense_rank() over (order by k.software_key, k.level) as software_number, k.software_key, k.level,
            dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at) as mix_number,
            r.resource_types_at
       from unnest(p_tasks) with ordinality f
-      join workload.task t on t.setup = p_setup and t.task_id = f.task_id
+      left join workload.task t on t.setup = p_setup and t.task_id = f.task_id
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t),
                                 brokerage.platform_level(t.architecture)
@@ -37,7 +37,7 @@ language sql stable as $$
   ), task as materialized (
     select n.*,
            dense_rank() over (order by n.nucleus_number, n.share_number, n.mix_number, n.policy_number,
-                                       n.software_number, n.level) as class_number
+                                       n.software_number) as class_number
       from numbered n
   ), queue as materialized (
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name,
@@ -120,7 +120,8 @@ language sql stable as $$
      where s.setup = p_setup and p_base_profile <> 'documented'
      group by s.queue, s.gshare, s.resource_type
   ), mix as materialized (  -- of which types the jobs of a task are, where
-    select distinct t.mix_number as number, t.gshare, t.resource_type, t.resource_types_at from task t
+    select distinct t.mix_number as number, t.share_number, t.gshare, t.resource_type, t.resource_types_at
+      from task t
   ), type_count as materialized (
     select m.number as mix, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting,
            sum(c.activated)::bigint as activated, sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
@@ -130,6 +131,26 @@ language sql stable as $$
                 and case when m.resource_types_at ? c.queue then m.resource_types_at -> c.queue ? c.resource_type
                          else c.resource_type = m.resource_type end
      group by m.number, u.number
+  ), load as materialized (  -- jobs and slots at queues; by one number, so that a join knows it is unique
+    select x.place, sum(x.running)::bigint as running, sum(x.starting)::bigint as starting,
+           sum(x.activated)::bigint as activated, sum(x.assigned)::bigint as assigned,
+           sum(x.defined)::bigint as defined, sum(x.numslots)::bigint as numslots,
+           sum(x.type_running)::bigint as type_running, sum(x.type_starting)::bigint as type_starting,
+           sum(x.type_activated)::bigint as type_activated, sum(x.type_assigned)::bigint as type_assigned,
+           sum(x.type_defined)::bigint as type_defined
+      from (select m.number * cardinality(p_queues) + c.queue as place, c.running, c.starting, c.activated, c.assigned,
+                   c.defined, null::bigint as numslots, null::bigint as type_running, null::bigint as type_starting,
+                   null::bigint as type_activated, null::bigint as type_assigned, null::bigint as type_defined
+              from mix m join counted c on c.share = m.share_number
+            union all
+            select m.number * cardinality(p_queues) + s.queue, null, null, null, null, null, s.numslots, null, null,
+                   null, null, null
+              from mix m join slot s on s.share = m.share_number
+            union all
+            select y.mix * cardinality(p_queues) + y.queue, null, null, null, null, null, null, y.running, y.starting,
+                   y.activated, y.assigned, y.defined
+              from type_count y) x
+     group by x.place
   ), input as materialized (
     select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files,
            t.input_pre_staging or coalesce(d.distributed, false) as comes_anyway
@@ -212,6 +233,17 @@ language sql stable as $$
              where h.shared_files and (h.disk_whole or h.reach_whole or h.parts_count and p.lfn is not null)
              group by h.task, h.queue, f.lfn) l
      group by l.task, l.queue
+  ), of_pair as materialized (  -- what few pairs have of their own
+    select x.pair, bool_or(x.alone) as alone, sum(x.disk_files)::bigint as disk_files,
+           sum(x.disk_bytes)::bigint as disk_bytes, sum(x.files)::bigint as files, sum(x.bytes)::bigint as bytes
+      from (select h.task * cardinality(p_queues) + h.queue as pair, h.alone, null::bigint as disk_files,
+                   null::bigint as disk_bytes, null::bigint as files, null::bigint as bytes
+              from chosen h
+            union all
+            select a.task * cardinality(p_queues) + q.number, null, a.disk_files, a.disk_bytes, a.files, a.bytes
+              from available a
+              join queue q on q.unified = a.queue) x
+     group by x.pair
   ), unreadable as materialized (
     -- tasks of which an input dataset cannot be read over WAN anywhere (input-completeness)
     select distinct i.task
@@ -225,50 +257,53 @@ language sql stable as $$
       from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_base_profile) r
       join (select distinct t.policy_number as number, t.share_key from task t) k on k.share_key = r.share_key
       join unified u on u.queue = r.queue
-  ), problem as materialized (
-    select k.number as software, u.number as queue, r.problem
-      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_base_profile, p_analysis) r
-      join (select distinct t.software_number as number, t.software_key from task t) k
-        on k.software_key = r.software_key
-      join unified u on u.queue = r.queue
+  ), needed as materialized (
+    select distinct t.software_number as number, t.software_key, t.level from task t
+  ), software as materialized (
+    select x.place, min(x.problem) as problem, min(x.percent) as percent
+      from (select k.number * cardinality(p_queues) + u.number as place, r.problem, null::float8 as percent
+              from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_base_profile,
+                                               p_analysis) r
+              join needed k on k.software_key = r.software_key
+              join unified u on u.queue = r.queue
+            union all
+            select k.number * cardinality(p_queues) + u.number, null, v.percent
+              from needed k
+              join resource.architecture_level v on v.setup = p_setup and v.level = k.level
+              join unified u on u.queue = v.queue) x
+     group by x.place
   )
   select t.number, o.queue,
-         h.task is not null, coalesce(h.alone, false),
+         w.alone is not null, coalesce(w.alone, false),
          o.is_nucleus_queue, o.is_near, o.is_own, o.closeness, o.queued, o.queued_express, o.mbps, o.running,
          o.starting, o.activated, o.assigned, o.defined, o.numslots,
          o.type_running, o.type_starting, o.type_activated, o.type_assigned, o.type_defined,
-         coalesce(a.disk_files, 0), coalesce(a.disk_bytes, 0), coalesce(a.files, 0), coalesce(a.bytes, 0),
-         coalesce(a.disk_bytes, 0) >= t.input_bytes,
+         coalesce(w.disk_files, 0), coalesce(w.disk_bytes, 0), coalesce(w.files, 0), coalesce(w.bytes, 0),
+         coalesce(w.disk_bytes, 0) >= t.input_bytes,
          t.is_readable,
          o.refusal, o.problem, o.percent
     from (select t.number, t.class_number, t.input_bytes, w.task is null as is_readable
             from task t
             left join unreadable w on w.task = t.number
           offset 0) t
-    join (select k.number as class, q.number as queue, q.unified,
+    join (select k.number as class, q.number as queue,
                  coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near,
                  coalesce(n.is_own, false) as is_own,
                  n.closeness, n.queued::float8 as queued, n.queued_express::float8 as queued_express, n.mbps,
-                 coalesce(c.running, 0) as running, coalesce(c.starting, 0) as starting,
-                 coalesce(c.activated, 0) as activated, coalesce(c.assigned, 0) as assigned,
-                 coalesce(c.defined, 0) as defined, s.numslots,
-                 y.running as type_running, y.starting as type_starting, y.activated as type_activated,
-                 y.assigned as type_assigned, y.defined as type_defined, z.refusal, b.problem, v.percent
-            from (select distinct t.class_number as number, t.nucleus_number, t.share_number, t.mix_number,
-                         t.policy_number, t.software_number, t.level
+                 coalesce(l.running, 0) as running, coalesce(l.starting, 0) as starting,
+                 coalesce(l.activated, 0) as activated, coalesce(l.assigned, 0) as assigned,
+                 coalesce(l.defined, 0) as defined, l.numslots, l.type_running, l.type_starting, l.type_activated,
+                 l.type_assigned, l.type_defined, z.refusal, s.problem, s.percent
+            from (select distinct t.class_number as number, t.nucleus_number, t.mix_number, t.policy_number,
+                         t.software_number
                     from task t) k
            cross join queue q
             left join near n on n.nucleus = k.nucleus_number and n.queue = q.unified
-            left join counted c on c.share = k.share_number and c.queue = q.unified
-            left join slot s on s.share = k.share_number and s.queue = q.unified
-            left join type_count y on y.mix = k.mix_number and y.queue = q.unified
+            left join load l on l.place = k.mix_number * cardinality(p_queues) + q.unified
             left join refusal z on z.policy = k.policy_number and z.queue = q.unified
-            left join problem b on b.software = k.software_number and b.queue = q.unified
-            left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name
-                                                   and v.level = k.level
+            left join software s on s.place = k.software_number * cardinality(p_queues) + q.unified
           offset 0) o on o.class = t.class_number
-    left join chosen h on h.task = t.number and h.queue = o.queue
-    left join available a on a.task = t.number and a.queue = o.unified
+    left join of_pair w on w.pair = t.number * cardinality(p_queues) + o.queue
 $$;
 
 comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
