@@ -161,14 +161,29 @@ create type brokerage.queue_verdict as (
   reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
 );
 
+--: Tasks that a run decided together, by one query over them and the same queues.
+create table brokerage.part (
+  setup      text not null,
+  run_id     bigint not null,
+  part       bigint not null generated always as identity,  --: Number of the part.
+  decided_at timestamptz not null,  --: When (resource.clock).
+  queues     text[] not null,  --: The queues, or nuclei; brokerage.verdict names the lost ones by their places here.
+  primary key (setup, run_id, part),
+  foreign key (setup, run_id) references brokerage.run on delete cascade
+);
+
 --: What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are
 --: compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).
 create table brokerage.verdict (
   setup      text not null,
   run_id     bigint not null,
-  task_id    bigint not null,  --: Task; it has several rows if parts were decided one after the other.
+  task_id    bigint not null,  --: Task.
   decided_at timestamptz not null,  --: When (resource.clock).
-  queues     brokerage.queue_verdict[] not null,  --: The queues.
+  part       bigint not null,  --: Part of the run, which names the queues (brokerage.part).
+  lost       int[] not null,  --: Queues that were lost before their weight was taken, by their places in the part.
+  reasons    text[] not null,  --: Why, for each of them: rule<tab>reason; after ! if it never entered the list.
+  queues     brokerage.queue_verdict[] not null,  --: The other queues.
+  check (cardinality(lost) = cardinality(reasons)),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 ) partition by range (decided_at);
 create table brokerage.verdict_default partition of brokerage.verdict default;

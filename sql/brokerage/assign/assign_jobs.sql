@@ -12,9 +12,8 @@ begin
                     array_agg(coalesce(x.queued, 0) order by x.rank) as queued,
                     array_agg(x.capacity order by x.rank) as capacities,
                     array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
-               from brokerage.decision x
+               from brokerage.candidate_of_run x
               where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids)
-                and x.verdict = 'c'
               group by x.task_id) c;
   end if;
   if p_run.algorithm <> 'production_task'

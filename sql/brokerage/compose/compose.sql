@@ -1,9 +1,12 @@
 -- The query of a profile, made of the steps of its rules (brokerage.plan_steps). It begins with a WITH list, and the
--- caller appends a statement over its last two relations:
+-- caller appends a statement over three of its relations:
+--   sieved (brokerage.compose_sieve)             of each task the queues that the first level of rules loses, with the
+--                                                reasons; empty if p_wide is not set, if p_all_failures is, and for
+--                                                nuclei, most of which pass that level
 --   judged (task_number, queue_number, task_id, queue, unified_name, failed, marked, failures, weight, factors, queued,
---   capacity, chunk)                             each pair; failed is 'rule<tab>reason', after ! if the queue never
---                                                entered the list; marked is the reason of a temporary rule that only
---                                                marks
+--   capacity, chunk)                             each other pair; failed is 'rule<tab>reason', after ! if the queue
+--                                                never entered the list; marked is the reason of a temporary rule
+--                                                that only marks
 --   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p). With p_hint only row rules
 -- are applied, up to the rule named last and without the rules named in without, and each queue counts as one of the
@@ -50,6 +53,9 @@ declare
   v_choice brokerage.profile_rule;  -- the choice by weight
   v_distribution jsonb := '{}'::jsonb;
   v_step record;
+  v_sieves boolean := p_wide and not p_all_failures and p_algorithm <> 'production_task';
+  v_sieved text := 'sieved as (select null::bigint as task_number, null::int[] as lost, null::text[] as reasons, '
+                   'null::text[] as marks, null::bigint as outside where false), ';
   c_figures constant text := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
 begin
   p_profile := brokerage.profile_name(p_profile);
@@ -111,6 +117,16 @@ begin
           v_step.rules, v_calls, v_step.begins, v_step.are_marks, p_all_failures, v_beside);
         v_begins := 'x.*';
         v_beside := '';
+        if v_step.level = 0 and v_step.step = 1 and v_sieves then
+          select * into v_sieved, v_pairs
+            from brokerage.compose_sieve(v_pairs, v_facts.carried, v_facts.carried_as,
+                                         brokerage.has_second_pass(p_profile, p_algorithm));
+          v_begins := v_facts.begins;
+          v_marked := '{x.marked_0}'::text[];
+          v_marks_made := v_marked;
+          v_asked := v_marked;
+          continue;
+        end if;
         v_alone := v_alone || format('x.failed_%s', v_step.level);
         v_failed := v_failed || format('x.failed_%s', v_step.level);
         v_failures := v_failures || format('x.failures_%s', v_step.level);
@@ -182,12 +198,12 @@ begin
                     -- else facts are not read
                     case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed'
                          then v_joined end);
-  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
+  return format('with %s%s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
                 'x.unified_name, coalesce(%s) as failed, coalesce(%s) as marked, %s as failures, %s as weight, '
                 '%s as factors, %s%s from %s), '
                 'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, '
                 '%L::text as best_rule from judged x where x.failed is null) ',
-                v_done,
+                v_sieved, v_done,
                 case when v_steps = '' then ''
                      else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
                                  'x.unified_name, %s, %s%s from %s), ', v_stage,
@@ -209,5 +225,6 @@ begin
 end $$;
 
 comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
-  'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. '
+  'SQL of a profile: the relations sieved, judged and ranked over all pairs of tasks and queues, made of the rules in '
+  'force. '
   'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -8,7 +8,8 @@
 -- replaced.
 create or replace function brokerage.compose_facts(
   p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
-  out task text, out queue text, out pair text, out weighed_pair text, out again text
+  out task text, out queue text, out pair text, out weighed_pair text, out again text, out carried text,
+  out carried_as text
 )
 language sql stable as $$
   with source as (
@@ -35,6 +36,10 @@ language sql stable as $$
            string_agg(w.value, ', ' order by a.place) as taken,
            string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name),
                       ', ' order by a.place) filter (where a.is_known) as kept,
+           string_agg(format('x.%I', a.letter || '_' || a.name),
+                      ', ' order by a.place) filter (where a.is_known) as carried,
+           string_agg(format('%I %s', a.letter || '_' || a.name, a.of_type),
+                      ', ' order by a.place) filter (where a.is_known) as carried_as,
            string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
       from attribute a
      cross join lateral (select case when a.is_true then 'true'
@@ -46,7 +51,7 @@ language sql stable as $$
        else v.value end) w(value)
      group by a.letter
   ), text as (
-    select f.letter, f.number, f.columns, f.kept,
+    select f.letter, f.number, f.columns, f.kept, f.carried, f.carried_as,
            format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) as made,
            case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
            format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
@@ -55,6 +60,8 @@ language sql stable as $$
     select s.name, string_agg(x.made, ', ' order by x.number) as made,
            string_agg(x.made, ', ' order by x.number) filter (where x.letter <> 'p') as made_again,
            min(x.columns) filter (where x.letter = 'p') as columns, min(x.kept) filter (where x.letter = 'p') as kept,
+           min(x.carried) filter (where x.letter = 'p') as carried,
+           min(x.carried_as) filter (where x.letter = 'p') as carried_as,
            min(x.taken) filter (where x.letter = 't') as task, min(x.taken) filter (where x.letter = 'q') as queue,
            min(x.taken) filter (where x.letter = 'p') as pair,
            min(x.weighed) filter (where x.letter = 'p') as weighed_pair
@@ -81,7 +88,8 @@ language sql stable as $$
               else format('(select x.*, %s from (@pairs@) x'
                           ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = x.queue_number offset 0) x',
-                          w.made_again) end
+                          w.made_again) end,
+         w.carried, w.carried_as
     from whole w
 $$;
 

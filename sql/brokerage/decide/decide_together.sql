@@ -10,6 +10,7 @@ declare
   v_base_profile text := brokerage.base_profile(p_run.profile);
   v_tasks brokerage.task_facts[];
   v_wide boolean;
+  v_part bigint;
 begin
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates,
                                        rejected, not_candidates)
@@ -41,58 +42,73 @@ begin
                                        where d.setup = p_run.setup and d.run_id = p_run.run_id
                                          and d.task_id = f.task_id));
 
+  insert into brokerage.part (setup, run_id, decided_at, queues)
+  values (p_run.setup, p_run.run_id, p_run.started_at,
+          array(select f.queue from unnest(p_queues) with ordinality f order by f.ordinality))
+  returning part into v_part;
   loop
     v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
     if not p_run.dry
        and (p_run.algorithm = 'production_task' or brokerage.sees_assignments(p_run.profile, p_run.algorithm)) then
-      perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
+      perform brokerage.decide_in_turn(p_run, v_part, v_tasks, p_queues, v_wide);
     else
       execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
-              || $q$, said as materialized (
-          select v.task_id,
-                 array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule,
-                               v.reason)::brokerage.queue_verdict) as queues,
-                 count(*) filter (where v.verdict = 'c') as kept,
-                 count(*) filter (where v.verdict = 'r') as rejected,
-                 count(*) filter (where v.verdict = 'n') as outside
-            from (select j.task_id, j.queue, case when j.failed like '!%' then 'n' else 'r' end::"char" as verdict,
-                         null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity,
-                         null::int as chunk, ltrim(split_part(j.failed, E'\t', 1), '!') as rule,
-                         split_part(j.failed, E'\t', 2) as reason
+              || $q$, decided as materialized (
+          select v.task_number,
+                 array_agg(v.queue_number::int) filter (where v.is_lost) as lost,
+                 array_agg(v.failed) filter (where v.is_lost) as reasons,
+                 array_agg(brokerage.verdict_of(v.queue, v.failed, v.place, v.best, v.best_rule, v.weight, v.factors,
+                                                v.queued, v.capacity, v.chunk)) filter (where not v.is_lost) as queues,
+                 count(*) filter (where v.failed is null and v.place <= coalesce(v.best, v.place)) as kept,
+                 count(*) filter (where v.failed not like '!%' or v.place > v.best) as rejected,
+                 count(*) filter (where v.failed like '!%') as outside
+            from (select j.task_number, j.queue_number, j.queue, j.failed, j.factors is null as is_lost,
+                         null::bigint as place, null::bigint as best, null as best_rule, j.weight, j.factors,
+                         null::bigint as queued, null::bigint as capacity, null::int as chunk
                     from judged j
                    where j.failed is not null
                   union all
-                  select r.task_id, r.queue, case when r.place > r.best then 'r' else 'c' end::"char",
-                         case when r.place <= coalesce(r.best, r.place) then r.place end,
-                         r.weight, r.factors, r.queued, r.capacity, r.chunk,
-                         case when r.place > r.best then split_part(r.best_rule, E'\t', 1) end,
-                         case when r.place > r.best
-                              then format('%snumber %s by weight, the best %s are taken',
-                                          split_part(r.best_rule, E'\t', 2), r.place, r.best) end
+                  select r.task_number, r.queue_number, r.queue, null, false, r.place, r.best, r.best_rule, r.weight,
+                         r.factors, r.queued, r.capacity, r.chunk
                     from ranked r) v
-           group by v.task_id
+           group by v.task_number
         ), again as materialized (
-          select j.task_id from judged j
-           where not exists (select from ranked r where r.task_number = j.task_number)
-           group by j.task_number, j.task_id having $q$
+          select j.task_number
+            from (select l.task_number, l.failed, l.marked from judged l
+                   where l.task_number not in (select r.task_number from ranked r)
+                  union all
+                  select distinct s.task_number, brokerage.reason_head(l.failed), brokerage.reason_head(l.marked)
+                    from sieved s
+                   cross join lateral unnest(s.reasons, s.marks) l(failed, marked)
+                   where s.task_number not in (select r.task_number from ranked r)) j
+           group by j.task_number having $q$
               || brokerage.compose_second_pass(p_run.profile, p_run.algorithm, 'j.task_number')
               || $q$
+        ), answer as materialized (
+          select t.task_id, t.current_priority, s.lost || d.lost as lost, s.reasons || d.reasons as reasons, d.queues,
+                 coalesce(d.kept, 0) as kept,
+                 coalesce(d.rejected, 0) + coalesce(cardinality(s.lost), 0) - coalesce(s.outside, 0) as rejected,
+                 coalesce(d.outside, 0) + coalesce(s.outside, 0) as outside
+            from unnest($2) with ordinality t
+            left join sieved s on s.task_number = t.ordinality
+            left join decided d on d.task_number = t.ordinality
+           where t.ordinality not in (select a.task_number from again a)
         ), stored as (
-          insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)
-          select $1, $5, s.task_id, $6, s.queues from said s where s.task_id not in (select a.task_id from again a)
+          insert into brokerage.verdict (setup, run_id, task_id, decided_at, part, lost, reasons, queues)
+          select $1, $5, a.task_id, $6, $9, coalesce(a.lost, '{}'), coalesce(a.reasons, '{}'), coalesce(a.queues, '{}')
+            from answer a
+           where a.lost is not null or a.queues is not null
         )
         insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected,
                                              not_candidates)
-        select $1, $5, t.task_id, $6, case when s.kept > 0 then 'candidates' else 'pending' end,
-               case when s.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end,
-               coalesce(s.kept, 0), coalesce(s.rejected, 0), coalesce(s.outside, 0)
-          from unnest($2) t
-          left join said s on s.task_id = t.task_id
+        select $1, $5, a.task_id, $6, case when a.kept > 0 then 'candidates' else 'pending' end,
+               case when a.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, a.current_priority) end,
+               a.kept, a.rejected, a.outside
+          from answer a
           left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = 'pending'
-                                             and p.enabled
-         where t.task_id not in (select a.task_id from again a)$q$
+                                             and p.enabled$q$
         using p_run.setup, v_tasks, p_queues, v_base_profile, p_run.run_id, p_run.started_at,
-              p_run.profile, p_run.algorithm;
+              p_run.profile, p_run.algorithm, v_part;
     end if;
     update brokerage.task_decision d set rule = s.rule, reason = s.reason
       from unnest(v_tasks) f

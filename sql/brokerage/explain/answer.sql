@@ -17,9 +17,9 @@ language sql stable as $$
                                               brokerage.probabilities(
                                                 array_agg(d.weight order by d.rank),
                                                 brokerage.takes_first_of_zeros(r.profile, r.algorithm)) as probabilities
-                                         from brokerage.decision d
-                                        where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
-                                          and d.verdict = 'c') c
+                                         from brokerage.candidate_of_run d
+                                        where d.setup = t.setup and d.run_id = t.run_id
+                                          and d.task_id = t.task_id) c
                                 cross join lateral unnest(c.queues, c.weights) with ordinality u(queue, weight, rank)),
                               '[]'),
                      'rejected',

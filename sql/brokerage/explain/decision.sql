@@ -3,7 +3,14 @@ create or replace view brokerage.decision as
 select d.setup, d.run_id, d.task_id, q.queue, d.decided_at, q.verdict, q.rank, q.weight, q.factors, q.queued,
        q.capacity, q.chunk, q.rule, q.reason
   from brokerage.verdict d
- cross join lateral unnest(d.queues) q;
+ cross join lateral unnest(d.queues) q
+union all
+select d.setup, d.run_id, d.task_id, p.queues[l.number], d.decided_at,
+       case when l.reason like '!%' then 'n' else 'r' end::"char", null, null, null, null, null, null,
+       ltrim(split_part(l.reason, E'\t', 1), '!'), split_part(l.reason, E'\t', 2)
+  from brokerage.verdict d
+  join brokerage.part p on p.setup = d.setup and p.run_id = d.run_id and p.part = d.part
+ cross join lateral unnest(d.lost, d.reasons) l(number, reason);
 
 comment on view brokerage.decision is
   'The decision of a run about a queue: one row a task and queue. monitor.decision is for people.';

@@ -26,11 +26,11 @@ begin
            a.weight as weight_after,
            b.rank is not null and a.rank is not null and b.weight is distinct from a.weight as is_other
       from (select d.task_id, d.queue, d.rank, d.weight
-              from brokerage.decision d
-             where d.setup = p_setup and d.run_id = p_before and d.verdict = 'c') b
+              from brokerage.candidate_of_run d
+             where d.setup = p_setup and d.run_id = p_before) b
       full join (select d.task_id, d.queue, d.rank, d.weight
-                   from brokerage.decision d
-                  where d.setup = p_setup and d.run_id = p_after and d.verdict = 'c') a using (task_id, queue)
+                   from brokerage.candidate_of_run d
+                  where d.setup = p_setup and d.run_id = p_after) a using (task_id, queue)
   ), change as (
     select c.task_id,
            array_agg(c.queue order by c.rank_after) filter (where c.rank_before is null) as gained,

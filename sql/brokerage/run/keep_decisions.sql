@@ -4,19 +4,23 @@ create or replace function brokerage.keep_decisions(p_days int default 3) return
 language plpgsql set lock_timeout = '300ms' as $$
 declare
   v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting_in_force s);
-  v_expired regclass;
+  v_day timestamptz;
   v_changed bigint;
 begin
-  for v_expired in select resource.expired_partitions('brokerage.verdict', v_kept) loop
-    execute format('insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)'
-                   ' select d.setup, d.run_id, q.rule, q.queue, count(*) from %s d cross '
-                   'join lateral unnest(d.queues) q'
-                   '  where q.verdict = ''r'' group by d.setup, d.run_id, q.rule, q.queue'
-                   ' on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks',
-                   v_expired);
+  for v_day in
+    select to_date(right(e::text, 8), 'YYYYMMDD')::timestamp at time zone 'utc'
+      from resource.expired_partitions('brokerage.verdict', v_kept) e
+  loop
+    insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)
+    select d.setup, d.run_id, d.rule, d.queue, count(*)
+      from brokerage.decision d
+     where d.verdict = 'r' and d.decided_at >= v_day and d.decided_at < v_day + interval '1 day'
+     group by d.setup, d.run_id, d.rule, d.queue
+    on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks;
   end loop;
   v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days);
   delete from brokerage.verdict_default d where d.decided_at < now() - v_kept;
+  delete from brokerage.part p where p.decided_at < date_trunc('day', now() - v_kept, 'utc');
   delete from brokerage.run r  -- with what it decided
    using brokerage.setting_in_force s
    where s.setup = r.setup and r.started_at < resource.clock(r.setup) - s.counts_kept;
