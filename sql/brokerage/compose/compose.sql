@@ -8,9 +8,7 @@
 --                                                never entered the list; marked is the reason of a temporary rule
 --                                                that only marks
 --   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
--- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p). With p_hint only row rules
--- are applied, up to the rule named last and without the rules named in without, and each queue counts as one of the
--- nucleus (task-brokerage.md, task-job-check).
+-- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p).
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 base profile. Wide: facts are columns and
 -- rules are planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
 -- tenth of the time and is better for less than some thousand pairs.
@@ -22,11 +20,11 @@
 -- that decides. Long because its parts share a dozen variables.
 create or replace function brokerage.compose(
   p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false,
-  p_survivors boolean default false, p_hint jsonb default null
+  p_survivors boolean default false
 ) returns text
 language plpgsql stable as $$
 declare
-  v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
+  v_facts record := brokerage.compose_facts(p_wide, p_algorithm, false);
   v_pairs text := v_facts.base;  -- the relation that the next level selects from
   v_begins text := v_facts.begins;
   v_joined text;
@@ -64,7 +62,7 @@ begin
            array_agg(s.definition order by s.number) as rules, array_agg(s.call order by s.number) as calls,
            array_agg(s.reason_begins order by s.number) as begins, array_agg(s.level order by s.number) as levels,
            array_agg(s.is_mark order by s.number) as are_marks
-      from brokerage.plan_steps(p_profile, p_algorithm, p_hint) with ordinality s (
+      from brokerage.plan_steps(p_profile, p_algorithm) with ordinality s (
              step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins, definition, number)
      group by s.step, s.part
     union all
@@ -224,7 +222,7 @@ begin
                 brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters));
 end $$;
 
-comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
+comment on function brokerage.compose(text, text, boolean, boolean, boolean) is
   'SQL of a profile: the relations sieved, judged and ranked over all pairs of tasks and queues, made of the rules in '
   'force. '
   'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -6,7 +6,7 @@
 --   distribution  figures by which jobs are distributed
 --   ranking       the choice by weight
 -- Levels number what can lose a pair: the rules of a part pairs together, each set rule, each choice.
-create or replace function brokerage.plan_steps(p_profile text, p_algorithm text, p_hint jsonb default null)
+create or replace function brokerage.plan_steps(p_profile text, p_algorithm text)
 returns table (
   step int, part text, level int, rule text, kind text, is_mark boolean, of_group text, best bigint, call text,
   reason_begins text, definition brokerage.profile_rule
@@ -29,10 +29,6 @@ begin
         from brokerage.rule_in_force r
        where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.enabled
          and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
-         and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
-                                and r.position <= (select l.position from brokerage.rule_in_force l
-                                                    where l.profile = r.profile and l.algorithm = p_algorithm
-                                                      and l.rule = p_hint ->> 'last'))
     ), follower as (
       select r.*, r.part in ('choice', 'ranking')
                   or (r.part, r.of_group) is distinct from (lag(r.part) over w, lag(r.of_group) over w) as begins
@@ -54,8 +50,8 @@ begin
      order by f.position, f.rule;
 end $$;
 
-comment on function brokerage.plan_steps(text, text, jsonb) is
+comment on function brokerage.plan_steps(text, text) is
   'The rules of a profile in their order, as brokerage.compose makes them a query: step and part (what rules in a row '
   'make together), level of what can lose a pair, whether a rule only marks a queue, the group of a set rule, how many '
-  'queues a choice keeps, the call of its function, and what its reasons begin with. p_hint: as for compose. Errors: '
+  'queues a choice keeps, the call of its function, and what its reasons begin with. Errors: '
   'PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

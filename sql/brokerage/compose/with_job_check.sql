@@ -5,7 +5,7 @@ create or replace function brokerage.with_job_check(
 ) returns brokerage.task_facts[]
 language plpgsql stable as $$
 declare
-  v_hint jsonb := (select r.parameters from brokerage.rule_in_force r
+  v_parameters jsonb := (select r.parameters from brokerage.rule_in_force r
                     where r.profile = p_profile and r.algorithm = p_algorithm
                       and r.function = 'brokerage.rule_task_job_check' and r.enabled);
   v_base_profile text := brokerage.base_profile(p_profile);
@@ -13,7 +13,7 @@ declare
   v_queues brokerage.queue_facts[];
   v_runnable jsonb;
 begin
-  if v_hint is null or cardinality(p_tasks) = 0 then
+  if v_parameters is null or cardinality(p_tasks) = 0 then
     return p_tasks;
   end if;
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t),
@@ -21,15 +21,16 @@ begin
   v_queues := array(select f from brokerage.facts_of_queues(p_setup) f
                      where f.is_nucleus or f.bare_nucleus is not null
                      order by f.queue);
-  execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000,
-                            false, false, v_hint)
-          || $q$ select coalesce(jsonb_object_agg(s.task_id, s.nuclei), '{}')
-                   from (select u.task_id, jsonb_agg(u.panda_site) as nuclei
-                           from (select distinct j.task_id, q.panda_site
-                                   from judged j
-                                   join unnest($3) with ordinality q on q.ordinality = j.queue_number
-                                  where j.failed is null and q.panda_site is not null) u
-                          group by u.task_id) s$q$
+  execute format(
+    $q$select coalesce(jsonb_object_agg(s.task_id, s.nuclei), '{}')
+         from (select u.task_id, jsonb_agg(u.panda_site) as nuclei
+                 from (select distinct t.task_id, q.panda_site
+                         from (%s) x
+                         join unnest($2) with ordinality t on t.ordinality = x.task_number
+                         join unnest($3) with ordinality q on q.ordinality = x.queue_number
+                        where q.panda_site is not null) u
+                group by u.task_id) s$q$,
+    brokerage.compose_check(p_profile, v_parameters, cardinality(v_tasks) * cardinality(v_queues) > 5000))
      into v_runnable using p_setup, v_tasks, v_queues, v_base_profile;
   return array(
     select brokerage.with_runnable(p_tasks[n],
