@@ -18,13 +18,13 @@ language sql stable as $$
     select f.ordinality as number, f.queue as nucleus, f.remaining_work from unnest(p_nuclei) with ordinality f
   ), rung as materialized (
     select distinct t.rung_number as number, t.gshare, t.current_priority from task t
-  ), work as materialized (
-    select r.number as rung, n.number as nucleus, sum(w.work) as work
+  ), work as materialized (  -- by one number, as what follows: a join then knows it is unique
+    select r.number * cardinality(p_nuclei) + n.number as place, sum(w.work) as work
       from brokerage.work_at_nucleus w
       join nucleus n on n.nucleus = w.nucleus
       join rung r on r.gshare = w.gshare and r.current_priority <= w.priority
      where w.setup = p_setup
-     group by r.number, n.number
+     group by r.number * cardinality(p_nuclei) + n.number
   ), site as materialized (  -- storages of the nuclei's queues; of a full-chain task those of the secondary nucleus
     select n.number as nucleus, c.is_chained, q.queue
       from nucleus n
@@ -70,11 +70,12 @@ language sql stable as $$
       from held h
      group by h.nucleus, h.dataset
   ), located as materialized (
-    select i.task, b.nucleus, sum(b.files)::bigint as files, sum(b.bytes)::bigint as bytes,
-           coalesce(sum(b.disk_files), 0)::bigint as disk_files, coalesce(sum(b.disk_bytes), 0)::bigint as disk_bytes
+    select i.task * cardinality(p_nuclei) + b.nucleus as pair, sum(b.files)::bigint as files,
+           sum(b.bytes)::bigint as bytes, coalesce(sum(b.disk_files), 0)::bigint as disk_files,
+           coalesce(sum(b.disk_bytes), 0)::bigint as disk_bytes
       from input i
       join best b on b.dataset = i.dataset
-     group by i.task, b.nucleus
+     group by i.task * cardinality(p_nuclei) + b.nucleus
   ), output as materialized (
     select distinct on (n.nucleus, n.is_chained, o.storage) n.nucleus, n.is_chained, o.storage,
            o.position = 1
@@ -90,12 +91,13 @@ language sql stable as $$
      order by n.nucleus, n.is_chained, o.storage, 4 desc
   ), outlet as materialized (  -- output tokens of each task; tasks with the same ones share what follows
     select o.task, dense_rank() over (order by o.is_chained, o.tokens) as number, o.is_chained, o.tokens
-      from (select t.number as task, t.is_chained, array_agg(distinct coalesce(d.token, '')) as tokens
+      from (select t.number as task, bool_or(t.is_chained) as is_chained,
+                   array_agg(distinct coalesce(d.token, '')) as tokens
               from task t
               left join workload.task_dataset d on p_base_profile <> 'documented' and d.setup = p_setup
                                                and d.task_id = t.task_id and d.direction = 'output'
              where coalesce(d.token, '') not like 'ddd:%'
-             group by t.number, t.is_chained) o
+             group by t.number) o
   ), token as materialized (
     select o.number as outlet, o.is_chained, k.token
       from (select distinct on (outlet.number) outlet.number, outlet.is_chained, outlet.tokens
@@ -112,7 +114,7 @@ language sql stable as $$
      order by k.token, k.is_chained, o.nucleus, brokerage.token_fit(k.token, o.storage, o.type),
               o.is_default desc, o.storage collate "C"
   ), remaining_space as materialized (
-    select k.outlet, n.number as nucleus, coalesce(min(p.space), 0) as space,
+    select k.outlet * cardinality(p_nuclei) + n.number as place, coalesce(min(p.space), 0) as space,
            (array_agg(p.space order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total,
                                        p.storage) filter (where p.space_total > 0))[1] as weighed_space,
            (array_agg(p.space_total order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total,
@@ -128,17 +130,17 @@ language sql stable as $$
       from token k
      cross join nucleus n
       left join place p on p.token = k.token and p.is_chained = k.is_chained and p.nucleus = n.number
-     group by k.outlet, n.number
+     group by k.outlet * cardinality(p_nuclei) + n.number
   )
   select t.number, n.number, t.is_preset and t.nucleus = n.nucleus, coalesce(w.work, 0),
          coalesce(l.files, 0), coalesce(l.bytes, 0), coalesce(l.disk_files, 0), coalesce(l.disk_bytes, 0),
          r.space, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
     from task t
    cross join nucleus n
-    left join work w on w.rung = t.rung_number and w.nucleus = n.number
-    left join located l on l.task = t.number and l.nucleus = n.number
+    left join work w on w.place = t.rung_number * cardinality(p_nuclei) + n.number
+    left join located l on l.pair = t.number * cardinality(p_nuclei) + n.number
     left join outlet o on o.task = t.number
-    left join remaining_space r on r.outlet = o.number and r.nucleus = n.number
+    left join remaining_space r on r.place = o.number * cardinality(p_nuclei) + n.number
 $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
