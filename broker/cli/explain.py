@@ -29,24 +29,45 @@ def explain(
     algorithm: Annotated[
         str | None, typer.Option(help="Of a task: production_job, production_task or analysis_job; else its broker's.")
     ] = None,
+    run: Annotated[
+        int | None, typer.Option(help="Of a task: what this run has decided, and nothing else.", min=1, max=2**63 - 1)
+    ] = None,
+    now: Annotated[bool, typer.Option("--now", help="Of a task: only how it would be decided now.")] = False,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
     """Explain why a job does not match a resource, or why a task was or was not sent to a queue or nucleus.
 
-    A job is compared with the resource that the options describe, or else with the resources seen lately.
+    A job is compared with the resource that the options describe, or else with the resources seen lately. A task is
+    shown as its last run has decided it, and then as it would be decided now; with --profile only as now.
     """
     is_task, number = _explained(what)
     if is_task:
         if described:
             raise typer.BadParameter("a resource is for a job", param_hint="task ID")
-        explanation.explain_task(
-            setup, number, algorithm=algorithm, profile=profile, queue=queue, limit=limit, as_json=as_json
-        )
+        if run is not None and (now or profile is not None or algorithm is not None):
+            raise typer.BadParameter(
+                "shows what is stored: not together with --now, --profile or --algorithm", param_hint="--run"
+            )
+        if run is not None:
+            explanation.explain_run(setup, number, run, queue=queue, as_json=as_json)
+        else:
+            explanation.explain_task(
+                setup,
+                number,
+                algorithm=algorithm,
+                profile=profile,
+                queue=queue,
+                stored=not now and profile is None,
+                limit=limit,
+                as_json=as_json,
+            )
     else:
-        if profile is not None or queue is not None or algorithm is not None:
-            raise typer.BadParameter("--profile, --queue, --nucleus and --algorithm are for a task", param_hint="JOB")
+        if profile is not None or queue is not None or algorithm is not None or run is not None or now:
+            raise typer.BadParameter(
+                "--profile, --queue, --nucleus, --algorithm, --run and --now are for a task", param_hint="JOB"
+            )
         explanation.explain_job(setup, number, described, as_json=as_json)
 
 

@@ -3,12 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from broker.cli import output, pseudo_queues
+from broker.cli import decided, output, pseudo_queues
 from broker.cli.output import counted
 from broker.cli.session import elsewhere, require_setup, session
-from broker.operate.reading import Row, reason_of, rows_of, seen_lately, task_explanation
-
-_BAR = 20  # characters of the longest bar in a table
+from broker.operate.reading import Row, reason_of, rows_of, seen_lately, stored_decision, task_explanation
 
 
 def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
@@ -48,18 +46,56 @@ def _brief(value: object) -> object:
     return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
 
 
+def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: bool) -> None:
+    """Show what a run has decided for a task."""
+    with session() as connection, elsewhere(connection, "task", task, setup):
+        require_setup(connection, setup)
+        stored = stored_decision(connection, setup, task, "", run)
+    assert stored
+    if queue is not None:
+        stored["queues"] = _named(stored["queues"], queue, setup, decided.kind_of(stored))
+    if as_json:
+        output.json_out(stored)
+    elif queue is not None and stored["queues"]:
+        decided.show_place(stored, stored["queues"])
+    else:
+        decided.show(stored)
+
+
 def explain_task(
-    setup: str, task: int, *, algorithm: str | None, profile: str | None, queue: str | None, limit: int, as_json: bool
+    setup: str,
+    task: int,
+    *,
+    algorithm: str | None,
+    profile: str | None,
+    queue: str | None,
+    stored: bool,
+    limit: int,
+    as_json: bool,
 ) -> None:
-    """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others not."""
+    """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others not.
+
+    stored: begin with what the last run of its broker has decided.
+    """
     with session() as connection, elsewhere(connection, "task", task, setup):
         require_setup(connection, setup)
         explained = task_explanation(connection, setup, task, profile, algorithm)
+        before = stored_decision(connection, setup, task, explained["algorithm"]) if stored else None
+    explained["decided"] = before
     if queue is not None:
         explained["queues"] = _named(explained["queues"], queue, setup, _kind(explained))
+    if before and queue is not None:
+        before["queues"] = [row for row in before["queues"] if queue in (row["queue"], _unified(row["queue"]))]
     if as_json:
         output.json_out(explained)
-    elif queue is not None and explained["queues"]:
+        return
+    if before:
+        if queue is None:
+            decided.show(before)
+        else:
+            decided.show_place(before, before["queues"])
+        output.say("\nAs it would be decided now:")
+    if queue is not None and explained["queues"]:
         _show_not_due(explained)
         _show_second_pass(explained)
         _show_not_loaded(explained)
@@ -120,6 +156,11 @@ def show_explanation(explained: Row, limit: int) -> None:
         output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
         _show_candidates(of["candidate"], _kind(explained))
+    jobs = {row["queue"]: row["jobs"] for row in (explained["decided"] or {"queues": []})["queues"] if row["jobs"]}
+    if theirs := [row for row in of["rejected"] if row["queue"] in jobs]:
+        cells = [(row["queue"], jobs[row["queue"]], row["rule"], row["reason"]) for row in theirs]
+        output.table("Its jobs are there; more would not go there now", ["queue", "its jobs", "rule", "reason"], cells)
+    of["rejected"] = [row for row in of["rejected"] if row["queue"] not in jobs]
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
     shown = rejected[: limit or None]
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
@@ -193,7 +234,7 @@ def _show_candidates(rows: Sequence[Row], kind: str) -> None:
             row["rank"],
             row["queue"],
             row["weight"],
-            "█" * max(1, round(_BAR * (row["weight"] or 0) / most)),
+            decided.bar(row["weight"], most),
             *((row["factors"] or {}).get(name) for name in factors),
         )
         for row in rows

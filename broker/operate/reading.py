@@ -109,6 +109,41 @@ def task_explanation(
     }
 
 
+def stored_decision(
+    connection: "Connection", setup: str, task: int, algorithm: str, run: int | None = None
+) -> Row | None:
+    """What a run has decided for a task: a row of monitor.task_decision, and `queues`, rows of monitor.decision.
+
+    Without run the last one of the broker that was no dry run; None: there is none. `queues` is empty where they are
+    no longer kept. Raises NoSuchThing for a run that decided nothing for the task.
+    """
+    from broker.errors import NoSuchThing
+
+    query = """select algorithm, run_id, profile, dry, task_id, status, rule, reason, retry_at, candidates, rejected,
+                      not_candidates, jobs, nucleus, decided_at
+                 from monitor.task_decision
+                where setup = %s and task_id = %s and """
+    if run is not None:
+        found = rows_of(connection, f"{query} run_id = %s", setup, task, run)
+    else:
+        found = rows_of(
+            connection, f"{query} algorithm = %s and not dry order by run_id desc limit 1", setup, task, algorithm
+        )
+    if not found and run is not None:
+        runs = rows_of(connection, f"{query} true order by run_id desc limit 5", setup, task)
+        hint = "runs that did, the last first: " + ", ".join(str(row["run_id"]) for row in runs)
+        raise NoSuchThing(
+            f"run {run} decided nothing for task {task} of setup {setup}", hint if runs else "no run has", "PB004"
+        )
+    if not found:
+        return None
+    query = """select queue, verdict, rank, weight, jobs, rule, criteria, reason
+                 from monitor.decision
+                where setup = %s and task_id = %s and run_id = %s and queue is not null
+                order by rank nulls last, verdict desc, queue collate "C" """
+    return found[0] | {"queues": rows_of(connection, query, setup, task, found[0]["run_id"])}
+
+
 def not_loaded(connection: "Connection", setup: str, task: int | None = None) -> list[Row]:
     """What a setup lacks that rules take for a fact: rows of brokerage.not_loaded."""
     return rows_of(connection, "select * from brokerage.not_loaded(%s, %s::bigint)", setup, task)

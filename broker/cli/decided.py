@@ -1,0 +1,83 @@
+"""What a run has decided for a task, as it is stored: the first part of `broker explain task`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from broker.cli import output
+from broker.cli.output import counted
+from broker.operate.reading import Row
+
+_BAR = 20  # characters of the longest bar in a table
+
+
+def show(decided: Row) -> None:
+    """Show when and by which run a task was decided, where its jobs went, and which rules kept it from other places."""
+    task, kind = decided["task_id"], kind_of(decided)
+    dry = ", a dry run" if decided["dry"] else ""
+    output.say(
+        f"task {task} was decided at {output.moment(decided['decided_at'])} by run {decided['run_id']}"
+        f" (profile {decided['profile']}{dry}): {_outcome(decided, kind)}"
+    )
+    if decided["reason"]:
+        output.say(": ".join(filter(None, (decided["rule"], decided["reason"]))))
+    places = decided["candidates"] + decided["rejected"] + decided["not_candidates"]
+    if places and not decided["queues"]:
+        output.say("the decisions about its queues are no longer kept (brokerage.decisions_kept)")
+        return
+    if candidates := [row for row in decided["queues"] if row["verdict"] == "candidate"]:
+        _show_candidates(candidates, kind)
+    _show_rules(decided["queues"], kind)
+
+
+def show_place(decided: Row, rows: Sequence[Row]) -> None:
+    """Show what was decided about one queue, its pseudo-queues, or one nucleus."""
+    kind = kind_of(decided)
+    for row in rows:
+        title = f"{kind.capitalize()} {row['queue']} in run {decided['run_id']}, {output.moment(decided['decided_at'])}"
+        names = ("verdict", "rank", "weight", "jobs", "rule", "criteria", "reason")
+        output.fields(title, {name: row[name] for name in names})
+
+
+def kind_of(decided: Mapping[str, object]) -> str:
+    """What a broker chooses: queues for the jobs, or a nucleus for the task."""
+    return "nucleus" if decided["algorithm"] == "production_task" else "queue"
+
+
+def bar(weight: float | None, most: float) -> str:
+    """A weight as a bar beside the largest one."""
+    return "█" * max(1, round(_BAR * (weight or 0) / most))
+
+
+def _outcome(decided: Row, kind: str) -> str:
+    if decided["status"] not in ("candidates", "pending"):
+        return str(decided["status"])
+    asked = decided["candidates"] + decided["rejected"]
+    places = f"{asked:,} nuclei" if kind == "nucleus" and asked != 1 else counted(asked, kind)
+    words = [f"{decided['candidates']:,} of {places} passed"]
+    if decided["nucleus"]:
+        words.append(f"it went to {decided['nucleus']}")
+    elif kind == "queue" and not decided["dry"]:
+        words.append(f"{counted(decided['jobs'] or 0, 'job')} assigned")
+    if decided["retry_at"]:
+        words.append(f"due again at {output.moment(decided['retry_at'])}")
+    return ", ".join(words)
+
+
+def _show_candidates(rows: Sequence[Row], kind: str) -> None:
+    most = max((row["weight"] or 0 for row in rows), default=0) or 1
+    cells = [(row["rank"], row["queue"], row["weight"], bar(row["weight"], most), row["jobs"]) for row in rows]
+    output.table("Passed", ["rank", kind, "weight", "", "jobs"], cells, drop=["", "jobs"])
+
+
+def _show_rules(rows: Sequence[Row], kind: str) -> None:
+    """Show the rules that kept the task from places, most first, each with an example."""
+    lost = [row for row in rows if row["verdict"] != "candidate"]
+    example = {(row["verdict"], row["rule"]): row for row in reversed(lost)}
+    cells = [
+        (rule, verdict, places, f"{example[verdict, rule]['queue']}: {example[verdict, rule]['reason']}")
+        for (verdict, rule), places in Counter((row["verdict"], row["rule"]) for row in lost).most_common()
+    ]
+    if cells:
+        output.table(
+            "Kept away, by rule", ["rule", "verdict", "nuclei" if kind == "nucleus" else "queues", "such as"], cells
+        )
