@@ -81,7 +81,8 @@ grant execute on function
 -- taskqueue: explanations; of a private submitter about its own jobs
 grant execute on function taskqueue.explain_match, taskqueue.explain_job
   to broker_submitter, broker_operator, broker_viewer;
-grant execute on function taskqueue.matching_queues, taskqueue.check_matching to broker_operator, broker_viewer;
+grant execute on function taskqueue.matching_queues, taskqueue.explain_resource, taskqueue.check_matching
+  to broker_operator, broker_viewer;
 grant select on table taskqueue.description_key, taskqueue.requirement_key to broker_operator, broker_viewer;
 
 -- taskqueue: an operator's calls

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import explanation, listing, output, own
+from broker.cli import listing, output, own
 from broker.cli.common import Json
+from broker.cli.explain import job as explained
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
@@ -135,7 +136,7 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         columns = {"rule": "rule", "verdict": "verdict", "action": "action", "due_at": "due at", "why": "why"}
         _table(title, known["timeouts"], **columns)
     if known["seen_lately"]:
-        explanation.show_seen_lately(number, known["seen_lately"])
+        explained.show_seen_lately(number, known["seen_lately"])
 
 
 def _table(title: str, rows: list[Row], **columns: str) -> None:

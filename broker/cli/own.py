@@ -80,7 +80,7 @@ def job(connection: "Connection", setup: str, number: int) -> Row:
 
 def show_job(known: Row, now: datetime) -> None:
     """Print a job of the submitter."""
-    from broker.cli import explanation
+    from broker.cli.explain import job as explained
 
     since = output.moment(known["since"], now) if known["since"] else None
     heard = output.moment(known["heard_at"], now) if known["heard_at"] else None
@@ -99,4 +99,4 @@ def show_job(known: Row, now: datetime) -> None:
         cells = [[row[name] for name in headings] for row in known["events"]]
         output.table("In TaskQueues", list(headings.values()), cells)
     if known["seen_lately"]:
-        explanation.show_seen_lately(known["job_id"], known["seen_lately"])
+        explained.show_seen_lately(known["job_id"], known["seen_lately"])

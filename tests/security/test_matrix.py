@@ -47,6 +47,7 @@ SUBMITTER = EVERYBODY | {
 }
 VIEWER = EVERYBODY | {
     "taskqueue.matching_queues",
+    "taskqueue.explain_resource",
     "taskqueue.explain_match",
     "taskqueue.explain_job",
     "taskqueue.check_matching",

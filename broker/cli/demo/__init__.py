@@ -116,7 +116,7 @@ def brokerage(
     """Show brokerage at work on a synthetic grid: tasks to nuclei, jobs to queues, and the reasons of one of each."""
     from broker import database
     from broker.cli.assign import show_summary
-    from broker.cli.explanation import show_explanation
+    from broker.cli.explain.task import show_explanation
     from broker.synthetic import grid
     from broker.synthetic.demo import brokerage as demo
     from broker.synthetic.demo import new_name

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import brokerage, explanation
+from broker.cli import brokerage
 from broker.cli.common import Json
+from broker.cli.explain import job, task
 from broker.cli.resource import Resource, takes_resource
 from broker.cli.session import Setup
 
@@ -16,9 +17,11 @@ app = typer.Typer()
 @app.command(rich_help_panel="Jobs")
 @takes_resource
 def explain(
-    what: Annotated[list[str], typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and its id.")],
-    described: Resource,
     *,
+    what: Annotated[
+        list[str] | None, typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and its id.")
+    ] = None,
+    described: Resource,
     profile: brokerage.Profile = None,
     queue: Annotated[
         str | None,
@@ -39,11 +42,13 @@ def explain(
 ) -> None:
     """Explain why a job does not match a resource, or why a task was or was not sent to a queue or nucleus.
 
-    A job is compared with the resource that the options describe, or else with the resources seen lately. A task is
-    shown as its last run has decided it, and then as it would be decided now; with --profile only as now.
+    A job is compared with the resource that the options describe, or else with the resources seen lately. Without a
+    job, all that waits is compared with the resource, most jobs first. A task is shown as its last run has decided it,
+    and then as it would be decided now; with --profile only as now.
     """
-    is_task, number = _explained(what)
+    is_task, number = _explained(what) if what else (False, None)
     if is_task:
+        assert number is not None
         if described:
             raise typer.BadParameter("a resource is for a job", param_hint="task ID")
         if run is not None and (now or profile is not None or algorithm is not None):
@@ -51,9 +56,9 @@ def explain(
                 "shows what is stored: not together with --now, --profile or --algorithm", param_hint="--run"
             )
         if run is not None:
-            explanation.explain_run(setup, number, run, queue=queue, as_json=as_json)
+            task.explain_run(setup, number, run, queue=queue, as_json=as_json)
         else:
-            explanation.explain_task(
+            task.explain_task(
                 setup,
                 number,
                 algorithm=algorithm,
@@ -68,7 +73,14 @@ def explain(
             raise typer.BadParameter(
                 "--profile, --queue, --nucleus, --algorithm, --run and --now are for a task", param_hint="JOB"
             )
-        explanation.explain_job(setup, number, described, as_json=as_json)
+        if number is not None:
+            job.explain_job(setup, number, described, as_json=as_json)
+        elif described:
+            job.explain_resource(setup, described, limit, as_json=as_json)
+        else:
+            raise typer.BadParameter(
+                "name a job or a task, or describe a resource (--site and others)", param_hint="JOB | task ID"
+            )
 
 
 def _explained(what: list[str]) -> tuple[bool, int]:

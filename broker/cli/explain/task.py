@@ -1,49 +1,13 @@
-"""What `broker explain` shows: the conditions of a job, or the queues and nuclei of a task."""
+"""What `broker explain task` shows: where a task or its jobs can go, as decided and as it is now."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from broker.cli import decided, output, pseudo_queues
+from broker.cli import output
+from broker.cli.explain import decided, pseudo_queues
 from broker.cli.output import counted
 from broker.cli.session import elsewhere, require_setup, session
-from broker.operate.reading import Row, reason_of, rows_of, seen_lately, stored_decision, task_explanation
-
-
-def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
-    """Explain why a job does not match a resource or, where none is described, the resources seen lately."""
-    from broker.client.call import jsonb
-
-    with session() as connection, elsewhere(connection, "job", job, setup):
-        if described:
-            query = "select * from taskqueue.explain_match(%s, %s, %s)"
-            rows = rows_of(connection, query, setup, job, jsonb(described))
-        else:
-            rows = seen_lately(connection, setup, job)
-    if as_json:
-        output.json_out(rows)
-    elif described:
-        _show_conditions(f"Job {job} and this resource", rows)
-        failing = [row["condition"] for row in rows if not row["holds"]]
-        output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
-    else:
-        show_seen_lately(job, rows)
-
-
-def show_seen_lately(job: int, rows: Sequence[Row]) -> None:
-    """Show the conditions that resources seen lately do not fulfil; others are left out."""
-    shown = [row for row in rows if row["failing"] or row["remark"]]
-    shown.sort(key=lambda row: row["condition"] == "all of them")
-    _show_conditions(f"Job {job} and the resources seen lately", shown)
-
-
-def _show_conditions(title: str, rows: Sequence[Row]) -> None:
-    cells = [[_brief(value) for value in row.values()] for row in rows]
-    output.table(title, [name.replace("_", " ") for name in rows[0]], cells, drop=["last seen"])
-
-
-def _brief(value: object) -> object:
-    """A cell of at most 100 characters."""
-    return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
+from broker.operate.reading import Row, reason_of, stored_decision, task_explanation
 
 
 def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: bool) -> None:
@@ -156,7 +120,7 @@ def show_explanation(explained: Row, limit: int) -> None:
         output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
         _show_candidates(of["candidate"], _kind(explained))
-    jobs = {row["queue"]: row["jobs"] for row in (explained["decided"] or {"queues": []})["queues"] if row["jobs"]}
+    jobs = {row["queue"]: row["jobs"] for row in (explained.get("decided") or {"queues": []})["queues"] if row["jobs"]}
     if theirs := [row for row in of["rejected"] if row["queue"] in jobs]:
         cells = [(row["queue"], jobs[row["queue"]], row["rule"], row["reason"]) for row in theirs]
         output.table("Its jobs are there; more would not go there now", ["queue", "its jobs", "rule", "reason"], cells)
