@@ -133,7 +133,9 @@ def stored_decision(
         runs = rows_of(connection, f"{query} true order by run_id desc limit 5", setup, task)
         hint = "runs that did, the last first: " + ", ".join(str(row["run_id"]) for row in runs)
         raise NoSuchThing(
-            f"run {run} decided nothing for task {task} of setup {setup}", hint if runs else "no run has", "PB004"
+            f"run {run} decided nothing for task {task} of setup {setup}",
+            hint if runs else "no run has decided it",
+            "PB004",
         )
     if not found:
         return None

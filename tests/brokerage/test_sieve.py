@@ -1,6 +1,5 @@
 """Lost queues are stored by their places, without a row each: what readers see of them; exact comparisons."""
 
-import json
 from math import inf
 from typing import Any
 
@@ -111,7 +110,6 @@ def test_rejections_and_answers_count_lost_queues(db: Connection) -> None:
     queues = {"A": {"pilots": {"getjob": 1}}, "B": {"status": "offline"}, "C": {"type": "analysis"}}
     world.load(db, [{"setup": "s", "queues": queues, "tasks": [{"id": 1}]}])
     [(answer,)] = db.execute("select brokerage.evaluate_task('s', 1, 'production_job')").fetchall()
-    answer = answer if isinstance(answer, dict) else json.loads(answer)
     assert [one["queue"] for one in answer["candidates"]] == ["A"]
     assert [(one["queue"], one["rule"]) for one in answer["rejected"]] == [("B", "queue-status")]
     assert [(one["queue"], one["rule"]) for one in answer["not_candidates"]] == [("C", "prod-initial-all")]

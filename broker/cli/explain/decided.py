@@ -20,8 +20,7 @@ def show(decided: Row) -> None:
     )
     if decided["reason"]:
         output.say(": ".join(filter(None, (decided["rule"], decided["reason"]))))
-    places = decided["candidates"] + decided["rejected"] + decided["not_candidates"]
-    if places and not decided["queues"]:
+    if decided["candidates"] + decided["rejected"] + decided["not_candidates"] and not decided["queues"]:
         output.say("the decisions about its queues are no longer kept (brokerage.decisions_kept)")
         return
     if candidates := [row for row in decided["queues"] if row["verdict"] == "candidate"]:
@@ -43,6 +42,11 @@ def kind_of(decided: Mapping[str, object]) -> str:
     return "nucleus" if decided["algorithm"] == "production_task" else "queue"
 
 
+def places(kind: str, number: int) -> str:
+    """A number of queues or nuclei in words."""
+    return f"{number:,} nuclei" if kind == "nucleus" and number != 1 else counted(number, kind)
+
+
 def bar(weight: float | None, most: float) -> str:
     """A weight as a bar beside the largest one."""
     return "█" * max(1, round(_BAR * (weight or 0) / most))
@@ -52,8 +56,7 @@ def _outcome(decided: Row, kind: str) -> str:
     if decided["status"] not in ("candidates", "pending"):
         return str(decided["status"])
     asked = decided["candidates"] + decided["rejected"]
-    places = f"{asked:,} nuclei" if kind == "nucleus" and asked != 1 else counted(asked, kind)
-    words = [f"{decided['candidates']:,} of {places} passed"]
+    words = [f"{decided['candidates']:,} of {places(kind, asked)} passed"]
     if decided["nucleus"]:
         words.append(f"it went to {decided['nucleus']}")
     elif kind == "queue" and not decided["dry"]:
@@ -74,8 +77,8 @@ def _show_rules(rows: Sequence[Row], kind: str) -> None:
     lost = [row for row in rows if row["verdict"] != "candidate"]
     example = {(row["verdict"], row["rule"]): row for row in reversed(lost)}
     cells = [
-        (rule, verdict, places, f"{example[verdict, rule]['queue']}: {example[verdict, rule]['reason']}")
-        for (verdict, rule), places in Counter((row["verdict"], row["rule"]) for row in lost).most_common()
+        (rule, verdict, number, f"{example[verdict, rule]['queue']}: {example[verdict, rule]['reason']}")
+        for (verdict, rule), number in Counter((row["verdict"], row["rule"]) for row in lost).most_common()
     ]
     if cells:
         output.table(

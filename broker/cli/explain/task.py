@@ -47,7 +47,7 @@ def explain_task(
         before = stored_decision(connection, setup, task, explained["algorithm"]) if stored else None
     explained["decided"] = before
     if queue is not None:
-        explained["queues"] = _named(explained["queues"], queue, setup, _kind(explained))
+        explained["queues"] = _named(explained["queues"], queue, setup, decided.kind_of(explained))
     if before and queue is not None:
         before["queues"] = [row for row in before["queues"] if queue in (row["queue"], _unified(row["queue"]))]
     if as_json:
@@ -66,7 +66,7 @@ def explain_task(
         if queue not in (row["queue"] for row in explained["queues"]):
             pseudo_queues.show(queue, explained["queues"])
         else:
-            _show_queue(explained["queues"][0], _kind(explained))
+            _show_queue(explained["queues"][0], decided.kind_of(explained))
     else:
         show_explanation(explained, limit)
 
@@ -110,7 +110,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     if not asked:
         _show_empty_list(explained)
         return
-    could = "could have it" if _kind(explained) == "nucleus" else "would take its jobs"
+    could = "could have it" if decided.kind_of(explained) == "nucleus" else "would take its jobs"
     output.say(f"task {task}: {len(of['candidate'])} of {_places(explained, len(asked))} {could}")
     _show_second_pass(explained)
     if pseudo := sum(_unified(row["queue"]) is not None for row in asked):
@@ -119,7 +119,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     if explained["unknown_queues"]:
         output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
-        _show_candidates(of["candidate"], _kind(explained))
+        _show_candidates(of["candidate"], decided.kind_of(explained))
     jobs = {row["queue"]: row["jobs"] for row in (explained.get("decided") or {"queues": []})["queues"] if row["jobs"]}
     if theirs := [row for row in of["rejected"] if row["queue"] in jobs]:
         cells = [(row["queue"], jobs[row["queue"]], row["rule"], row["reason"]) for row in theirs]
@@ -129,12 +129,12 @@ def show_explanation(explained: Row, limit: int) -> None:
     shown = rejected[: limit or None]
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
     cells = [(row["queue"], row["rule"], row["criteria"], reason_of(row, row["rule"], row["reason"])) for row in shown]
-    output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
+    output.table(title, [decided.kind_of(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     _show_named(explained)
     if never := of["not candidate"]:
         title = f"Never entered the list, by rule: {_places(explained, len(never))}"
         output.bars(title, Counter(row["rule"] for row in never).most_common())
-    if not of["candidate"]:
+    if not of["candidate"] and not theirs:
         _show_obstacles(explained)
 
 
@@ -143,13 +143,8 @@ def _show_not_loaded(explained: Row) -> None:
         output.say(lack)
 
 
-def _kind(explained: Row) -> str:
-    """What is chosen: queues for the jobs, or a nucleus for the task."""
-    return "nucleus" if explained["algorithm"] == "production_task" else "queue"
-
-
 def _places(explained: Row, number: int) -> str:
-    return f"{number:,} nuclei" if _kind(explained) == "nucleus" and number != 1 else counted(number, _kind(explained))
+    return decided.places(decided.kind_of(explained), number)
 
 
 def _show_not_due(explained: Row) -> None:
@@ -169,7 +164,7 @@ def _show_empty_list(explained: Row) -> None:
         output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
         _show_named(explained)
     elif queues:
-        output.say(f"task {task}: no {_kind(explained)} entered the list")
+        output.say(f"task {task}: no {decided.kind_of(explained)} entered the list")
         _show_named(explained)
         output.bars("Why", Counter(f"{row['rule']}: {row['reason']}" for row in queues).most_common())
     else:
@@ -180,7 +175,7 @@ def _show_named(explained: Row) -> None:
     """Show the queues that the task is pre-assigned to and that never entered the list."""
     named = [row for row in explained["queues"] if row["queue"] in explained["named_queues"]]
     cells = [(row["queue"], row["rule"], row["reason"]) for row in named if row["verdict"] == "not candidate"]
-    if cells and _kind(explained) == "queue":
+    if cells and decided.kind_of(explained) == "queue":
         output.table("Pre-assigned, and never entered the list", ["queue", "rule", "reason"], cells)
 
 
@@ -214,8 +209,8 @@ def _show_obstacles(explained: Row) -> None:
     output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
     alone = [row for row in obstacles if row["opens"]]
     if not alone:
-        by = f"each is rejected by two rules or more (--{_kind(explained)} NAME lists them)"
-        output.say(f"no single change opens a {_kind(explained)}: {by}")
+        by = f"each is rejected by two rules or more (--{decided.kind_of(explained)} NAME lists them)"
+        output.say(f"no single change opens a {decided.kind_of(explained)}: {by}")
     for number, row in enumerate(alone[:3]):
         more = "the most effective change" if number == 0 else "the next"
         places = _places(explained, row["opens"])

@@ -118,7 +118,7 @@ begin
         if v_step.level = 0 and v_step.step = 1 and v_sieves then
           select * into v_sieved, v_pairs
             from brokerage.compose_sieve(v_pairs, v_facts.carried, v_facts.carried_as,
-                                         brokerage.has_second_pass(p_profile, p_algorithm));
+                                         (brokerage.second_pass(p_profile, p_algorithm)).rule is not null);
           v_begins := v_facts.begins;
           v_marked := '{x.marked_0}'::text[];
           v_marks_made := v_marked;

@@ -5,7 +5,7 @@ create or replace function brokerage.compose_turns(p_profile text, p_algorithm t
 language plpgsql stable as $$
 declare
   -- of pairs that are lost; for the second pass
-  v_texts text := case when brokerage.has_second_pass(p_profile, p_algorithm)
+  v_texts text := case when (brokerage.second_pass(p_profile, p_algorithm)).rule is not null
                        then 'array_agg(j.failed) filter (where j.failed is not null) as failed, '
                             'array_agg(j.marked) filter (where j.failed is not null) as marked'
                        else 'null::text[] as failed, null::text[] as marked' end;

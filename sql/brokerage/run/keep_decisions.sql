@@ -14,7 +14,7 @@ begin
     insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)
     select d.setup, d.run_id, d.rule, d.queue, count(*)
       from brokerage.decision d
-     where d.verdict = 'r' and d.decided_at >= v_day and d.decided_at < v_day + interval '1 day'
+     where d.verdict = 'r' and d.decided_at >= v_day and d.decided_at < v_day + interval '24 hours'
      group by d.setup, d.run_id, d.rule, d.queue
     on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks;
   end loop;

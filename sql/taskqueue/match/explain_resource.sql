@@ -18,7 +18,7 @@ begin
        where q.setup = p_setup and n.jobs > 0
        group by q.definition_id, q.is_open
     ), kind as materialized (
-      select w.jobs, w.task_queues, w.example, w.is_open, c.failing, c.wanted, c.offered
+      select w.jobs, w.task_queues, w.example, c.failing, c.wanted, c.offered
         from waiting w
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
        cross join lateral (
@@ -40,6 +40,6 @@ end $$;
 
 comment on function taskqueue.explain_resource(text, jsonb) is
   'What waits for a resource, most jobs first: jobs that are not held, and their TaskQueues, by the conditions that '
-  'the resource fails (condition names; empty = it matches). example is the TaskQueue with the most jobs of the row''s '
-  'requirements; wanted and offered are its failing conditions in words. A JobID in the description is not looked at. '
-  'Errors: PB001 (description), PB002 (setup not granted).';
+  'the resource fails (condition names; empty = it matches). example is a TaskQueue of the requirements with the most '
+  'jobs of the row; wanted and offered are its failing conditions in words. A JobID in the description is not looked '
+  'at. Errors: PB001 (description), PB002 (setup not granted).';
