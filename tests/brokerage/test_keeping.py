@@ -130,3 +130,22 @@ def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"profile\": \"panda2026\"}')")
     brokered.execute("call brokerage.broker_jobs('keep', '{1}', p_dry_run => true)")
     assert rows(brokered, "select profile from brokerage.run order by run_id desc limit 1") == [("panda2026",)]
+
+
+def test_a_day_is_counted_once_where_the_session_has_summer_time(db: Connection) -> None:
+    """The day of 2025-10-26 has 25 hours in Berlin; days of decisions are days of UTC."""
+    world.load(db, [WORLD])
+    db.execute("set role broker_owner")
+    for day in (26, 27):
+        db.execute(
+            f"create table brokerage.verdict_202510{day} partition of brokerage.verdict"
+            f" for values from ('2025-10-{day} 00:00+00') to ('2025-10-{day + 1} 00:00+00')"
+        )
+    db.execute("reset role")
+    db.execute("select resource.set_clock('keep', '2025-10-27 00:30+00')")
+    db.execute("call brokerage.broker_jobs('keep', '{1,2}', p_dry_run => true)")
+    db.execute("select resource.set_clock('keep', null)")
+    db.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"3650 days\"}')")
+    db.execute("set timezone = 'Europe/Berlin'")
+    db.execute("select brokerage.keep_decisions()")
+    assert rows(db, "select rule, queue, tasks from brokerage.rejection_count") == [("queue-status", "B", 2)]
