@@ -466,6 +466,156 @@ create type brokerage.pair_facts as (
   to_running_rate float8  --: Jobs of the share that start there per hour.
 );
 
+-- What facts of pairs are made of. Tasks share most of it: a key has, for each subject, the number under which the
+-- task finds its rows there. place: that number, times the number of queues, plus the number of the PanDA queue (or the
+-- place of the nucleus); pair: the same of the places of task and queue. brokerage.facts_by_subject fills them.
+--: Which tasks share what: production and analysis jobs.
+create type brokerage.task_key as (
+  class_number bigint,  --: Tasks that share all of it.
+  nucleus_number bigint,  --: Tasks of a nucleus.
+  mix_number bigint,  --: Tasks of a share whose jobs have the same resource types.
+  policy_number bigint,  --: Tasks that a policy of a queue cannot tell apart.
+  software_number bigint,  --: Tasks that need the same software and hardware.
+  resource_types_at jsonb,  --: Resource types of its jobs at queues where they are not that of the task.
+  share_key text,  --: What policies of queues look at.
+  software_key text,  --: The software and hardware.
+  level text,  --: Architecture level that it prefers; null = none.
+  is_readable boolean  --: All of the input can be read over WAN somewhere.
+);
+
+--: A nucleus and a PanDA queue.
+create type brokerage.network_facts as (
+  place bigint,
+  is_nucleus_queue boolean,  --: A queue of the nucleus.
+  is_near boolean,  --: A nucleus queue, or one that shares its storage.
+  is_own boolean,  --: Its storage site is the nucleus.
+  closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null = not known.
+  queued float8,  --: Files queued on the link, Production Output; null = no such link is known.
+  queued_express float8,  --: The same for activity Express.
+  mbps float8  --: Throughput of the link (MB/s).
+);
+
+--: Jobs and slots of a share with resource types at a PanDA queue.
+create type brokerage.load_facts as (
+  place bigint,
+  running bigint,  --: Running jobs of the share.
+  starting bigint,  --: Starting jobs of the share.
+  activated bigint,  --: Activated jobs of the share.
+  assigned bigint,  --: Assigned jobs of the share.
+  defined bigint,  --: Defined jobs of the share.
+  numslots bigint,  --: Slots in cores; null = none are defined.
+  type_running bigint,  --: Running jobs of the resource types; null = no statistics of them.
+  type_starting bigint,  --: Starting jobs of them.
+  type_activated bigint,  --: Activated jobs of them.
+  type_assigned bigint,  --: Assigned jobs of them.
+  type_defined bigint  --: Defined jobs of them.
+);
+
+--: A policy of a PanDA queue that refuses tasks.
+create type brokerage.policy_facts as (
+  place bigint,
+  refusal text  --: Sub-policy of the fairsharepolicy that refuses them.
+);
+
+--: Software and hardware at a PanDA queue.
+create type brokerage.software_facts as (
+  place bigint,
+  problem text,  --: Why it does not fit; null = it does, or nothing is published.
+  percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null = they prefer none.
+);
+
+--: Pre-assignment and input of a task at a queue.
+create type brokerage.placement_facts as (
+  pair bigint,
+  alone boolean,  --: Whether the task is pre-assigned to this queue and no other; null = it is not.
+  disk_files bigint,  --: Files of the input on disk there.
+  disk_bytes bigint,  --: Their bytes.
+  files bigint,  --: Files there on disk or tape.
+  bytes bigint  --: Their bytes.
+);
+
+--: Which tasks share what: analysis jobs.
+create type brokerage.analysis_key as (
+  user_number bigint,  --: Tasks of a user with a share and label.
+  has_input boolean,  --: The task has an input dataset.
+  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null = it has none.
+  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null = nothing is anywhere.
+);
+
+--: The input of an analysis task at a queue, and the outcome of its jobs there.
+create type brokerage.locality_facts as (
+  pair bigint,
+  is_placed boolean,  --: Something of the input is there.
+  problem text,  --: Why that is not enough; null = it is.
+  copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null = not all can be at one queue.
+  best_level int,  --: The input_level of the task.
+  failed bigint,  --: Jobs of the task that failed there lately.
+  closed bigint,  --: Jobs of the task that were closed there lately, to run elsewhere.
+  finished bigint  --: Jobs of the task that finished there lately.
+);
+
+--: A user with a share and label at a queue (by its place).
+create type brokerage.user_facts as (
+  place bigint,
+  queued bigint,  --: Queued jobs of the user; null = the user has no entry.
+  running bigint,  --: Running jobs of the user.
+  users bigint,  --: Users of the share, at least 1.
+  users_running bigint,  --: Running jobs of all users of the share; null = not known.
+  of_share float8,  --: Jobs of the share that start there per hour; null = not known.
+  of_all float8  --: Jobs of all shares that start there per hour; null = not known.
+);
+
+--: Which tasks share what: production tasks.
+create type brokerage.nucleus_key as (
+  rung bigint,  --: Tasks of a share with the same current priority.
+  outlet bigint,  --: Tasks with the same output tokens; null = all outputs go to places of their own.
+  is_chained boolean,  --: A full-chain task.
+  tokens text[]  --: The output tokens.
+);
+
+--: Work at a nucleus, as a rung sees it.
+create type brokerage.work_facts as (
+  place bigint,
+  work float8  --: Work left there in tasks of the share with at least the priority (HS06 s).
+);
+
+--: Input of a task at a nucleus: of each dataset whose place counts, at its best input storage.
+create type brokerage.located_facts as (
+  pair bigint,
+  files bigint,  --: Files.
+  bytes bigint,  --: Their bytes.
+  disk_files bigint,  --: Those on disk alone.
+  disk_bytes bigint  --: Their bytes.
+);
+
+--: Space at a nucleus, for an outlet.
+create type brokerage.space_facts as (
+  place bigint,
+  space float8,  --: Space of the storage that has least (GB).
+  weighed_space float8,  --: Space of the storage of which the least part is left (GB).
+  space_total float8,  --: All space of that storage (GB); null = not known.
+  output_problem text,  --: An output dataset for which there is no storage; null = there is none.
+  wan_problem text  --: An output storage that others cannot reach; null = there is none.
+);
+
+--: What pairs of tasks and candidates are made of; null = the algorithm has no such subject.
+create type brokerage.facts_by_subject as (
+  base_profile text,  --: Base profile for which the facts are made.
+  keys brokerage.task_key[],  --: One a task.
+  network brokerage.network_facts[],
+  load brokerage.load_facts[],
+  policies brokerage.policy_facts[],
+  software brokerage.software_facts[],
+  placement brokerage.placement_facts[],
+  analysis_keys brokerage.analysis_key[],  --: One a task.
+  locality brokerage.locality_facts[],
+  users brokerage.user_facts[],
+  nucleus_keys brokerage.nucleus_key[],  --: One a task.
+  work brokerage.work_facts[],
+  located brokerage.located_facts[],
+  space brokerage.space_facts[]
+);
+
 --: A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.
 create type brokerage.survivor as (
   queue text,  --: Queue, or pseudo-queue of a unified one.

@@ -68,15 +68,14 @@ def queue_facts(db: Db) -> dict[str, Row]:
     return {row["queue"]: row for row in rows(db, query)}
 
 
-def pairs(
-    db: Db, base_profile: str = "documented", function: str = "facts_of_analysis_pairs"
-) -> dict[tuple[int, str], Row]:
-    query = f"""
+def pairs(db: Db, base_profile: str = "documented") -> dict[tuple[int, str], Row]:
+    query = """
         select p.*, (a.tasks[p.task_number]).task_id, (b.queues[p.queue_number]).queue
           from (select array_agg(f) as tasks
-                  from brokerage.facts_of_tasks('w', '{{1,2}}', %(base_profile)s, 'analysis_job') f) a
+                  from brokerage.facts_of_tasks('w', '{1,2}', %(base_profile)s, 'analysis_job') f) a
          cross join (select array_agg(f) as queues from brokerage.facts_of_queues('w', true) f) b
-         cross join brokerage.{function}('w', a.tasks, b.queues, %(base_profile)s) p"""
+         cross join brokerage.facts_by_subject('w', 'analysis_job', a.tasks, b.queues, %(base_profile)s) s
+         cross join brokerage.facts_of_analysis_pairs(s, a.tasks, b.queues) p"""
     return {(row["task_id"], row["queue"]): row for row in rows(db, query, {"base_profile": base_profile})}
 
 
@@ -104,8 +103,7 @@ def test_jobs_of_users_and_groups_add_to_accounts(db: Db, base_profile: str) -> 
     assert task_facts(db, base_profile)[1]["account_running_jobs"] == 10
 
 
-@pytest.mark.parametrize("function", ["facts_of_analysis_pairs", "facts_of_few_analysis_pairs"])
-def test_jobs_add_to_those_of_users_at_queues(db: Db, function: str) -> None:
+def test_jobs_add_to_those_of_users_at_queues(db: Db) -> None:
     """Activated, starting and running jobs of the task's label; users with jobs here are listed like those loaded."""
     load(
         db,
@@ -127,12 +125,12 @@ def test_jobs_add_to_those_of_users_at_queues(db: Db, function: str) -> None:
             (4, {"status": "activated", "queue": "R"}),
         ),
     )
-    here, there = (pairs(db, function=function)[1, queue] for queue in "QR")
+    here, there = (pairs(db)[1, queue] for queue in "QR")
     assert (here["user_queued"], here["user_running"]) == (15, 21)
     assert (here["users"], here["users_running"]) == (3, 22)  # ann, zero, bob
     assert (there["user_queued"], there["user_running"]) == (5, 2)
     assert (there["users"], there["users_running"]) == (2, 203)  # bob too is of the total
-    assert pairs(db, "panda2026", function)[1, "Q"]["users"] == 4
+    assert pairs(db, "panda2026")[1, "Q"]["users"] == 4
 
 
 def test_users_without_jobs_left_are_not_listed(db: Db) -> None:

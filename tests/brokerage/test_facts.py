@@ -43,11 +43,7 @@ def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, 
     assert names == _attributes(db, type_name)
 
 
-PAIRS = {
-    "production_job": ["facts_of_pairs", "facts_of_few_pairs"],
-    "analysis_job": ["facts_of_analysis_pairs", "facts_of_few_analysis_pairs"],
-    "production_task": ["facts_of_nucleus_pairs"],
-}
+PAIRS = ["facts_of_pairs", "facts_of_analysis_pairs", "facts_of_nucleus_pairs"]
 
 
 def test_pairs_have_every_attribute(db: Connection) -> None:
@@ -56,18 +52,12 @@ def test_pairs_have_every_attribute(db: Connection) -> None:
                  from pg_proc p
                 cross join unnest(p.proargnames, p.proallargtypes, p.proargmodes) with ordinality a(name, type, mode, n)
                 where p.oid = %s::regproc and a.mode = 't' order by a.n"""
-    returned = {
-        function: db.execute(query, [f"brokerage.{function}"]).fetchall()
-        for found in PAIRS.values()
-        for function in found
-    }
-    for plain, *few in PAIRS.values():
-        assert returned[plain][:2] == [("task_number", "bigint"), ("queue_number", "bigint")]
-        assert all(returned[one] == returned[plain] for one in few)
+    returned = [db.execute(query, [f"brokerage.{function}"]).fetchall() for function in PAIRS]
+    assert [facts[:2] for facts in returned] == [[("task_number", "bigint"), ("queue_number", "bigint")]] * 3
     query = """select attname, format_type(atttypid, atttypmod) from pg_attribute
                 where attrelid = 'brokerage.pair_facts'::regclass and attnum > 0 and not attisdropped"""
     attributes = set(db.execute(query).fetchall()) - {("weight", "double precision")}
-    assert {fact for facts in returned.values() for fact in facts[2:]} == attributes
+    assert {fact for facts in returned for fact in facts[2:]} == attributes
 
 
 def _odd_tasks() -> Row:
@@ -113,15 +103,19 @@ def test_no_pair_of_the_grid_is_missing(db: Connection, profile: str) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
-    one = grid(1, 20, 20)
+    """The queries of few pairs are planned once a session; those of some thousand each time."""
+    one = grid(1, 20, 300)
     world.load(db, [one], "grid")
 
-    def facts(function: str) -> list[Row]:
-        rows = pairs(db, "grid", one["tasks"], profile, function)
-        return sorted(rows, key=lambda row: (row["task_number"], row["queue_number"]))
+    def facts(function: str, tasks: Sequence[Row]) -> list[Row]:
+        rows = pairs(db, "grid", tasks, profile, function)
+        return sorted(({**row, "task_number": None} for row in rows), key=lambda row: (row["task_id"], row["queue"]))
 
-    assert facts("facts_of_few_pairs") == facts("facts_of_pairs")
-    assert facts("facts_of_few_analysis_pairs") == facts("facts_of_analysis_pairs")
+    for function in PAIRS[:2]:
+        many = facts(function, one["tasks"])
+        assert len(many) > 5000
+        few = [row for task in one["tasks"] for row in facts(function, [task])]
+        assert sorted(few, key=lambda row: (row["task_id"], row["queue"])) == many
 
 
 def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:

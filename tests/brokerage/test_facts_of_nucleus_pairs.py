@@ -149,7 +149,8 @@ def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
                  from (select array_agg(f order by f.task_id) as tasks
                          from brokerage.facts_of_tasks('facts', %(tasks)s, %(profile)s, 'production_task') f) a
                 cross join (select brokerage.facts_of_candidates('facts', 'production_task') as nuclei) b
-                cross join brokerage.facts_of_nucleus_pairs('facts', a.tasks, b.nuclei, %(profile)s) p"""
+                cross join brokerage.facts_by_subject('facts', 'production_task', a.tasks, b.nuclei, %(profile)s) s
+                cross join brokerage.facts_of_nucleus_pairs(s, a.tasks, b.nuclei) p"""
     given = {"tasks": list(range(len(CASES))), "profile": profile}
     with rolled_back.cursor(row_factory=dict_row) as cursor:
         found = {(row["task_id"], row["nucleus"]): row for row in cursor.execute(query, given).fetchall()}

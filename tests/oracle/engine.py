@@ -50,7 +50,9 @@ def pairs(db: Db, setup: str, tasks: Sequence[Row], base_profile: str, function:
                           from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(base_profile)s, %(algorithm)s) f) a
                  cross join (select array_agg(f order by f.queue) as queues
                                from brokerage.facts_of_queues(%(setup)s) f) b
-                 cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(base_profile)s) p
+                 cross join brokerage.facts_by_subject(
+                   %(setup)s, %(algorithm)s, a.tasks, b.queues, %(base_profile)s) s
+                 cross join brokerage.{function}(s, a.tasks, b.queues) p
                  cross join lateral (select a.tasks[p.task_number]) t(task)
                  cross join lateral (select b.queues[p.queue_number]) q(queue)"""
     algorithm = "analysis_job" if "analysis" in function else "production_job"

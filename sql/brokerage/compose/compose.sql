@@ -9,8 +9,8 @@
 --                                                that only marks
 --   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p).
--- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 base profile. Wide: facts are columns and
--- rules are planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
+-- Parameters of the query: $1 facts by subject, $2 task facts, $3 queue facts. Wide: facts are columns and rules are
+-- planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
 -- tenth of the time and is better for less than some thousand pairs.
 -- First the rules that look at a pair by itself are applied, rules in a row in one level, also those behind rules
 -- that look at the other queues of the task (set rule, choice). The latter are applied afterwards, in their order,

@@ -17,9 +17,8 @@ language sql stable as $$
       from pg_proc p
      where p.pronamespace = 'brokerage'::regnamespace
        and p.proname = case when p_algorithm = 'production_task' then 'facts_of_nucleus_pairs'
-                            when p_algorithm = 'analysis_job'
-                            then case when p_wide then 'facts_of_analysis_pairs' else 'facts_of_few_analysis_pairs' end
-                            when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end
+                            when p_algorithm = 'analysis_job' then 'facts_of_analysis_pairs'
+                            else 'facts_of_pairs' end
   ), attribute as (
     select k.number, k.letter, k.type, c.attname as name, c.attnum as place, format_type(c.atttypid, null) as of_type,
            k.letter <> 'p' or c.attname = any (s.columns) as is_known,
@@ -68,11 +67,11 @@ language sql stable as $$
       from text x cross join source s group by s.name
   )
   select case when p_wide
-              then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3, $4) p) x'
+              then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3) p) x'
                           ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = x.queue_number', w.columns, w.name)
               else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, %s'
-                          ' from brokerage.%s($1, $2, $3, $4) p'
+                          ' from brokerage.%s($1, $2, $3) p'
                           ' join unnest($2) with ordinality t on t.ordinality = p.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0) x',
                           w.made, w.name) end,

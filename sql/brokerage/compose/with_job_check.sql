@@ -31,7 +31,8 @@ begin
                         where q.panda_site is not null) u
                 group by u.task_id) s$q$,
     brokerage.compose_check(p_profile, v_parameters, cardinality(v_tasks) * cardinality(v_queues) > 5000))
-     into v_runnable using p_setup, v_tasks, v_queues, v_base_profile;
+     into v_runnable
+    using brokerage.facts_by_subject(p_setup, 'production_job', v_tasks, v_queues, v_base_profile), v_tasks, v_queues;
   return array(
     select brokerage.with_runnable(p_tasks[n],
                                    array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text)))

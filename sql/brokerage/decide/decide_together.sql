@@ -9,6 +9,8 @@ language plpgsql as $$
 declare
   v_base_profile text := brokerage.base_profile(p_run.profile);
   v_tasks brokerage.task_facts[];
+  v_subjects brokerage.facts_by_subject;
+  v_again bigint[];
   v_wide boolean;
   v_part bigint;
 begin
@@ -40,7 +42,9 @@ begin
   v_tasks := array(select f from unnest(v_tasks) f
                     where not exists (select from brokerage.task_decision d
                                        where d.setup = p_run.setup and d.run_id = p_run.run_id
-                                         and d.task_id = f.task_id));
+                                         and d.task_id = f.task_id)
+                    order by f.current_priority desc, f.task_id);
+  v_subjects := brokerage.facts_by_subject(p_run.setup, p_run.algorithm, v_tasks, p_queues, v_base_profile);
 
   insert into brokerage.part (setup, run_id, decided_at, queues)
   values (p_run.setup, p_run.run_id, p_run.started_at,
@@ -50,7 +54,7 @@ begin
     v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
     if not p_run.dry
        and (p_run.algorithm = 'production_task' or brokerage.sees_assignments(p_run.profile, p_run.algorithm)) then
-      perform brokerage.decide_in_turn(p_run, v_part, v_tasks, p_queues, v_wide);
+      perform brokerage.decide_in_turn(p_run, v_part, v_subjects, v_tasks, p_queues, v_wide);
     else
       execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
               || $q$, decided as materialized (
@@ -95,31 +99,35 @@ begin
            where t.ordinality not in (select a.task_number from again a)
         ), stored as (
           insert into brokerage.verdict (setup, run_id, task_id, decided_at, part, lost, reasons, queues)
-          select $1, $5, a.task_id, $6, $9, coalesce(a.lost, '{}'), coalesce(a.reasons, '{}'), coalesce(a.queues, '{}')
+          select $4, $5, a.task_id, $6, $9, coalesce(a.lost, '{}'), coalesce(a.reasons, '{}'), coalesce(a.queues, '{}')
             from answer a
            where a.lost is not null or a.queues is not null
         )
         insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected,
                                              not_candidates)
-        select $1, $5, a.task_id, $6, case when a.kept > 0 then 'candidates' else 'pending' end,
+        select $4, $5, a.task_id, $6, case when a.kept > 0 then 'candidates' else 'pending' end,
                case when a.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, a.current_priority) end,
                a.kept, a.rejected, a.outside
           from answer a
           left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = 'pending'
                                              and p.enabled$q$
-        using p_run.setup, v_tasks, p_queues, v_base_profile, p_run.run_id, p_run.started_at,
+        using v_subjects, v_tasks, p_queues, p_run.setup, p_run.run_id, p_run.started_at,
               p_run.profile, p_run.algorithm, v_part;
     end if;
     update brokerage.task_decision d set rule = s.rule, reason = s.reason
       from unnest(v_tasks) f
      cross join brokerage.second_pass(p_run.profile, p_run.algorithm) s
      where f.second_pass and d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id;
-    v_tasks := array(select brokerage.in_second_pass(f) from unnest(v_tasks) f
+    v_again := array(select f.ordinality from unnest(v_tasks) with ordinality f
                       where not exists (select from brokerage.task_decision d
                                          where d.setup = p_run.setup and d.run_id = p_run.run_id
                                            and d.task_id = f.task_id)
-                      order by f.task_id);
-    exit when cardinality(v_tasks) = 0;
+                      order by f.ordinality);
+    exit when cardinality(v_again) = 0;
+    v_tasks := array(select brokerage.in_second_pass(u.f)
+                       from (select f, row_number() over () as n from unnest(v_tasks) f) u
+                      where u.n = any (v_again));
+    v_subjects := brokerage.facts_of_some(v_subjects, v_again, cardinality(p_queues));
   end loop;
 end $$;
 

@@ -1,15 +1,16 @@
 -- The text of the error that a query raises because of what it reads, for brokerage.failing_rule; null without one.
 create or replace function brokerage.error_of(
-  p_query text, p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
+  p_query text, p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns text
 language plpgsql stable as $$
 begin
-  execute p_query using p_setup, p_tasks, p_queues, p_base_profile;
+  execute p_query using p_subjects, p_tasks, p_queues;
   return null;
 exception when data_exception or cardinality_violation or raise_exception then
   return sqlerrm;
 end $$;
 
-comment on function brokerage.error_of(text, text, brokerage.task_facts[], brokerage.queue_facts[], text) is
+comment on function brokerage.error_of(
+  text, brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
   'The text of the error that a query of rules raises because of the figures of a task or a queue; null without one. '
   'Its parameters are those of brokerage.compose.';

@@ -13,7 +13,9 @@ begin
   end if;
   execute brokerage.compose(p_profile, p_algorithm, false)
           || format(' select %s from judged j group by j.task_number', v_condition)
-     into v_again using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile);
+     into v_again
+    using brokerage.facts_by_subject(p_setup, p_algorithm, p_tasks, p_queues, brokerage.base_profile(p_profile)),
+          p_tasks, p_queues;
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $$;
 

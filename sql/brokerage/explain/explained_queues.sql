@@ -14,7 +14,7 @@ begin
               (select jsonb_object_agg(n.rule, n.factor)
                  from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor
                          from brokerage.rule_in_force f
-                        where f.profile = $5 and f.algorithm = $6 and f.kind = 'weight' and f.enabled) n
+                        where f.profile = $4 and f.algorithm = $5 and f.kind = 'weight' and f.enabled) n
                 where j.factors is not null),
               (select array_agg(replace(a.said, E'\t', ': '))
                  from unnest(j.failures) a(said)
@@ -30,7 +30,8 @@ begin
         cross join lateral (select split_part(v.said, E'\t', 1), split_part(v.said, E'\t', 2)) s(rule, said)
         cross join lateral brokerage.split_reason(s.said) w
         order by r.place nulls last, coalesce(starts_with(j.failed, '!'), false), j.queue collate "C"$q$
-    using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), p_profile, p_algorithm;
+    using brokerage.facts_by_subject(p_setup, p_algorithm, p_tasks, p_queues, brokerage.base_profile(p_profile)),
+          p_tasks, p_queues, p_profile, p_algorithm;
 end $$;
 
 comment on function brokerage.explained_queues(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is

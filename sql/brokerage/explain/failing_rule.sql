@@ -10,6 +10,7 @@ declare
   v_base_profile text := brokerage.base_profile(p_profile);
   v_facts record := brokerage.compose_facts(false, p_algorithm, false);
   v_tasks brokerage.task_facts[];
+  v_subjects brokerage.facts_by_subject;
   v_asked text[];
   v_call text;
   v_query text;
@@ -20,6 +21,7 @@ declare
 begin
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm) f);
   v_tasks := brokerage.with_job_check(p_setup, p_profile, p_algorithm, v_tasks);
+  v_subjects := brokerage.facts_by_subject(p_setup, p_algorithm, v_tasks, p_queues, v_base_profile);
   for v_round in 1 .. 2 loop
     for v_rule in
       select r.*
@@ -29,8 +31,7 @@ begin
        order by r.kind <> 'task rule', r.position, r.rule
     loop
       if v_rule.kind in ('task rule', 'second pass') then
-        v_query := format('select count(%s) from unnest($2) t where $1 is not null and $3 is not null '
-                          'and $4 is not null', brokerage.rule_call(v_rule, 't'));
+        v_query := format('select count(%s) from unnest($2) t', brokerage.rule_call(v_rule, 't'));
       else
         v_call := brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_facts.pair));
         v_query := format('select count(case when coalesce(%s) is null then %s end) from %s',
@@ -38,12 +39,14 @@ begin
                           v_facts.base);
         v_asked := v_asked || case when v_rule.kind in ('candidate', 'row rule') then v_call end;
       end if;
-      continue when brokerage.error_of(v_query, p_setup, v_tasks, p_queues, v_base_profile) is distinct from p_error;
+      continue when brokerage.error_of(v_query, v_subjects, v_tasks, p_queues) is distinct from p_error;
       v_first := 1;
       v_last := cardinality(p_queues);
       while v_first < v_last and v_rule.kind not in ('task rule', 'second pass') loop
         v_half := (v_first + v_last) / 2;
-        if brokerage.error_of(v_query, p_setup, v_tasks, p_queues[v_first : v_half], v_base_profile) = p_error then
+        v_subjects := brokerage.facts_by_subject(p_setup, p_algorithm, v_tasks, p_queues[v_first : v_half],
+                                                 v_base_profile);
+        if brokerage.error_of(v_query, v_subjects, v_tasks, p_queues[v_first : v_half]) = p_error then
           v_last := v_half;
         else
           v_first := v_half + 1;

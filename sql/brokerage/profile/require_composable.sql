@@ -25,8 +25,7 @@ begin
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false)
             || format(' select %s from judged j left join ranked using (task_number) group by task_number',
                       brokerage.compose_second_pass(v_profile, p_algorithm, 'task_number'))
-      using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[],
-            brokerage.base_profile(v_profile);
+      using null::brokerage.facts_by_subject, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[];
   end loop;
 end $$;
 

@@ -1,0 +1,35 @@
+-- What queues have with the nuclei of tasks: storage that they share, the link (conventions.md, Nucleus queues).
+create or replace function brokerage.facts_of_network(
+  p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[]
+) returns setof brokerage.network_facts
+language sql stable as $$
+  with nucleus as materialized (
+    select distinct k.nucleus_number as number, t.nucleus
+      from unnest(p_tasks) with ordinality t
+      join unnest(p_keys) with ordinality k on k.ordinality = t.ordinality
+     where t.nucleus is not null
+  ), sharing as materialized (  -- queues whose default output storage is an input storage of the nucleus
+    select distinct f.nucleus, w.queue
+      from brokerage.first_nucleus_queue f
+      join resource.queue_storage r on r.setup = p_setup and r.queue = f.queue and r.direction = 'read_lan'
+                                   and r.scope = 'default'
+      join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan'
+                                   and w.scope = 'default' and w.position = 1
+     where f.setup = p_setup
+  )
+  select n.number * cardinality(p_queues) + u.number,
+         u.is_nucleus and u.panda_site is not distinct from n.nucleus,
+         coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and o.queue is not null, false),
+         coalesce(u.storage_site = n.nucleus, false), l.closeness,
+         case when l.src is not null then coalesce(l.queued, 0) end::float8,
+         case when l.src is not null then coalesce(l.queued_express, 0) end::float8,
+         coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w)
+    from nucleus n
+   cross join brokerage.unified_queues(p_queues) u
+    left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
+    left join sharing o on o.nucleus = n.nucleus and o.queue = u.queue
+$$;
+
+comment on function brokerage.facts_of_network(
+  text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[]) is
+  'What the nuclei of tasks have with queues, a row a nucleus and PanDA queue.';

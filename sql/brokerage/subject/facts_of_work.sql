@@ -1,0 +1,21 @@
+-- The work that is left at nuclei, as tasks of a share and priority see it (task-weights.md, Remaining work).
+create or replace function brokerage.facts_of_work(
+  p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.nucleus_key[], p_nuclei brokerage.queue_facts[]
+) returns setof brokerage.work_facts
+language sql stable as $$
+  select r.number * cardinality(p_nuclei) + n.number, sum(w.work)
+    from brokerage.work_at_nucleus w
+    join (select f.ordinality as number, f.queue as nucleus from unnest(p_nuclei) with ordinality f) n
+      on n.nucleus = w.nucleus
+    join (select distinct k.rung as number, t.gshare, t.current_priority
+            from unnest(p_tasks) with ordinality t
+            join unnest(p_keys) with ordinality k on k.ordinality = t.ordinality) r
+      on r.gshare = w.gshare and r.current_priority <= w.priority
+   where w.setup = p_setup
+   group by r.number * cardinality(p_nuclei) + n.number
+$$;
+
+comment on function brokerage.facts_of_work(
+  text, brokerage.task_facts[], brokerage.nucleus_key[], brokerage.queue_facts[]) is
+  'Work left at nuclei in tasks of a share with at least a priority (HS06 s), a row a share with priority and nucleus '
+  'that has some.';

@@ -1,0 +1,39 @@
+-- Which tasks share what pairs are made of: a number a subject, one of all of them (class), and whether the input can
+-- be read over WAN (input-completeness). documented leaves out what only panda2026 reads.
+create or replace function brokerage.task_keys(
+  p_setup text, p_tasks brokerage.task_facts[], p_base_profile text
+) returns setof brokerage.task_key
+language sql stable as $$
+  with numbered as not materialized (
+    select f.ordinality as number,
+           dense_rank() over (order by f.nucleus) as nucleus_number,
+           dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at) as mix_number,
+           dense_rank() over (order by k.share_key) as policy_number,
+           dense_rank() over (order by k.software_key, k.level) as software_number,
+           r.resource_types_at, k.share_key, k.software_key, k.level
+      from unnest(p_tasks) with ordinality f
+      left join workload.task t on t.setup = p_setup and t.task_id = f.task_id
+     cross join lateral (select brokerage.share_key(t), brokerage.software_key(t),
+                                brokerage.platform_level(t.architecture)
+                         offset 0) k(share_key, software_key, level)
+     cross join lateral (
+       select case when p_base_profile <> 'documented' then t.resource_types_at end) r(resource_types_at)
+  ), unreadable as materialized (
+    select distinct f.ordinality as number
+      from unnest(p_tasks) with ordinality f
+      join workload.task_dataset i on i.setup = p_setup and i.task_id = f.task_id and i.direction = 'input'
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+     where p_base_profile <> 'documented' and not workload.is_pseudo(d)
+       and not (f.input_pre_staging or coalesce(d.distributed, false))
+       and not exists (select from brokerage.input_source r
+                        where r.setup = p_setup and r.dataset = i.dataset and r.can_read_wan)
+  )
+  select dense_rank() over (order by n.nucleus_number, n.mix_number, n.policy_number, n.software_number),
+         n.nucleus_number, n.mix_number, n.policy_number, n.software_number, n.resource_types_at, n.share_key,
+         n.software_key, n.level, n.number not in (select u.number from unreadable u)
+    from numbered n
+   order by n.number
+$$;
+
+comment on function brokerage.task_keys(text, brokerage.task_facts[], text) is
+  'Which tasks share the facts of subjects, a row a task in the order of the tasks.';
