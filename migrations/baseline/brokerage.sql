@@ -28,7 +28,7 @@ create table brokerage.run (
   run_id     bigint not null generated always as identity,  --: Number of the run.
   algorithm  text,  --: production_job, analysis_job or production_task.
   profile    text,  --: Profile that decided.
-  seed       bigint,  --: Seed of the draws; null = none was given.
+  seed       bigint not null,  --: Seed of the draws.
   dry        boolean,  --: Only decisions were stored.
   called_by  text,  --: Database role that called.
   started_at timestamptz,  --: When it began (resource.clock).
@@ -52,6 +52,7 @@ create table brokerage.task_decision (
   candidates     int check (candidates > -1e9 and candidates < 1e9),  --: Queues that may take its jobs.
   rejected       int check (rejected > -1e9 and rejected < 1e9),  --: Queues that were rejected.
   not_candidates int check (not_candidates > -1e9 and not_candidates < 1e9),  --: Queues that never entered the list.
+  nucleus        text,  --: Nucleus that the task was given; null = none.
   primary key (setup, run_id, task_id),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -161,6 +162,25 @@ create type brokerage.queue_verdict as (
   reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
 );
 
+--: What is decided about a task; null stands for what no rule was asked for.
+create type brokerage.task_answer as (
+  number bigint,  --: Place among the tasks that are decided together.
+  task_id bigint,
+  status text,  --: As in brokerage.task_decision; null = it is decided once more.
+  rule text,  --: Rule that refused the whole task, or had it decided once more.
+  reason text,
+  retry_at timestamptz,  --: When a pending task is brokered again.
+  candidates int,
+  rejected int,
+  not_candidates int,
+  lost int[],  --: As in brokerage.verdict.
+  reasons text[],
+  queues brokerage.queue_verdict[],
+  given bigint[],  --: Jobs that each candidate gets, by rank; null = none are distributed.
+  nucleus text,  --: Nucleus that the task is given; null = none.
+  probability float8  --: How probable that choice was.
+);
+
 --: Tasks that a run decided together, by one query over them and the same queues.
 create table brokerage.part (
   setup      text not null,
@@ -234,6 +254,7 @@ create type brokerage.task_facts as (
   job_input_mb float8,  --: Input MB of the largest job, primary dataset.
   job_input_bytes bigint,  --: Input bytes of the largest job, all datasets.
   jobs bigint,  --: Jobs that the input makes, by nFilesPerJob for merging, too.
+  unassigned_jobs bigint,  --: Those of them that no run of the broker has assigned yet.
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null = not dynamic.
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.

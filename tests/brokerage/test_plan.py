@@ -69,7 +69,9 @@ def _quoted(pairs: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 def _composed(db: Connection, profile: str, *, wide: bool) -> str:
-    [(query,)] = db.execute("select brokerage.compose(%s, 'production_job', %s)", (profile, wide)).fetchall()
+    [(query,)] = db.execute(
+        "select brokerage.compose(brokerage.rules_of(%s), 'production_job', %s)", (profile, wide)
+    ).fetchall()
     return str(query)
 
 

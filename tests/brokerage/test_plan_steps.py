@@ -23,7 +23,9 @@ PARTS = {
 def steps(db: Connection, profile: str, algorithm: str = "production_job") -> list[dict[str, Any]]:
     """The rows of plan_steps, without the definition."""
     columns = "step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins"
-    rows = db.execute(f"select {columns} from brokerage.plan_steps(%s, %s)".encode(), (profile, algorithm)).fetchall()
+    rows = db.execute(
+        f"select {columns} from brokerage.plan_steps(brokerage.rules_of(%s), %s)".encode(), (profile, algorithm)
+    ).fetchall()
     return [dict(zip(columns.split(", "), row, strict=True)) for row in rows]
 
 
@@ -73,7 +75,9 @@ def test_the_steps_are_the_rules_in_their_order(rolled_back: Connection, profile
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_query_asks_what_the_steps_name(rolled_back: Connection, profile: str, algorithm: str) -> None:
-    [(query,)] = rolled_back.execute("select brokerage.compose(%s, %s, false)", (profile, algorithm)).fetchall()
+    [(query,)] = rolled_back.execute(
+        "select brokerage.compose(brokerage.rules_of(%s), %s, false)", (profile, algorithm)
+    ).fetchall()
     for row in steps(rolled_back, profile, algorithm):
         if row["call"]:
             assert row["call"].partition("(")[0] + "(x.t, x.q, " in query
@@ -116,7 +120,9 @@ def test_rules_in_a_row_are_one_step(rolled_back: Connection) -> None:
         (11, "ranking", None, "n", None),
     ]
     assert [row["best"] for row in steps(rolled_back, "acme") if row["kind"] == "choice"] == [5, 3, 2]
-    assert rolled_back.execute("select brokerage.compose('acme', 'production_job', true)").fetchone()
+    assert rolled_back.execute(
+        "select brokerage.compose(brokerage.rules_of('acme'), 'production_job', true)"
+    ).fetchone()
 
 
 def test_the_facts_of_a_call_are_replaced_once(rolled_back: Connection) -> None:
@@ -137,5 +143,5 @@ def test_the_facts_of_a_call_are_replaced_once(rolled_back: Connection) -> None:
 )
 def test_what_is_not_there_is_named(rolled_back: Connection, profile: str | None, algorithm: str, message: str) -> None:
     with pytest.raises(psycopg.Error) as raised:
-        rolled_back.execute("select * from brokerage.plan_steps(%s, %s)", (profile, algorithm))
+        rolled_back.execute("select brokerage.rules_of(%s, %s)", (profile, algorithm))
     assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB001", message)

@@ -21,8 +21,8 @@ def test_doc_is_an_alias_of_documented(acme: Connection) -> None:
     acme.execute("select brokerage.set_profile('mine', 'doc')")
     acme.execute("select brokerage.set_settings('default', %s)", [Jsonb({"profile": "doc"})])
     query = """select brokerage.base_profile('mine'), brokerage.profile_in_force('default'),
-                      brokerage.compose('doc', 'production_job', true)
-                      = brokerage.compose('documented', 'production_job', true)"""
+                      brokerage.compose(brokerage.rules_of('doc'), 'production_job', true)
+                      = brokerage.compose(brokerage.rules_of('documented'), 'production_job', true)"""
     assert acme.execute(query).fetchone() == ("documented", "documented", True)
     said, _ = _refused(acme, "select brokerage.set_profile('doc', 'panda2026')", ())
     assert said == "profile is 'doc'"

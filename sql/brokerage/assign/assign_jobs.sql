@@ -1,21 +1,11 @@
--- Follows the decisions of a run: the jobs of tasks go to their candidates (tasks decided in turn already have
--- theirs, and tasks their nuclei), the live counter counts the jobs (or they are made, which counts them for good),
--- and the retry time of each task is noted. Tasks that were refused or could not be evaluated wait like tasks that
--- found nothing.
-create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
+-- Follows the decisions of a run: the live counter counts the jobs that candidates got (or they are made, which counts
+-- them for good), and the retry time of each task is noted. Tasks that were refused or could not be evaluated wait like
+-- tasks that found nothing.
+create or replace function brokerage.assign_jobs(
+  p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
+) returns void
 language plpgsql as $$
 begin
-  if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
-    perform brokerage.assign_task(p_run, c.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
-       from (select x.task_id, array_agg(x.queue order by x.rank) as queues,
-                    array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
-                    array_agg(coalesce(x.queued, 0) order by x.rank) as queued,
-                    array_agg(x.capacity order by x.rank) as capacities,
-                    array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
-               from brokerage.candidate_of_run x
-              where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids)
-              group by x.task_id) c;
-  end if;
   if p_run.algorithm <> 'production_task'
      and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
     perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue),
@@ -40,8 +30,7 @@ begin
                     where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
-    left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm
-                                       and w.kind = 'pending' and w.enabled
+    left join unnest(p_rules) w on w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
   on conflict (setup, task_id, algorithm) do update
@@ -49,5 +38,5 @@ begin
          assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
-comment on function brokerage.assign_jobs(brokerage.run, bigint[]) is
-  'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
+comment on function brokerage.assign_jobs(brokerage.run, brokerage.profile_rule[], bigint[]) is
+  'Makes or counts the jobs of decided tasks that candidates got, and notes when pending tasks are due again.';

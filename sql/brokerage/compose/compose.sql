@@ -19,7 +19,7 @@
 -- Rules behind such a weight are applied after it, over the remaining pairs with their facts: all read the weight
 -- that decides. Long because its parts share a dozen variables.
 create or replace function brokerage.compose(
-  p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false,
+  p_rules brokerage.profile_rule[], p_algorithm text, p_wide boolean, p_all_failures boolean default false,
   p_survivors boolean default false
 ) returns text
 language plpgsql stable as $$
@@ -56,13 +56,12 @@ declare
                    'null::text[] as marks, null::bigint as outside where false), ';
   c_figures constant text := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
 begin
-  p_profile := brokerage.profile_name(p_profile);
   for v_step in
     select s.step, s.part, min(s.level) as level, min(s.of_group) as of_group,
            array_agg(s.definition order by s.number) as rules, array_agg(s.call order by s.number) as calls,
            array_agg(s.reason_begins order by s.number) as begins, array_agg(s.level order by s.number) as levels,
            array_agg(s.is_mark order by s.number) as are_marks
-      from brokerage.plan_steps(p_profile, p_algorithm) with ordinality s (
+      from brokerage.plan_steps(p_rules, p_algorithm) with ordinality s (
              step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins, definition, number)
      group by s.step, s.part
     union all
@@ -118,7 +117,7 @@ begin
         if v_step.level = 0 and v_step.step = 1 and v_sieves then
           select * into v_sieved, v_pairs
             from brokerage.compose_sieve(v_pairs, v_facts.carried, v_facts.carried_as,
-                                         (brokerage.second_pass(p_profile, p_algorithm)).rule is not null);
+                                         (brokerage.second_pass(p_rules, p_algorithm)).rule is not null);
           v_begins := v_facts.begins;
           v_marked := '{x.marked_0}'::text[];
           v_marks_made := v_marked;
@@ -222,7 +221,7 @@ begin
                 brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters));
 end $$;
 
-comment on function brokerage.compose(text, text, boolean, boolean, boolean) is
+comment on function brokerage.compose(brokerage.profile_rule[], text, boolean, boolean, boolean) is
   'SQL of a profile: the relations sieved, judged and ranked over all pairs of tasks and queues, made of the rules in '
   'force. '
   'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -1,19 +1,21 @@
 -- task-brokerage.md, task-job-check: the pairs of task and queue that the row rules of the job broker let pass, up to
 -- the rule named last and without the rules named in without. Each queue counts as one of the nucleus. Why a pair does
 -- not pass is not asked.
-create or replace function brokerage.compose_check(p_profile text, p_parameters jsonb, p_wide boolean) returns text
+create or replace function brokerage.compose_check(
+  p_rules brokerage.profile_rule[], p_parameters jsonb, p_wide boolean
+) returns text
 language sql stable as $$
   with facts as materialized (
     select f.* from brokerage.compose_facts(p_wide, 'production_job', true) f
   ), rule as materialized (
     select array_agg(s.definition order by s.number) as definitions,
            array_agg(brokerage.call_on(s.call, concat_ws(', ', f.task, f.queue, f.pair)) order by s.number) as calls
-      from brokerage.plan_steps(p_profile, 'production_job') with ordinality s (
+      from brokerage.plan_steps(p_rules, 'production_job') with ordinality s (
              step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins, definition, number)
      cross join facts f
      where s.kind = 'row rule' and not p_parameters -> 'without' ? s.rule
-       and (s.definition).position <= (select l.position from brokerage.rule_in_force l
-                                        where l.profile = p_profile and l.algorithm = 'production_job'
+       and (s.definition).position <= (select l.position from unnest(p_rules) l
+                                        where l.algorithm = 'production_job'
                                           and l.rule = p_parameters ->> 'last')
   )
   select format('select x.task_number, x.queue_number from %s where x.failed_0 is null',
@@ -24,6 +26,6 @@ language sql stable as $$
    cross join lateral (select array[coalesce(cardinality(r.calls), 0)]) n(rules)
 $$;
 
-comment on function brokerage.compose_check(text, jsonb, boolean) is
+comment on function brokerage.compose_check(brokerage.profile_rule[], jsonb, boolean) is
   'SQL of the pairs of tasks and queues (task_number, queue_number) that pass the job check of nuclei; p_parameters '
   'are those of the rule task-job-check. Errors: PB001, PB002 (a rule that does not fit).';

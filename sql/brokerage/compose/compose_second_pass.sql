@@ -1,15 +1,16 @@
 -- anal-loops: the rule of kind second pass answers 'persistent' (a second pass if every queue is lost to a persistent
 -- filter) or 'any' (also if all that survive have problems that may pass by themselves). Two rules may have one name,
 -- of which one is temporary and one is not (parameter as): their reasons differ by the tag.
-create or replace function brokerage.compose_second_pass(p_profile text, p_algorithm text, p_number text)
-returns text
+create or replace function brokerage.compose_second_pass(
+  p_rules brokerage.profile_rule[], p_algorithm text, p_number text
+) returns text
 language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
   v_survives text;
 begin
-  select r.* into v_rule from brokerage.rule_in_force r
-   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
+  select r.* into v_rule from unnest(p_rules) r
+   where r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
    order by r.position, r.rule
    limit 1;
   if v_rule.rule is null then
@@ -19,17 +20,17 @@ begin
                 coalesce(array_agg(b.reason) filter (where r.position > v_rule.position), '{}'),
                 coalesce(array_agg(b.reason) filter (where r.position < v_rule.position and r.temporary), '{}'))
     into v_survives
-    from brokerage.rule_in_force r
+    from unnest(p_rules) r
    cross join lateral (
      select brokerage.reason_prefix(r.rule, r.criteria, r.parameters)) b(reason)
-   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled;
+   where r.algorithm = p_algorithm and r.enabled;
   return format('coalesce(bool_or(not j.failed ^@ ''!'') and bool_or(%1$s) is not true '
                 'and ($2[%2$s]).second_pass is not true '
                 'and case %3$s when ''any'' then true when ''persistent'' then bool_and(%1$s is null) end, false)',
                 v_survives, p_number, brokerage.rule_call(v_rule, format('$2[%s]', p_number)));
 end $$;
 
-comment on function brokerage.compose_second_pass(text, text, text) is
+comment on function brokerage.compose_second_pass(brokerage.profile_rule[], text, text) is
   'SQL of the rule of kind second pass: whether a task, by the expression of its number, is decided once more. The '
   'expression aggregates the rows j of the relation judged of the task; $2 are task facts. Errors: PB001, PB002 (a '
   'rule that does not fit).';

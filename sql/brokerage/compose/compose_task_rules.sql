@@ -1,18 +1,18 @@
 -- The rules of a profile that look at the task alone, before any queue: the first that fails throttles or fails the
 -- task. $1 are task facts.
-create or replace function brokerage.compose_task_rules(p_profile text, p_algorithm text) returns text
+create or replace function brokerage.compose_task_rules(p_rules brokerage.profile_rule[], p_algorithm text) returns text
 language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
   v_calls text[] := '{}'::text[];
 begin
   for v_rule in
-    select r.* from brokerage.rule_in_force r
-     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'task rule'
+    select r.* from unnest(p_rules) r
+     where r.algorithm = p_algorithm and r.enabled and r.kind = 'task rule'
      order by r.position, r.rule
   loop
     if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed', 'pending') then
-      raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile,
+      raise exception 'rule % of profile %: parameter status is %', v_rule.rule, v_rule.profile,
         coalesce(v_rule.parameters ->> 'status', 'missing')
         using errcode = 'PB001',
               hint = 'Name the status of the task: {"status": "throttled"}, {"status": "failed"} or '
@@ -27,6 +27,6 @@ begin
     array_to_string(v_calls || 'null::text'::text, ', '), E'\t');
 end $$;
 
-comment on function brokerage.compose_task_rules(text, text) is
+comment on function brokerage.compose_task_rules(brokerage.profile_rule[], text) is
   'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are '
   'throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';

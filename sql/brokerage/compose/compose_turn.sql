@@ -3,7 +3,7 @@
 -- (number, task, survivor, queue_number) of brokerage.decide_in_turn, and yields judged (queue, number, failed,
 -- weight, factors, queued, capacity, chunk, place, best, best_rule). The assignments of earlier turns are added to
 -- the facts.
-create or replace function brokerage.compose_turn(p_profile text, p_algorithm text) returns text
+create or replace function brokerage.compose_turn(p_rules brokerage.profile_rule[], p_algorithm text) returns text
 language plpgsql stable as $$
 declare
   v_rule brokerage.profile_rule;
@@ -16,8 +16,8 @@ declare
 begin
   for v_rule in
     select r.*
-      from brokerage.rule_in_force r
-     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled
+      from unnest(p_rules) r
+     where r.algorithm = p_algorithm and r.enabled
      order by r.position, r.rule
   loop
     if v_rule.kind = 'weight' then
@@ -60,6 +60,6 @@ begin
              'null::float8'), array_to_string(v_factors, ', '));
 end $$;
 
-comment on function brokerage.compose_turn(text, text) is
+comment on function brokerage.compose_turn(brokerage.profile_rule[], text) is
   'SQL that evaluates the survivors of one task again, after other tasks of the batch got jobs assigned. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -1,16 +1,18 @@
 -- The query of brokerage.decide_in_turn: all turns are rows of one query, planned once (planning each turn by itself
 -- took half of the time). The first row computes for all tasks what no assignment changes. Each further row weighs the
 -- candidates of one task (brokerage.compose_turn), and is fetched only when the jobs of the task before are assigned.
-create or replace function brokerage.compose_turns(p_profile text, p_algorithm text, p_wide boolean) returns text
+create or replace function brokerage.compose_turns(
+  p_rules brokerage.profile_rule[], p_algorithm text, p_wide boolean
+) returns text
 language plpgsql stable as $$
 declare
   -- of pairs that are lost; for the second pass
-  v_texts text := case when (brokerage.second_pass(p_profile, p_algorithm)).rule is not null
+  v_texts text := case when (brokerage.second_pass(p_rules, p_algorithm)).rule is not null
                        then 'array_agg(j.failed) filter (where j.failed is not null) as failed, '
                             'array_agg(j.marked) filter (where j.failed is not null) as marked'
                        else 'null::text[] as failed, null::text[] as marked' end;
 begin
-  return brokerage.compose(p_profile, p_algorithm, p_wide, false, true) || format($q$,
+  return brokerage.compose(p_rules, p_algorithm, p_wide, false, true) || format($q$,
     queue as materialized (
       select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q
     ), pair as not materialized (
@@ -59,11 +61,11 @@ begin
          from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept
                  from judged j
                 order by j.place offset 0) r) r$q$,
-    v_texts, brokerage.compose_second_pass(p_profile, p_algorithm, 'd.number'),
-    brokerage.compose_turn(p_profile, p_algorithm));
+    v_texts, brokerage.compose_second_pass(p_rules, p_algorithm, 'd.number'),
+    brokerage.compose_turn(p_rules, p_algorithm));
 end $$;
 
-comment on function brokerage.compose_turns(text, text, boolean) is
+comment on function brokerage.compose_turns(brokerage.profile_rule[], text, boolean) is
   'SQL of the turns of a batch, a row a task in the order of the facts: counts of queues, lost ones with reasons, '
   'verdicts, whether the task is decided once more, and the candidates that are kept, best first. Errors: PB001, '
   'PB002 (a rule that does not fit).';

@@ -6,7 +6,7 @@
 --   distribution  figures by which jobs are distributed
 --   ranking       the choice by weight
 -- Levels number what can lose a pair: the rules of a part pairs together, each set rule, each choice.
-create or replace function brokerage.plan_steps(p_profile text, p_algorithm text)
+create or replace function brokerage.plan_steps(p_rules brokerage.profile_rule[], p_algorithm text)
 returns table (
   step int, part text, level int, rule text, kind text, is_mark boolean, of_group text, best bigint, call text,
   reason_begins text, definition brokerage.profile_rule
@@ -16,7 +16,6 @@ security definer set search_path = brokerage, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform brokerage.require_profile(brokerage.profile_name(p_profile), p_algorithm);
   return query
     with rule as (
       select r.*, row(r.*)::brokerage.profile_rule as definition,
@@ -26,8 +25,8 @@ begin
                   when r.kind = 'weight' then 'weights'
                   else r.kind end as part,
              case when r.kind = 'set rule' then coalesce(r.parameters ->> 'group', r.rule) end as of_group
-        from brokerage.rule_in_force r
-       where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.enabled
+        from unnest(p_rules) r
+       where r.algorithm = p_algorithm and r.enabled
          and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
     ), follower as (
       select r.*, r.part in ('choice', 'ranking')
@@ -50,7 +49,7 @@ begin
      order by f.position, f.rule;
 end $$;
 
-comment on function brokerage.plan_steps(text, text) is
+comment on function brokerage.plan_steps(brokerage.profile_rule[], text) is
   'The rules of a profile in their order, as brokerage.compose makes them a query: step and part (what rules in a row '
   'make together), level of what can lose a pair, whether a rule only marks a queue, the group of a set rule, how many '
   'queues a choice keeps, the call of its function, and what its reasons begin with. Errors: '

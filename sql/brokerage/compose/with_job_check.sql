@@ -1,14 +1,14 @@
 -- task-brokerage.md, task-job-check: the job broker of the same profile decides at which nuclei some queue could run
 -- the jobs of each task. The parameters of the rule name the last rule that is applied, and rules that are left out.
 create or replace function brokerage.with_job_check(
-  p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]
+  p_setup text, p_rules brokerage.profile_rule[], p_algorithm text, p_base_profile text,
+  p_tasks brokerage.task_facts[]
 ) returns brokerage.task_facts[]
 language plpgsql stable as $$
 declare
-  v_parameters jsonb := (select r.parameters from brokerage.rule_in_force r
-                    where r.profile = p_profile and r.algorithm = p_algorithm
-                      and r.function = 'brokerage.rule_task_job_check' and r.enabled);
-  v_base_profile text := brokerage.base_profile(p_profile);
+  v_parameters jsonb := (select r.parameters from unnest(p_rules) r
+                          where r.algorithm = p_algorithm and r.function = 'brokerage.rule_task_job_check'
+                            and r.enabled);
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_runnable jsonb;
@@ -17,7 +17,7 @@ begin
     return p_tasks;
   end if;
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t),
-                                                          v_base_profile, 'production_job') f order by f.task_id);
+                                                          p_base_profile, 'production_job') f order by f.task_id);
   v_queues := array(select f from brokerage.facts_of_queues(p_setup) f
                      where f.is_nucleus or f.bare_nucleus is not null
                      order by f.queue);
@@ -30,9 +30,9 @@ begin
                          join unnest($3) with ordinality q on q.ordinality = x.queue_number
                         where q.panda_site is not null) u
                 group by u.task_id) s$q$,
-    brokerage.compose_check(p_profile, v_parameters, cardinality(v_tasks) * cardinality(v_queues) > 5000))
+    brokerage.compose_check(p_rules, v_parameters, cardinality(v_tasks) * cardinality(v_queues) > 5000))
      into v_runnable
-    using brokerage.facts_by_subject(p_setup, 'production_job', v_tasks, v_queues, v_base_profile), v_tasks, v_queues;
+    using brokerage.facts_by_subject(p_setup, 'production_job', v_tasks, v_queues, p_base_profile), v_tasks, v_queues;
   return array(
     select brokerage.with_runnable(p_tasks[n],
                                    array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text)))
@@ -40,6 +40,7 @@ begin
      order by n);
 end $$;
 
-comment on function brokerage.with_job_check(text, text, text, brokerage.task_facts[]) is
+comment on function brokerage.with_job_check(
+  text, brokerage.profile_rule[], text, text, brokerage.task_facts[]) is
   'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). '
   'Errors: PB001, PB002 (a rule that does not fit).';

@@ -1,8 +1,9 @@
 -- Decides tasks and keeps every decision, by one query over all of them. If the query fails because of some task's
 -- figures, the batch is halved until that task is alone: the task gets its error, the others are decided. Errors
 -- that no task's figures cause (locks, disk, a missing rule) end the call.
-create or replace function brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[])
-returns void
+create or replace function brokerage.decide(
+  p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[], p_queues brokerage.queue_facts[]
+) returns void
 language plpgsql as $$
 declare
   v_half int := cardinality(p_task_ids) / 2;
@@ -14,7 +15,7 @@ begin
     return;
   end if;
   begin
-    perform brokerage.decide_together(p_run, p_task_ids, p_queues);
+    perform brokerage.decide_together(p_run, p_rules, p_task_ids, p_queues);
     return;
   exception when data_exception or cardinality_violation or raise_exception then
     v_error := sqlerrm;
@@ -32,17 +33,18 @@ begin
     select p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', coalesce(v_rule, f.rule),
            concat_ws(': ', f.place, 'rule ' || v_rule || ' of profile ' || p_run.profile, v_error), v_errcode, 0, 0, 0
       from (select null) n
-      left join lateral brokerage.failing_rule(p_run.setup, p_run.profile, p_run.algorithm, p_task_ids[1], p_queues,
+      left join lateral brokerage.failing_rule(p_run.setup, p_rules, p_run.algorithm, p_task_ids[1], p_queues,
                                                v_error) f on v_rule is null;
     return;
   end if;
-  perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
-  perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
-                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm)
+  perform brokerage.decide(p_run, p_rules, p_task_ids[:v_half], p_queues);
+  perform brokerage.decide(p_run, p_rules, p_task_ids[v_half + 1:],
+                           case when brokerage.sees_assignments(p_rules, p_run.algorithm)
                                 then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues)
                                 else p_queues end);
 end $$;
 
-comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is
+comment on function brokerage.decide(
+  brokerage.run, brokerage.profile_rule[], bigint[], brokerage.queue_facts[]) is
   'Decides tasks in a run and stores the decisions (brokerage.task_decision, brokerage.decision); a task whose '
   'figures raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';

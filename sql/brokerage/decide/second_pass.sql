@@ -1,12 +1,14 @@
 -- Decisions of tasks that were decided once more carry this note: without it their candidates would look wrong to a
 -- reader who asks where the input is.
-create or replace function brokerage.second_pass(p_profile text, p_algorithm text, out rule text, out reason text)
+create or replace function brokerage.second_pass(
+  p_rules brokerage.profile_rule[], p_algorithm text, out rule text, out reason text
+)
 language sql stable as $$
   select r.rule, 'no queue has the input and passes the other rules: decided once more, without locality'
-    from brokerage.rule_in_force r
-   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
+    from unnest(p_rules) r
+   where r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
    order by r.position, r.rule
 $$;
 
-comment on function brokerage.second_pass(text, text) is
+comment on function brokerage.second_pass(brokerage.profile_rule[], text) is
   'The rule that has tasks decided once more, and the note for them; null = a profile without such a rule.';

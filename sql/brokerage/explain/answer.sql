@@ -16,7 +16,12 @@ language sql stable as $$
                                               array_agg(d.weight order by d.rank) as weights,
                                               brokerage.probabilities(
                                                 array_agg(d.weight order by d.rank),
-                                                brokerage.takes_first_of_zeros(r.profile, r.algorithm)) as probabilities
+                                                brokerage.takes_first_of_zeros(
+                                                  -- the profile may be gone
+                                                  array(select row(f.*)::brokerage.profile_rule
+                                                          from brokerage.rule_in_force f
+                                                         where f.profile = r.profile),
+                                                  r.algorithm)) as probabilities
                                          from brokerage.candidate_of_run d
                                         where d.setup = t.setup and d.run_id = t.run_id
                                           and d.task_id = t.task_id) c

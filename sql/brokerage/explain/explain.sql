@@ -12,11 +12,14 @@ set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tup
 as $$
 declare
   v_profile text := brokerage.profile_in_force(p_setup, p_profile);
+  v_base_profile text;
   v_algorithm text;
+  v_rules brokerage.profile_rule[];
   v_task workload.task;
   v_problem text;
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
+  v_subjects brokerage.facts_by_subject;
   v_task_id bigint;
   v_status text;
   v_rule text;
@@ -31,34 +34,37 @@ begin
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: broker tasks lists them.';
   end if;
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
-  v_problem := brokerage.task_problem(v_task, brokerage.base_profile(v_profile), v_algorithm);
+  v_rules := brokerage.rules_of(v_profile, v_algorithm);
+  v_base_profile := brokerage.base_profile(v_profile);
+  v_problem := brokerage.task_problem(v_task, v_base_profile, v_algorithm);
   if v_problem is not null then
     return query
     select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb,
            null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id],
-                                                          brokerage.base_profile(v_profile), v_algorithm) f);
-  v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
+  v_tasks := array(
+    select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], v_base_profile, v_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_rules, v_algorithm, v_base_profile, v_tasks);
   v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
-  execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
+  execute brokerage.compose_task_rules(v_rules, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query
     select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
+  v_subjects := brokerage.facts_by_subject(p_setup, v_algorithm, v_tasks, v_queues, v_base_profile);
+  v_tasks := brokerage.explained_pass(v_rules, v_algorithm, v_subjects, v_tasks, v_queues);
   if (v_tasks[1]).second_pass then
     return query
     select null::text, 'second pass', null::bigint, s.rule, null::text, s.reason, null::float8, null::jsonb,
            null::text[]
-      from brokerage.second_pass(v_profile, v_algorithm) s;
+      from brokerage.second_pass(v_rules, v_algorithm) s;
   end if;
-  return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
+  return query select e.* from brokerage.explained_queues(v_rules, v_algorithm, v_subjects, v_tasks, v_queues) e;
 exception when data_exception or cardinality_violation or raise_exception then
   select f.place into v_place
-    from brokerage.failing_rule(p_setup, v_profile, v_algorithm, p_task_id, v_queues, sqlerrm) f;
+    from brokerage.failing_rule(p_setup, v_rules, v_algorithm, p_task_id, v_queues, sqlerrm) f;
   if v_place is null then
     raise;
   end if;

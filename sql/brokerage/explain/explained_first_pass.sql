@@ -7,16 +7,19 @@ language plpgsql stable
 set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
-  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
-  v_tasks brokerage.task_facts[] :=
-    array(select f
-            from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.base_profile(v_profile), p_algorithm) f);
+  v_rules brokerage.profile_rule[] := brokerage.rules_of(brokerage.profile_in_force(p_setup, p_profile), p_algorithm);
+  v_base_profile text := brokerage.base_profile(v_rules[1].profile);
+  v_queues brokerage.queue_facts[] := brokerage.facts_of_candidates(p_setup, p_algorithm);
+  v_tasks brokerage.task_facts[];
 begin
+  v_tasks := array(
+    select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_rules, p_algorithm, v_base_profile, v_tasks);
   return query
   select e.*
-    from brokerage.explained_queues(p_setup, v_profile, p_algorithm,
-                                    brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks),
-                                    brokerage.facts_of_candidates(p_setup, p_algorithm)) e;
+    from brokerage.explained_queues(
+           v_rules, p_algorithm,
+           brokerage.facts_by_subject(p_setup, p_algorithm, v_tasks, v_queues, v_base_profile), v_tasks, v_queues) e;
 end $$;
 
 comment on function brokerage.explained_first_pass(text, bigint, text, text) is

@@ -1,20 +1,21 @@
 -- One row of brokerage.explain a queue, for a task in its pass: by the query that decides, with all reasons.
 create or replace function brokerage.explained_queues(
-  p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
+  p_rules brokerage.profile_rule[], p_algorithm text, p_subjects brokerage.facts_by_subject,
+  p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
                  factors jsonb, all_reasons text[])
 language plpgsql stable as $$
 begin
   return query execute
-    brokerage.compose(p_profile, p_algorithm, false, true)
+    brokerage.compose(p_rules, p_algorithm, false, true)
     || $q$ select j.queue, case when starts_with(j.failed, '!') then 'not candidate'
                              when j.failed is not null or r.place > r.best then 'rejected'
                              else 'candidate' end,
               case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,
               (select jsonb_object_agg(n.rule, n.factor)
                  from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor
-                         from brokerage.rule_in_force f
-                        where f.profile = $4 and f.algorithm = $5 and f.kind = 'weight' and f.enabled) n
+                         from unnest($4) f
+                        where f.algorithm = $5 and f.kind = 'weight' and f.enabled) n
                 where j.factors is not null),
               (select array_agg(replace(a.said, E'\t', ': '))
                  from unnest(j.failures) a(said)
@@ -30,10 +31,10 @@ begin
         cross join lateral (select split_part(v.said, E'\t', 1), split_part(v.said, E'\t', 2)) s(rule, said)
         cross join lateral brokerage.split_reason(s.said) w
         order by r.place nulls last, coalesce(starts_with(j.failed, '!'), false), j.queue collate "C"$q$
-    using brokerage.facts_by_subject(p_setup, p_algorithm, p_tasks, p_queues, brokerage.base_profile(p_profile)),
-          p_tasks, p_queues, p_profile, p_algorithm;
+    using p_subjects, p_tasks, p_queues, p_rules, p_algorithm;
 end $$;
 
-comment on function brokerage.explained_queues(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
+comment on function brokerage.explained_queues(
+  brokerage.profile_rule[], text, brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
   'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -2,12 +2,13 @@
 -- none of them. They are asked one by one, each on the pairs that the rules before it leave, as the query asks them;
 -- then without that, as an explanation asks them. The queue is found by halving. Only the way of an error comes here.
 create or replace function brokerage.failing_rule(
-  p_setup text, p_profile text, p_algorithm text, p_task_id bigint, p_queues brokerage.queue_facts[], p_error text
+  p_setup text, p_rules brokerage.profile_rule[], p_algorithm text, p_task_id bigint,
+  p_queues brokerage.queue_facts[], p_error text
 ) returns table (rule text, place text)
 language plpgsql stable as $$
 #variable_conflict use_column
 declare
-  v_base_profile text := brokerage.base_profile(p_profile);
+  v_base_profile text := brokerage.base_profile(p_rules[1].profile);
   v_facts record := brokerage.compose_facts(false, p_algorithm, false);
   v_tasks brokerage.task_facts[];
   v_subjects brokerage.facts_by_subject;
@@ -20,13 +21,13 @@ declare
   v_half int;
 begin
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm) f);
-  v_tasks := brokerage.with_job_check(p_setup, p_profile, p_algorithm, v_tasks);
+  v_tasks := brokerage.with_job_check(p_setup, p_rules, p_algorithm, v_base_profile, v_tasks);
   v_subjects := brokerage.facts_by_subject(p_setup, p_algorithm, v_tasks, p_queues, v_base_profile);
   for v_round in 1 .. 2 loop
     for v_rule in
       select r.*
-        from brokerage.rule_in_force r
-       where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.function is not null
+        from unnest(p_rules) r
+       where r.algorithm = p_algorithm and r.enabled and r.function is not null
          and r.kind not in ('fact', 'pending')
        order by r.kind <> 'task rule', r.position, r.rule
     loop
@@ -53,7 +54,7 @@ begin
         end if;
       end loop;
       return query
-      select v_rule.rule, concat_ws(', ', format('rule %s of profile %s', v_rule.rule, p_profile),
+      select v_rule.rule, concat_ws(', ', format('rule %s of profile %s', v_rule.rule, v_rule.profile),
                                     case when v_rule.kind not in ('task rule', 'second pass')
                                          then 'queue ' || p_queues[v_first].queue end);
       return;
@@ -63,6 +64,7 @@ exception when data_exception or cardinality_violation or raise_exception then
   return;  -- the facts of the task cannot be made: no rule was asked
 end $$;
 
-comment on function brokerage.failing_rule(text, text, text, bigint, brokerage.queue_facts[], text) is
+comment on function brokerage.failing_rule(
+  text, brokerage.profile_rule[], text, bigint, brokerage.queue_facts[], text) is
   'The rule of a profile that raises an error for a task, and in words with the profile and a queue that it is raised '
   'for (place); no row where no rule alone raises it. p_error: the text of the error.';

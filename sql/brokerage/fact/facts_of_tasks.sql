@@ -91,6 +91,7 @@ language sql stable as $$
          -- merging counts by nFilesPerJob, too (analysis-weights.md, The new basic weight)
          coalesce(case when t.is_merging then ceil(d.primary_files::numeric / coalesce(t.n_files_per_job, 1))::bigint
                        else d.jobs end, 0) as jobs,
+         coalesce(d.jobs, 0) - coalesce(x.assigned_jobs, 0) as unassigned_jobs,
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
@@ -212,6 +213,7 @@ language sql stable as $$
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
     left join located w on w.task_id = t.task_id
+    left join brokerage.task_state x on x.setup = t.setup and x.task_id = t.task_id and x.algorithm = p_algorithm
     left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent
                               and pt.task_id <> t.task_id
     left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus

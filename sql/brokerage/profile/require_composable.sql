@@ -4,6 +4,7 @@ create or replace function brokerage.require_composable(p_profile text, p_algori
 language plpgsql as $$
 declare
   v_profile text;
+  v_rules brokerage.profile_rule[];
   v_rule brokerage.profile_rule;
 begin
   for v_rule in
@@ -21,10 +22,11 @@ begin
     perform brokerage.require_parameters(v_rule);
   end loop;
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
-    perform brokerage.compose_task_rules(v_profile, p_algorithm);
-    execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false)
+    v_rules := brokerage.rules_of(v_profile);
+    perform brokerage.compose_task_rules(v_rules, p_algorithm);
+    execute 'explain ' || brokerage.compose(v_rules, p_algorithm, false)
             || format(' select %s from judged j left join ranked using (task_number) group by task_number',
-                      brokerage.compose_second_pass(v_profile, p_algorithm, 'task_number'))
+                      brokerage.compose_second_pass(v_rules, p_algorithm, 'task_number'))
       using null::brokerage.facts_by_subject, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[];
   end loop;
 end $$;

@@ -1,4 +1,5 @@
--- A run is one call of a broker; decisions refer to it.
+-- A run is one call of a broker; decisions refer to it. Its draws can be repeated: it has a seed, drawn where none is
+-- given.
 create or replace function brokerage.begin_run(
   p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false
 ) returns brokerage.run
@@ -9,7 +10,8 @@ begin
   perform from resource.setup s where s.setup = p_setup for key share;  -- somebody may be removing it
   perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
-  values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile), p_seed, p_dry, resource.caller(),
+  values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile),
+          coalesce(p_seed, trunc(random() * 2 ^ 31)::bigint), p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
   perform brokerage.require_profile(v_run.profile, coalesce(p_algorithm, ''));

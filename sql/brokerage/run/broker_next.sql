@@ -25,6 +25,7 @@ declare
        limit $4
        %s)$q$;
   v_run brokerage.run;
+  v_rules brokerage.profile_rule[];
   v_locked bigint[];
   v_taken bigint[];
   v_left bigint[];
@@ -49,10 +50,11 @@ begin
     execute format(v_query, '') into v_taken using v_run, v_locked, p_task_ids is null, null::bigint;
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
+  v_rules := brokerage.rules_of(v_run.profile);
   v_left := v_taken;
   loop
     v_wave := brokerage.wave_of(p_setup, v_run.algorithm, v_left);
-    perform brokerage.decide(v_run, v_wave, brokerage.facts_of_candidates(p_setup, v_run.algorithm));
+    perform brokerage.decide(v_run, v_rules, v_wave, brokerage.facts_of_candidates(p_setup, v_run.algorithm));
     v_left := array(select u.task_id
                       from unnest(v_left) with ordinality u(task_id, number)
                      where u.task_id <> all (v_wave)
@@ -60,7 +62,7 @@ begin
     exit when cardinality(v_left) = 0;
   end loop;
   if not v_run.dry then
-    perform brokerage.assign_jobs(v_run, v_taken);
+    perform brokerage.assign_jobs(v_run, v_rules, v_taken);
   end if;
   update brokerage.run r set tasks = r.tasks + cardinality(v_taken) where r.setup = p_setup and r.run_id = p_run_id;
   return cardinality(v_taken);

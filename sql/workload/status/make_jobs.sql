@@ -2,7 +2,7 @@
 -- nobody works on are taken in their order. A job has the cores of its queue, one if the task is of one: an 8-core
 -- task runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task).
 create or replace function workload.make_jobs(
-  p_setup text, p_task_ids bigint[], p_queues text[], p_job_ids bigint[], p_why text
+  p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text
 ) returns bigint
 language plpgsql as $$
 declare
@@ -10,54 +10,69 @@ declare
   v_made bigint;
 begin
   perform resource.skip_lost_ids('workload.job_id', 1000000000000, 1000000000000);
-  with wanted as materialized (
-    select u.task_id, u.queue, g.place
-      from (select w.task_id, w.queue, w.jobs,
-                   sum(w.jobs) over (partition by w.task_id order by w.place)::bigint as upto
-              from unnest(p_task_ids, p_queues, p_job_ids) with ordinality w (task_id, queue, jobs, place)) u
-     cross join lateral generate_series(u.upto - u.jobs + 1, u.upto) g (place)
-  ), queue as materialized (  -- looked up once, not once a job
+  -- Rows of a job are put together by grouping, not by joins: a plan that a session keeps expects few jobs and few
+  -- parts, and would go over all parts for each job.
+  with queue as materialized (
     select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow
       from resource.candidate_queue q
       join resource.queue u on u.setup = q.setup and u.queue = q.unified_name
      where q.setup = p_setup and q.queue = any (p_queues)
-  ), worked as materialized (
-    -- parts that jobs had; looked at once, as a plan made while there were few jobs would look at all of them for each
-    select e.task_id, e.number, bool_or(e.rebrokered = 0) as is_taken,
-           array_agg(e.queue order by e.rebrokered) as queues
-      from workload.job e
-     where e.setup = p_setup and e.task_id = any (p_task_ids) and e.number is not null
-     group by e.task_id, e.number
-  ), open as materialized (
-    select d.task_id, g.number, e.queues, row_number() over (partition by d.task_id order by g.number) as place
-      from workload.input_digest d
-     cross join lateral generate_series(1, d.jobs) g (number)
-      left join worked e on e.task_id = d.task_id and e.number = g.number
-     where d.setup = p_setup and d.task_id = any (p_task_ids) and e.is_taken is not true
-  ), part as materialized (
-    select f.task_id, f.number,
-           count(distinct f.lfn) filter (where not f.is_pseudo) as files,
-           sum(f.size) filter (where not f.is_pseudo) as bytes, sum(f.nevents) filter (where f.is_main) as events
-      from workload.job_file(p_setup, p_task_ids) f
-     group by f.task_id, f.number
+  ), wanted as materialized (
+    select u.task_id, g.place, u.unified_name, u.child_type, u.corecount, u.workflow
+      from (select w.task_id, w.jobs, q.unified_name, q.child_type, q.corecount, q.workflow,
+                   sum(w.jobs) over (partition by w.task_id order by w.place)::bigint as upto
+              from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)
+              join queue q on q.queue = w.queue) u
+     cross join lateral generate_series(u.upto - u.jobs + 1, u.upto) g (place)
+  ), open as materialized (  -- parts that nobody works on, and the queues that jobs on them had
+    select x.task_id, x.number, x.queues, x.files, x.bytes, x.events,
+           row_number() over (partition by x.task_id order by x.number) as place
+      from (select u.task_id, u.number, max(u.files) as files, max(u.bytes) as bytes, max(u.events) as events,
+                   array_agg(u.queue order by u.rebrokered) filter (where u.rebrokered is not null) as queues
+              from (select d.task_id, g.number, true as is_part, null as queue, null::int as rebrokered,
+                           null::bigint as files, null::numeric as bytes, null::numeric as events
+                      from workload.input_digest d
+                     cross join lateral generate_series(1, d.jobs) g (number)
+                     where d.setup = p_setup and d.task_id = any (p_task_ids)
+                    union all
+                    select e.task_id, e.number, false, e.queue, e.rebrokered, null, null, null
+                      from workload.job e
+                     where e.setup = p_setup and e.task_id = any (p_task_ids) and e.number is not null
+                    union all
+                    select f.task_id, f.number, false, null, null,
+                           count(distinct f.lfn) filter (where not f.is_pseudo),
+                           sum(f.size) filter (where not f.is_pseudo), sum(f.nevents) filter (where f.is_main)
+                      from workload.job_file(p_setup, p_task_ids) f
+                     group by f.task_id, f.number) u
+             group by u.task_id, u.number
+            having bool_or(u.is_part) and bool_or(u.rebrokered = 0) is not true) x
+  ), job as materialized (
+    select x.task_id, max(x.number) as number, max(x.unified_name) as unified_name, max(x.child_type) as child_type,
+           max(x.corecount) as corecount, max(x.workflow) as workflow, max(x.queues) as queues, max(x.files) as files,
+           max(x.bytes) as bytes, max(x.events) as events
+      from (select w.task_id, w.place, w.unified_name, w.child_type, w.corecount, w.workflow, null::bigint as number,
+                   null::text[] as queues, null::bigint as files, null::numeric as bytes, null::numeric as events
+              from wanted w
+            union all
+            select o.task_id, o.place, null, null, null, null, o.number, o.queues, o.files, o.bytes, o.events
+              from open o) x
+     group by x.task_id, x.place
+    having count(x.unified_name) > 0 and count(x.number) > 0
   ), made as (
     insert into workload.job (setup, job_id, task_id, number, queue, previous_queues, status, priority, gshare, label,
                               user_name, working_group, processing_type, resource_type, nucleus,
                               cores, disk_io, workflow, created, modified, state_changed, input_files,
                               input_bytes, events)
-    select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
-           o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type,
-           coalesce(q.child_type, t.resource_type), t.nucleus,
+    select p_setup, nextval('workload.job_id'), t.task_id, j.number, j.unified_name,
+           j.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type,
+           coalesce(j.child_type, t.resource_type), t.nucleus,
            case when coalesce(case when t.is_merging then t.merge_core_count end, t.core_count, 1) = 1 then 1
-                else coalesce(nullif(q.corecount, 0), 1) end,
-           t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
-      from wanted w
-      join open o on o.task_id = w.task_id and o.place = w.place
-      join workload.task t on t.setup = p_setup and t.task_id = w.task_id
-      join queue q on q.queue = w.queue
-      left join part p on p.task_id = o.task_id and p.number = o.number
+                else coalesce(nullif(j.corecount, 0), 1) end,
+           t.disk_io, j.workflow, v_now, v_now, v_now, coalesce(j.files, 0), coalesce(j.bytes, 0), coalesce(j.events, 0)
+      from job j
+      join workload.task t on t.setup = p_setup and t.task_id = j.task_id
      -- their ids: the same seed makes the same jobs, whatever the plan
-     order by t.current_priority desc, t.task_id, o.number
+     order by t.current_priority desc, t.task_id, j.number
     returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type,
               cores, disk_io, status
   ), noted as (

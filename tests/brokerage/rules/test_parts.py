@@ -236,5 +236,6 @@ def test_attributes_that_a_site_accepts(rolled_back: Db) -> None:
 def test_which_choice_takes_the_first_of_zeros(rolled_back: Db) -> None:
     asked = [(profile, algorithm) for profile in ("documented", "panda2026")
              for algorithm in ("production_task", "production_job", "analysis_job")]  # fmt: skip
-    found = [each for each in asked if value(rolled_back, "takes_first_of_zeros", *each)]
+    query = "select brokerage.takes_first_of_zeros(brokerage.rules_of(%s), %s)"
+    found = [each for each in asked if rolled_back.execute(query, each).fetchone() == (True,)]
     assert found == [("panda2026", "production_task")]

@@ -1,0 +1,82 @@
+-- Decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay asks the same. Tasks that a
+-- task rule refuses are answered first. A task that the rule of kind second pass names gets no answer in the first
+-- pass. It is decided once more, and its answer records that.
+create or replace function brokerage.judge(
+  p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
+  p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
+) returns setof brokerage.task_answer
+language plpgsql volatile as $$
+declare
+  v_in_turn boolean := not p_run.dry and (p_run.algorithm = 'production_task'
+                                          or brokerage.sees_assignments(p_rules, p_run.algorithm));
+  v_wait jsonb := (select r.parameters from unnest(p_rules) r
+                    where r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled
+                    limit 1);
+  v_answer brokerage.task_answer;
+  v_tasks brokerage.task_facts[] := p_tasks;
+  v_left bigint[];  -- numbers of the tasks that the next pass decides
+  v_second record;
+  v_wide boolean;
+begin
+  v_left := array(select n from generate_subscripts(p_tasks, 1) n order by n);
+  for v_answer in execute format(
+    'select t.ordinality, t.task_id, s.status, s.rule, s.reason, null::timestamptz, 0, 0, 0, null::int[], '
+    'null::text[], null::brokerage.queue_verdict[], null::bigint[], null::text, null::float8 '
+    'from (%s) s(task_id, status, rule, reason) join unnest($1) with ordinality t on t.task_id = s.task_id',
+    brokerage.compose_task_rules(p_rules, p_run.algorithm)) using p_tasks
+  loop
+    v_left := array_remove(v_left, v_answer.number);
+    if v_answer.status = 'pending' then
+      v_answer.retry_at := p_run.started_at + brokerage.wait_of(v_wait, p_tasks[v_answer.number].current_priority);
+    end if;
+    return next v_answer;
+  end loop;
+  while cardinality(v_left) > 0 loop
+    if cardinality(v_left) < cardinality(v_tasks) then
+      v_tasks := array(select u.f
+                         from (select f, row_number() over () as n from unnest(v_tasks) f) u
+                        where u.n = any (v_left));
+      p_subjects := brokerage.facts_of_some(p_subjects, v_left, cardinality(p_queues));
+    end if;
+    if v_second is not null then
+      v_tasks := array(select brokerage.in_second_pass(f) from unnest(v_tasks) f);
+    end if;
+    v_left := '{}'::bigint[];
+    v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+    for v_answer in execute
+      case when v_in_turn then 'select a.* from brokerage.answers_in_turn($4, $5, $1, $2, $3, $6) a'
+           else brokerage.compose_answers(p_rules, p_run.algorithm, v_wide) end
+      using p_subjects, v_tasks, p_queues, p_run, p_rules, v_wide
+    loop
+      if v_answer.status is null then
+        v_left := v_left || v_answer.number;
+        continue;
+      end if;
+      if v_answer.status = 'pending' then
+        v_answer.retry_at := p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_answer.number].current_priority);
+      elsif not p_run.dry and not v_in_turn then
+        v_answer.given := (
+          select brokerage.distributed(p_run, v_tasks[v_answer.number],
+                                       array_agg(coalesce(q.weight, 1) order by q.rank),
+                                       array_agg(coalesce(q.queued, 0) order by q.rank),
+                                       array_agg(q.capacity order by q.rank),
+                                       array_agg(coalesce(q.chunk, 25) order by q.rank))
+            from unnest(v_answer.queues) q
+           where q.verdict = 'c');
+      end if;
+      if v_second is not null then
+        v_answer.rule := v_second.rule;
+        v_answer.reason := v_second.reason;
+      end if;
+      return next v_answer;
+    end loop;
+    v_left := array(select n from unnest(v_left) n order by n);
+    v_second := brokerage.second_pass(p_rules, p_run.algorithm);
+  end loop;
+end $$;
+
+comment on function brokerage.judge(
+  brokerage.run, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
+  brokerage.queue_facts[]) is
+  'What a run with some rules decides from some facts: one answer a task, with the jobs that each candidate gets, or '
+  'the nucleus. Errors: PB001, PB002 (a rule that does not fit), and errors that the figures of a task raise.';

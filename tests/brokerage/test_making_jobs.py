@@ -1,0 +1,59 @@
+"""The plan of the statement that makes jobs: a session keeps it, and it must do for one job as for thousands."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+JOBS = 1500
+TASKS = (1, 2)
+
+
+@pytest.fixture
+def prepared(dsn: str) -> Iterator[Connection]:
+    """A new database without statistics, and the statement as a batch runs it: cut out of the function."""
+    files = [{"lfn": f"f{n}", "size": 1, "nevents": 1} for n in range(JOBS)]
+    tasks = [{"id": task, "input": [f"in{task}"], "split": {"nFilesPerJob": 1}} for task in TASKS]
+    given = {"setup": "w", "queues": {"Q": {}}, "datasets": {f"in{task}": {"files": files} for task in TASKS}}
+    with psycopg.connect(dsn) as connection:
+        world.load(connection, [{**given, "tasks": tasks}])
+        query = "select prosrc from pg_proc where oid = 'workload.make_jobs'::regproc"
+        [(source,)] = connection.execute(query).fetchall()
+        found = re.search(r"with queue as.*?from made(?=;)", source, re.DOTALL)
+        assert found, source
+        statement = found[0].replace("select count(*) into v_made from made", "select count(*) from made")
+        variables = ("p_setup", "p_task_ids", "p_queues", "p_jobs", "p_why", "v_now")
+        for number, name in enumerate(variables, 1):
+            statement = re.sub(rf"\b{name}\b", f"${number}", statement)
+        types = "text, bigint[], text[], bigint[], text, timestamptz"
+        connection.execute(f"prepare make_jobs ({types}) as {statement}".encode())
+        for setting in ("enable_mergejoin = off", "enable_memoize = off", "plan_cache_mode = force_generic_plan"):
+            connection.execute(f"set {setting}".encode())
+        yield connection
+
+
+def _nodes(node: Row) -> Iterator[Row]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _nodes(child)
+
+
+def test_a_kept_plan_does_not_go_over_all_parts_for_each_job(prepared: Connection) -> None:
+    execute = f"execute make_jobs('w', '{{1,2}}', '{{Q,Q}}', '{{{JOBS},{JOBS}}}', 'test', now())"
+    explain = f"explain (analyze, timing off, format json) {execute}"
+    [(plan,)] = prepared.execute(explain.encode()).fetchall()
+    [(made,)] = prepared.execute("select count(*) from workload.job").fetchall()
+    assert made == len(TASKS) * JOBS
+    nodes = list(_nodes(plan[0]["Plan"]))
+    looked_at = [(node.get("Rows Removed by Join Filter", 0), node["Node Type"]) for node in nodes]
+    assert max(looked_at)[0] <= len(TASKS) * made, json.dumps(plan)
+    rows = [(node["Actual Rows"] * node["Actual Loops"], node["Node Type"]) for node in nodes]
+    assert max(rows)[0] <= len(TASKS) * made, json.dumps(plan)
