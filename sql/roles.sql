@@ -54,7 +54,7 @@ grant execute on function
 grant execute on function
   brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.obstacles,
   brokerage.named_queues, brokerage.not_loaded, brokerage.plan_steps, brokerage.profile_faults,
-  brokerage.run_difference, brokerage.unknown_queues
+  brokerage.replay, brokerage.replay_changes, brokerage.rules_of, brokerage.run_difference, brokerage.unknown_queues
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,

@@ -25,6 +25,7 @@ from broker.cli import (
     maintain,
     operate,
     profile,
+    replay,
     run,
     server,
     settings,
@@ -64,6 +65,7 @@ app.add_typer(run.loops_app, name="loops", rich_help_panel="Setups")
 app.add_typer(maintain.app)
 app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
 app.add_typer(brokerage.app)
+app.add_typer(replay.app)
 app.add_typer(classes.app)
 app.add_typer(shares.app)
 app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")

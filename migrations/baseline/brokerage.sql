@@ -17,6 +17,11 @@ create table brokerage.setting (
   --: How long an assignment counts in the live counter.
   assignments_count interval not null default '15 minutes'
     check (assignments_count > interval '0' and assignments_count <= interval '100 years'),
+  --: Whether the facts of real runs are kept as long as their decisions, for brokerage.replay.
+  tape              boolean not null default true,
+  --: How long a replay may take.
+  replay_time       interval not null default '2 minutes'
+    check (replay_time > interval '0' and replay_time <= interval '1 day'),
   --: Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
   --: assigned jobs count for assignments_count.
   makes_jobs        boolean not null default true
@@ -208,6 +213,35 @@ create table brokerage.verdict (
 ) partition by range (decided_at);
 create table brokerage.verdict_default partition of brokerage.verdict default;
 create index verdict_run on brokerage.verdict (run_id, task_id);
+
+-- The tape keeps facts as JSON, a list a column: an attribute that a later release adds, removes or gives another type
+-- changes no table, and is found by its name.
+--: What a part of a real run decided from; brokerage.replay decides it again. Partitioned by day (UTC).
+create table brokerage.tape (
+  setup      text not null,
+  run_id     bigint not null,
+  part       bigint not null,  --: Part of the run (brokerage.part).
+  decided_at timestamptz not null,  --: When (resource.clock).
+  tasks      jsonb not null,  --: Facts of the tasks, a list a column.
+  queues     jsonb not null,  --: Facts of the queues: of each column the digest of its list (brokerage.tape_value).
+  subjects   jsonb not null,  --: Facts by subject, each a list a column.
+  rules      text not null,  --: Digest of the rules of the algorithm (brokerage.tape_value).
+  program    text not null,  --: Digest of the functions that decided (brokerage.tape_value).
+  foreign key (setup, run_id) references brokerage.run on delete cascade
+) partition by range (decided_at);
+create table brokerage.tape_default partition of brokerage.tape default;
+create index tape_run on brokerage.tape (run_id, part);
+
+--: What parts of a day have in common: columns of queues that did not change, rules, digests of functions. Two runs at
+--: once may note the same. Partitioned by day (UTC).
+create table brokerage.tape_value (
+  setup    text not null references resource.setup on delete cascade,
+  noted_at timestamptz not null,  --: The day (UTC) on which it was decided.
+  digest   text not null,
+  value    jsonb not null
+) partition by range (noted_at);
+create table brokerage.tape_value_default partition of brokerage.tape_value default;
+create index tape_value_digest on brokerage.tape_value (digest, setup);
 
 -- Facts that rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
 -- facts_of_queues and facts_of_pairs fill the three types by name. A later revision may

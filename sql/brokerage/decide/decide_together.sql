@@ -36,6 +36,9 @@ begin
   values (p_run.setup, p_run.run_id, p_run.started_at,
           array(select f.queue from unnest(p_queues) with ordinality f order by f.ordinality))
   returning part into v_part;
+  if not p_run.dry and (select s.tape from brokerage.setting_in_force s where s.setup = p_run.setup) then
+    perform brokerage.keep_facts(p_run, v_part, p_rules, v_subjects, v_tasks, p_queues);
+  end if;
   with answer as materialized (
     select a.* from brokerage.judge(p_run, p_rules, v_subjects, v_tasks, p_queues) a
   ), told as (

@@ -1,0 +1,115 @@
+"""`broker replay`: yesterday's decisions under other rules."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.output import counted
+from broker.cli.pairs import pair
+from broker.cli.session import Setup, require_setup, session
+
+if TYPE_CHECKING:
+    from broker.operate.replay import Replay
+
+app = typer.Typer()
+_EXAMPLE = "top-10.best=20"
+_QUEUES = 10  # with the greatest difference
+
+
+@app.command(rich_help_panel="Brokerage")
+def replay(
+    *,
+    since: Annotated[str, typer.Option(help="Take the runs of this time up to now, such as 2 hours.")] = "1 day",
+    until: Annotated[str | None, typer.Option(help="Leave out the runs since then, such as 1 hour.")] = None,
+    run: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Take only this run, however old.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Decide with this profile; it needs the same base.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="RULE.PARAMETER=VALUE", help="Change a parameter of a rule; repeat it."),
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail if a decision differs by the same program.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many tasks, 0 for all.")] = 20,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Decide again what real runs decided, from the facts of that time, by other rules. Nothing is stored.
+
+    What a part of a run assigns counts for the rest of the part; all later facts stay as they were. A configuration key
+    has gone into the facts: for those, ask broker what-if.
+    """
+    from broker.errors import BadRequest
+    from broker.operate.replay import replay as replayed
+
+    changes = _changes(settings or [])
+    if check and (profile or changes or without):
+        raise BadRequest("--check changes nothing", "leave out --profile, --set and --without, or --check")
+    with session() as connection:
+        require_setup(connection, setup)
+        found = replayed(
+            connection,
+            setup,
+            since=since if run is None else None,
+            until=until,
+            run=run,
+            profile=profile,
+            changes=changes,
+            without=without or [],
+        )
+    if as_json:
+        output.json_out(found)
+    else:
+        _show(found, limit)
+    if check and found.differences and not found.changes:
+        raise typer.Exit(1)
+
+
+def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
+    from broker.errors import BadRequest
+
+    changes: dict[str, dict[str, Any]] = {}
+    for text in settings:
+        name, value = pair("--set", text, _EXAMPLE)
+        rule, dot, parameter = name.rpartition(".")
+        if not (dot and rule and parameter):
+            raise BadRequest(f"--set {text} names no parameter of a rule", f"for example --set {_EXAMPLE}")
+        changes.setdefault(rule, {})[parameter] = value
+    return changes
+
+
+def _show(found: "Replay", limit: int) -> None:
+    same = found.tasks - len(found.differences)
+    output.say(f"{counted(found.tasks, 'task')} decided again, {same} as they were decided")
+    if found.changes:
+        names = ", ".join(list(found.changes)[:3])
+        more = f" and {len(found.changes) - 3} more" if len(found.changes) > 3 else ""
+        output.say(f"functions that are not those that decided: {names}{more}")
+    if not found.differences:
+        return
+    output.table("Status", ["then", "replayed", "tasks"], found.statuses())
+    jobs = found.jobs()
+    if jobs:
+        output.table(
+            f"Jobs at {counted(len(jobs), 'queue')}, greatest difference first",
+            ["queue", "then", "replayed", "difference"],
+            [(queue, then, again, f"{again - then:+}") for queue, then, again in jobs[:_QUEUES]],
+        )
+    shown = found.differences[: limit or None]
+    some = f", {len(shown)} shown (--limit)" if len(shown) < len(found.differences) else ""
+    output.table(
+        f"{counted(len(found.differences), 'task')} decided otherwise{some}",
+        ["task", "run", "differs in", "gains", "loses"],
+        [
+            (row["task_id"], row["run_id"], ", ".join(row["differs"]), _few(row["gained"]), _few(row["lost"]))
+            for row in shown
+        ],
+    )
+
+
+def _few(queues: Sequence[str]) -> str:
+    return ", ".join(queues[:2]) + (f" + {len(queues) - 2}" if len(queues) > 2 else "")

@@ -1,0 +1,45 @@
+-- What a part of a run would decide by some rules: the same function decides (brokerage.judge), from the facts on the
+-- tape, at the seed of the run.
+create or replace function brokerage.judge_again(p_tape brokerage.tape, p_rules brokerage.profile_rule[])
+returns setof brokerage.task_answer
+language plpgsql volatile as $$
+declare
+  v_run brokerage.run;
+  v_subjects brokerage.facts_by_subject;
+  v_queues jsonb;
+  v_name text;
+begin
+  select r.* into v_run from brokerage.run r where r.setup = p_tape.setup and r.run_id = p_tape.run_id;
+  v_run.started_at := p_tape.decided_at;
+  select jsonb_object_agg(c.key, brokerage.noted_value(p_tape.setup, p_tape.decided_at, c.value)) into v_queues
+    from jsonb_each_text(p_tape.queues) c;
+  v_subjects.base_profile := p_tape.subjects ->> 'base_profile';
+  if v_run.algorithm = 'production_task' then
+    v_subjects.nucleus_keys := brokerage.from_columns(p_tape.subjects -> 'nucleus_keys', null::brokerage.nucleus_key);
+    v_subjects.work := brokerage.from_columns(p_tape.subjects -> 'work', null::brokerage.work_facts);
+    v_subjects.located := brokerage.from_columns(p_tape.subjects -> 'located', null::brokerage.located_facts);
+    v_subjects.space := brokerage.from_columns(p_tape.subjects -> 'space', null::brokerage.space_facts);
+  else
+    v_subjects.keys := brokerage.from_columns(p_tape.subjects -> 'keys', null::brokerage.task_key);
+    v_subjects.network := brokerage.from_columns(p_tape.subjects -> 'network', null::brokerage.network_facts);
+    v_subjects.load := brokerage.from_columns(p_tape.subjects -> 'load', null::brokerage.load_facts);
+    v_subjects.policies := brokerage.from_columns(p_tape.subjects -> 'policies', null::brokerage.policy_facts);
+    v_subjects.software := brokerage.from_columns(p_tape.subjects -> 'software', null::brokerage.software_facts);
+    v_subjects.placement := brokerage.from_columns(p_tape.subjects -> 'placement', null::brokerage.placement_facts);
+    if v_run.algorithm = 'analysis_job' then
+      v_subjects.analysis_keys :=
+        brokerage.from_columns(p_tape.subjects -> 'analysis_keys', null::brokerage.analysis_key);
+      v_subjects.locality := brokerage.from_columns(p_tape.subjects -> 'locality', null::brokerage.locality_facts);
+      v_subjects.users := brokerage.from_columns(p_tape.subjects -> 'users', null::brokerage.user_facts);
+    end if;
+  end if;
+  return query
+  select a.*
+    from brokerage.judge(v_run, p_rules, v_subjects,
+                         brokerage.from_columns(p_tape.tasks, null::brokerage.task_facts),
+                         brokerage.from_columns(v_queues, null::brokerage.queue_facts)) a;
+end $$;
+
+comment on function brokerage.judge_again(brokerage.tape, brokerage.profile_rule[]) is
+  'What a part of a run would decide by some rules, from the facts that were kept. Errors: PB001 (a rule that does not '
+  'fit, facts of another release), and errors that the figures of a task raise.';

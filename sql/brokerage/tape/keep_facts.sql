@@ -1,0 +1,41 @@
+-- Writes what a part decides from to the tape. Most columns of queues are the same all day: each is noted once.
+create or replace function brokerage.keep_facts(
+  p_run brokerage.run, p_part bigint, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
+  p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
+) returns void
+language plpgsql as $$
+declare
+  v_rules jsonb := (select jsonb_agg(to_jsonb(r) order by r.position, r.rule)
+                      from unnest(p_rules) r
+                     where r.algorithm = p_run.algorithm);
+  v_program text := brokerage.program_digest(p_rules);
+  v_subjects jsonb := jsonb_build_object('base_profile', p_subjects.base_profile);
+  v_queues jsonb := '{}';
+  v_name text;
+  v_value jsonb;
+begin
+  for v_name in
+    select a.attname from pg_attribute a
+     where a.attrelid = 'brokerage.facts_by_subject'::regclass and a.attnum > 0 and not a.attisdropped
+       and a.attname <> 'base_profile'
+  loop
+    execute format('select brokerage.to_columns(($1).%I)', v_name) into v_value using p_subjects;
+    v_subjects := v_subjects || jsonb_build_object(v_name, v_value);
+  end loop;
+  for v_name, v_value in select c.key, c.value from jsonb_each(brokerage.to_columns(p_queues)) c loop
+    v_queues := v_queues || jsonb_build_object(v_name, md5(v_value::text));
+    perform brokerage.note_value(p_run.setup, p_run.started_at, md5(v_value::text), v_value);
+  end loop;
+  perform brokerage.note_value(p_run.setup, p_run.started_at, md5(v_rules::text), v_rules);
+  if brokerage.noted_value(p_run.setup, p_run.started_at, v_program) is null then
+    perform brokerage.note_value(p_run.setup, p_run.started_at, v_program, brokerage.program_of(p_rules));
+  end if;
+  insert into brokerage.tape (setup, run_id, part, decided_at, tasks, queues, subjects, rules, program)
+  values (p_run.setup, p_run.run_id, p_part, p_run.started_at, brokerage.to_columns(p_tasks), v_queues, v_subjects,
+          md5(v_rules::text), v_program);
+end $$;
+
+comment on function brokerage.keep_facts(
+  brokerage.run, bigint, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
+  brokerage.queue_facts[]) is
+  'Keeps the facts and rules from which a part of a run decides (brokerage.tape).';

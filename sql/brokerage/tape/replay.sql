@@ -1,0 +1,127 @@
+-- Decides again what runs of a time decided, from the facts on the tape, and compares. Within a part the answers feed
+-- each other as they did then; all later facts stay as they were recorded. It writes nothing. The time is looked at
+-- between two parts. Long because it checks what it is given.
+create or replace function brokerage.replay(
+  p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null,
+  p_profile text default null, p_changes jsonb default '{}', p_without text[] default '{}'
+) returns table (run_id bigint, task_id bigint, algorithm text, differs text[], status_before text, status_after text,
+                 gained text[], lost text[], jobs_before jsonb, jobs_after jsonb)
+language plpgsql volatile
+security definer set search_path = brokerage, pg_temp
+set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
+as $$
+#variable_conflict use_column
+declare
+  v_begin timestamptz := clock_timestamp();
+  v_time interval;
+  v_tape brokerage.tape;
+  v_algorithm text;
+  v_recorded brokerage.profile_rule[];
+  v_rules brokerage.profile_rule[];
+  v_known text[] := '{}';
+  v_parts bigint := 0;
+  v_wanted text;
+begin
+  perform resource.identify_viewer(p_setup);
+  perform resource.require_known_setup(p_setup);
+  v_time := (select s.replay_time from brokerage.setting_in_force s where s.setup = p_setup);
+  if p_profile is not null then
+    perform brokerage.require_profile(brokerage.profile_name(p_profile));
+  end if;
+  if jsonb_typeof(p_changes) <> 'object'
+     or exists (select from jsonb_each(p_changes) c where jsonb_typeof(c.value) <> 'object') then
+    raise exception 'changes are %', resource.shown(p_changes)
+      using errcode = 'PB001', hint = 'Give an object of rules with their parameters: {"memory": {"share": 1.1}}.';
+  end if;
+  if p_run_id is not null
+     and not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id) then
+    raise exception 'run % is not in setup %', p_run_id, p_setup
+      using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs.';
+  end if;
+  for v_tape in
+    select t.*
+      from brokerage.tape t
+     where t.setup = p_setup and (p_since is null or t.decided_at >= resource.clock(p_setup) - p_since)
+       and (p_until is null or t.decided_at < resource.clock(p_setup) - p_until)
+       and (p_run_id is null or t.run_id = p_run_id)
+     order by t.part
+  loop
+    if v_parts > 0 and clock_timestamp() - v_begin > v_time then
+      raise exception 'the replay took longer than %: it came to %, after % parts', v_time, v_tape.decided_at, v_parts
+        using errcode = 'PB006',
+              hint = 'Replay a shorter time, or allow more: brokerage.set_settings, replay_time.';
+    end if;
+    select r.algorithm into v_algorithm from brokerage.run r where r.setup = p_setup and r.run_id = v_tape.run_id;
+    v_recorded := array(
+      select jsonb_populate_record(null::brokerage.profile_rule, e.value)
+        from jsonb_array_elements(brokerage.noted_value(p_setup, v_tape.decided_at, v_tape.rules)) e);
+    if p_profile is null then
+      v_rules := v_recorded;
+    elsif brokerage.base_profile(brokerage.profile_name(p_profile)) <> v_tape.subjects ->> 'base_profile' then
+      raise exception 'profile % is based on %, run % was decided by %', p_profile,
+        brokerage.base_profile(brokerage.profile_name(p_profile)), v_tape.run_id, v_tape.subjects ->> 'base_profile'
+        using errcode = 'PB001', hint = 'Facts differ by base profile: take a profile of the same base.';
+    else
+      v_rules := brokerage.rules_of(p_profile, v_algorithm);
+    end if;
+    v_known := v_known || array(select r.rule from unnest(v_rules) r where r.algorithm = v_algorithm);
+    v_rules := brokerage.changed_rules(v_rules, p_changes, p_without);
+    return query
+    select v_tape.run_id, a.task_id, v_algorithm, array_remove(array[
+             case when (a.status, a.rule, a.reason, a.retry_at)
+                       is distinct from (d.status, d.rule, d.reason, d.retry_at) then 'status' end,
+             case when n.candidates is distinct from b.candidates then 'candidates' end,
+             case when n.verdicts is distinct from b.verdicts then 'verdicts' end,
+             case when n.lost is distinct from b.lost then 'reasons' end,
+             case when n.jobs is distinct from b.jobs then 'jobs' end], null),
+           d.status, a.status,
+           array(select unnest(n.candidates) except select unnest(b.candidates) order by 1),
+           array(select unnest(b.candidates) except select unnest(n.candidates) order by 1), b.jobs, n.jobs
+      from brokerage.judge_again(v_tape, v_rules) a
+      left join brokerage.task_decision d on d.setup = p_setup and d.run_id = v_tape.run_id and d.task_id = a.task_id
+      left join brokerage.verdict v on v.setup = p_setup and v.run_id = v_tape.run_id and v.task_id = a.task_id
+     cross join lateral (
+       select array(select q.queue from unnest(a.queues) q where q.verdict = 'c' order by q.rank) as candidates,
+              array(select q from unnest(a.queues) q order by q.queue collate "C") as verdicts,
+              array(select (l.number, l.reason)::text from unnest(a.lost, a.reasons) l(number, reason)
+                     order by l.number) as lost,
+              case when a.nucleus is not null then jsonb_build_object(a.nucleus, 1)
+                   else (select jsonb_object_agg(q.queue, a.given[q.rank])
+                           from unnest(a.queues) q
+                          where q.verdict = 'c' and a.given[q.rank] > 0) end as jobs) n
+     cross join lateral (
+       select array(select q.queue from unnest(v.queues) q where q.verdict = 'c' order by q.rank) as candidates,
+              array(select q from unnest(v.queues) q order by q.queue collate "C") as verdicts,
+              array(select (l.number, l.reason)::text from unnest(v.lost, v.reasons) l(number, reason)
+                     order by l.number) as lost,
+              case when d.nucleus is not null then jsonb_build_object(d.nucleus, 1)
+                   else (select jsonb_object_agg(g.queue, g.jobs)
+                           from brokerage.assignment g
+                          where g.setup = p_setup and g.run_id = v_tape.run_id
+                            and g.task_id = a.task_id) end as jobs) b;
+    v_parts := v_parts + 1;
+  end loop;
+  if v_parts = 0 then
+    raise exception 'no facts are kept of % in setup %', coalesce('run ' || p_run_id, 'runs in that time'), p_setup
+      using errcode = 'PB004',
+            hint = 'Facts of real runs are kept as long as decisions (settings tape and decisions_kept); dry runs have '
+                   'none.';
+  end if;
+  select x.rule into v_wanted
+    from (select jsonb_object_keys(p_changes) union select unnest(p_without)) x(rule)
+   where x.rule <> all (v_known)
+   limit 1;
+  if found then
+    raise exception 'no rule % decided then', quote_literal(v_wanted)
+      using errcode = 'PB001', hint = 'brokerage.rule_in_force lists the rules of a profile.';
+  end if;
+end $$;
+
+comment on function brokerage.replay(text, interval, interval, bigint, text, jsonb, text[]) is
+  'What the real runs between p_since and p_until ago (or one of them) would have decided by the rules of another '
+  'profile, by other parameters (an object of objects, by rule) or without some rules; without all three, by the rules '
+  'that decided. One row a task: in what it differs from the decision (status, candidates, verdicts, reasons, jobs; '
+  'none = in nothing), its status, candidates gained and lost, and the jobs by queue (for a production task 1 at its '
+  'nucleus). Assignments of the same part count as replayed, all later facts as recorded. It stores nothing. Errors: '
+  'PB001 (no such profile, one of another base, a rule that did not decide, a parameter that no rule reads, facts of '
+  'another release), PB002, PB004 (no such run, no facts), PB006 (it takes longer than the setting replay_time).';
