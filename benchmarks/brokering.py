@@ -1,5 +1,6 @@
 """Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs made (or tasks assigned)."""
 
+import json
 import statistics
 import time
 from collections.abc import Callable
@@ -31,7 +32,7 @@ World = dict[str, Any]
 class Batch:
     """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
 
-    makes: whether the jobs that are assigned are made, too, and not only counted.
+    makes: whether the jobs that are assigned are made, too, and not only counted. tape: whether facts are kept.
     """
 
     setup: str
@@ -39,6 +40,7 @@ class Batch:
     profile: str
     callers: int
     makes: bool
+    tape: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ class Measuring:
     def _cpu(self) -> float:
         return float("nan") if self.postmaster is None else cpu.seconds(self.postmaster)
 
-    def batch(self, batch: Batch, algorithm: str) -> dict[str, float]:
-        """One batch; afterwards the tasks are due again, as before."""
+    def batch(self, batch: Batch, algorithm: str, look: Callable[[], dict[str, float]] = dict) -> dict[str, float]:
+        """One batch, with what `look` finds after it; afterwards the tasks are due again, as before."""
         due = self.connection.execute(
             "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
             [batch.setup, algorithm],
         ).fetchall()
-        made = f'{{"makes_jobs": {str(batch.makes).lower()}}}'
-        self.connection.execute("select brokerage.set_settings(%s, %s)", [batch.setup, made])
+        settings = json.dumps({"makes_jobs": batch.makes, "tape": batch.tape})
+        self.connection.execute("select brokerage.set_settings(%s, %s)", [batch.setup, settings])
         parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
         query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_tasks_a_commit => %s)"
 
@@ -82,6 +84,7 @@ class Measuring:
         [(stored,)] = self.connection.execute(query, [batch.setup]).fetchall()
         query = "select count(*) from workload.job where setup = %s and number is not null"
         [(jobs,)] = self.connection.execute(query, [batch.setup]).fetchall()
+        found = look()
         self._undo(batch.setup, algorithm)
         pairs = len(due) * batch.candidates
         return {
@@ -91,10 +94,10 @@ class Measuring:
             "seconds": seconds,
             "us_per_pair": seconds * 1e6 / pairs,
             "cpu_us_per_pair": used * 1e6 / pairs,
-        }
+        } | found
 
     def _undo(self, setup: str, algorithm: str) -> None:
-        self.connection.execute("truncate brokerage.verdict")
+        self.connection.execute("truncate brokerage.verdict, brokerage.tape, brokerage.tape_value")
         for table in _CHANGED:
             self.connection.execute(f"delete from brokerage.{table} where setup = %s", [setup])
         if algorithm == "production_task":

@@ -21,6 +21,7 @@ from benchmarks.scenarios import (
     nothing,
     packing,
     peer,
+    replay,
     space,
     tasks,
     transitions,
@@ -55,6 +56,7 @@ SCENARIOS: Mapping[str, Scenario] = {
         brokerage,
         tasks,
         analysis,
+        replay,
         transitions,
         packing,
     )

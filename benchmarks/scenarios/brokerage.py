@@ -20,17 +20,17 @@ DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clien
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """For each case (tasks:queues) and profile: seconds and microseconds a pair; then cases of `broker evaluate`."""
     if options.beside:
-        return compared(options, say, "production_job", _world)
+        return compared(options, say, "production_job", make)
     with server.database() as where, database.connect(where.admin) as connection:
         measuring = Measuring(connection, where.admin, cpu.postmaster_of(connection))
-        table = batches(measuring, options, say, "production_job", _world)
+        table = batches(measuring, options, say, "production_job", make)
         cases = options.cases[0][0]
         say(f"evaluating {cases:,} cases")
         evaluated = [_evaluated(measuring, cases, count) for count in options.clients]
     return [table, Table(f"broker evaluate, {cases:,} cases of five queues", evaluated)]
 
 
-def _world(tasks: int, queues: int, setup: str, seed: int = 1) -> World:
+def make(tasks: int, queues: int, setup: str, seed: int = 1) -> World:
     return plain(grid(seed, queues, tasks, setup=setup), status="ready", label="managed")
 
 
@@ -39,7 +39,7 @@ def _evaluated(measuring: Measuring, count: int, connections: int) -> Row:
     cases = [
         {"name": str(number), "algorithm": "production_job", "task": given["tasks"][0]["id"], "world": given}
         for number in range(count)
-        for given in [_world(1, 5, "grid", number)]
+        for given in [make(1, 5, "grid", number)]
     ]
     answers: list[Any] = []
     with ExitStack() as stack:

@@ -12,10 +12,10 @@ DEFAULTS = Options(cases=((1000, 100), (500, 100)), rounds=3, clients=(1, 2))
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """For each case (tasks:nuclei), profile and number of callers: seconds and microseconds a pair."""
-    return measured(server, options, say, "production_task", _world)
+    return measured(server, options, say, "production_task", make)
 
 
-def _world(tasks: int, nuclei: int, setup: str) -> World:
+def make(tasks: int, nuclei: int, setup: str) -> World:
     """Three queues a nucleus; those of panda2026's job check are the ones at nuclei, three in four."""
     return plain(
         grid(1, 3 * nuclei, tasks, nuclei=nuclei, setup=setup), status="assigning", label="managed", nucleus=None

@@ -249,6 +249,15 @@ def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path
         assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])
 
 
+def test_replays_are_measured(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("replay", "--cases 8:6 --rounds 1", server_dsn, tmp_path)
+    assert [row["tasks_x_candidates"] for row in table["rows"]] == ["8x6"] * 4 + ["8x2"] * 2
+    for row in table["rows"]:
+        assert row["differing"] == 0
+        assert 0 < row["tape_mb"] < 10
+        assert row["replay_s"] > 0 and row["other_rules_s"] > 0
+
+
 def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> None:
     (table,) = measure("packing", "--cases 60:5,40:40 --rounds 1", server_dsn, tmp_path)
     assert [(row["jobs"], row["shapes"]) for row in table["rows"]] == [(60, 5), (40, 40)]
@@ -282,8 +291,8 @@ def test_readme_explains_each_scenario() -> None:
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
-        "match batch many insert hot flat held churn space fair nothing peer brokerage tasks analysis transitions "
-        "packing"
+        "match batch many insert hot flat held churn space fair nothing peer brokerage tasks analysis replay "
+        "transitions packing"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())
