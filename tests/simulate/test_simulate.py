@@ -248,3 +248,16 @@ def test_sites_that_are_clouds_rent_what_their_jobs_need(db: Connection) -> None
     assert run.slots[cloud.name][0] == 0
     rented = {one["queue"] for one in run.calls.instances()}
     assert rented == {cloud.name}
+
+
+def test_all_that_brokers_decided_in_a_storm_is_replayed_as_it_was(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    """Tasks to nuclei, jobs to queues and users' jobs, in hundreds of runs while the world changes."""
+    scenario = tmp_path / "tiny.toml"
+    scenario.write_text('from = "storm"\nhours = 0.75\ntick = 10\nqueues = 8\nscale = 0.03\nfiles = 8\npace = 0.05\n')
+    assert cli("simulate", "--scenario", scenario, "--setup", "storm", "--keep").code == 0
+    query = "select algorithm, sum(tasks)::int from brokerage.run where not dry group by algorithm"
+    decided = dict(db.execute(query).fetchall())
+    assert all(decided[algorithm] > 0 for algorithm in ("production_job", "production_task", "analysis_job"))
+    checked = cli("replay", "--setup", "storm", "--check")
+    tasks = sum(decided.values())
+    assert (checked.code, checked.out) == (0, f"{tasks} tasks decided again, {tasks} as they were decided\n")

@@ -1,4 +1,4 @@
--- The query of brokerage.decide_in_turn: all turns are rows of one query, planned once (planning each turn by itself
+-- The query of brokerage.answers_in_turn: all turns are rows of one query, planned once (planning each turn by itself
 -- took half of the time). The first row computes for all tasks what no assignment changes. Each further row weighs the
 -- candidates of one task (brokerage.compose_turn), and is fetched only when the jobs of the task before are assigned.
 create or replace function brokerage.compose_turns(

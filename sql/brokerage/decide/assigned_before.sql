@@ -1,4 +1,4 @@
--- Assignments of the earlier turns of a batch, by the number of the queue (brokerage.decide_in_turn): jobs, or the
+-- Assignments of the earlier turns of a batch, by the number of the queue (brokerage.answers_in_turn): jobs, or the
 -- work of tasks. They are handed from turn to turn in a setting of the transaction, as all turns are one query.
 -- Volatile, so that each turn reads them again.
 create or replace function brokerage.assigned_before(p_turn bigint) returns float8[]
