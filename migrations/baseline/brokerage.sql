@@ -21,7 +21,7 @@ create table brokerage.setting (
   tape              boolean not null default true,
   --: How long a replay may take.
   replay_time       interval not null default '2 minutes'
-    check (replay_time > interval '0' and replay_time <= interval '1 day'),
+    check (replay_time > interval '0' and replay_time <= interval '100 years'),
   --: Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
   --: assigned jobs count for assignments_count.
   makes_jobs        boolean not null default true
@@ -170,17 +170,17 @@ create type brokerage.queue_verdict as (
 --: What is decided about a task; null stands for what no rule was asked for.
 create type brokerage.task_answer as (
   number bigint,  --: Place among the tasks that are decided together.
-  task_id bigint,
+  task_id bigint,  --: Task.
   status text,  --: As in brokerage.task_decision; null = it is decided once more.
   rule text,  --: Rule that refused the whole task, or had it decided once more.
-  reason text,
+  reason text,  --: Why, in words.
   retry_at timestamptz,  --: When a pending task is brokered again.
-  candidates int,
-  rejected int,
-  not_candidates int,
+  candidates int,  --: Queues that may take its jobs.
+  rejected int,  --: Queues that were rejected.
+  not_candidates int,  --: Queues that never entered the list.
   lost int[],  --: As in brokerage.verdict.
-  reasons text[],
-  queues brokerage.queue_verdict[],
+  reasons text[],  --: Why, for each of them.
+  queues brokerage.queue_verdict[],  --: The other queues.
   given bigint[],  --: Jobs that each candidate gets, by rank; null = none are distributed.
   nucleus text,  --: Nucleus that the task is given; null = none.
   probability float8  --: How probable that choice was.
@@ -237,8 +237,8 @@ create index tape_run on brokerage.tape (run_id, part);
 create table brokerage.tape_value (
   setup    text not null references resource.setup on delete cascade,
   noted_at timestamptz not null,  --: The day (UTC) on which it was decided.
-  digest   text not null,
-  value    jsonb not null
+  digest   text not null,  --: Under which it is found.
+  value    jsonb not null  --: The value.
 ) partition by range (noted_at);
 create table brokerage.tape_value_default partition of brokerage.tape_value default;
 create index tape_value_digest on brokerage.tape_value (digest, setup);
@@ -540,7 +540,7 @@ create type brokerage.task_key as (
 
 --: A nucleus and a PanDA queue.
 create type brokerage.network_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and PanDA queue.
   is_nucleus_queue boolean,  --: A queue of the nucleus.
   is_near boolean,  --: A nucleus queue, or one that shares its storage.
   is_own boolean,  --: Its storage site is the nucleus.
@@ -552,7 +552,7 @@ create type brokerage.network_facts as (
 
 --: Jobs and slots of a share with resource types at a PanDA queue.
 create type brokerage.load_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and PanDA queue.
   running bigint,  --: Running jobs of the share.
   starting bigint,  --: Starting jobs of the share.
   activated bigint,  --: Activated jobs of the share.
@@ -568,20 +568,20 @@ create type brokerage.load_facts as (
 
 --: A policy of a PanDA queue that refuses tasks.
 create type brokerage.policy_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and PanDA queue.
   refusal text  --: Sub-policy of the fairsharepolicy that refuses them.
 );
 
 --: Software and hardware at a PanDA queue.
 create type brokerage.software_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and PanDA queue.
   problem text,  --: Why it does not fit; null = it does, or nothing is published.
   percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null = they prefer none.
 );
 
 --: Pre-assignment and input of a task at a queue.
 create type brokerage.placement_facts as (
-  pair bigint,
+  pair bigint,  --: Places of task and queue.
   alone boolean,  --: Whether the task is pre-assigned to this queue and no other; null = it is not.
   disk_files bigint,  --: Files of the input on disk there.
   disk_bytes bigint,  --: Their bytes.
@@ -599,7 +599,7 @@ create type brokerage.analysis_key as (
 
 --: The input of an analysis task at a queue, and the outcome of its jobs there.
 create type brokerage.locality_facts as (
-  pair bigint,
+  pair bigint,  --: Places of task and queue.
   is_placed boolean,  --: Something of the input is there.
   problem text,  --: Why that is not enough; null = it is.
   copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null = not all can be at one queue.
@@ -611,7 +611,7 @@ create type brokerage.locality_facts as (
 
 --: A user with a share and label at a queue (by its place).
 create type brokerage.user_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and place of the queue.
   queued bigint,  --: Queued jobs of the user; null = the user has no entry.
   running bigint,  --: Running jobs of the user.
   users bigint,  --: Users of the share, at least 1.
@@ -630,13 +630,13 @@ create type brokerage.nucleus_key as (
 
 --: Work at a nucleus, as a rung sees it.
 create type brokerage.work_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and place of the nucleus.
   work float8  --: Work left there in tasks of the share with at least the priority (HS06 s).
 );
 
 --: Input of a task at a nucleus: of each dataset whose place counts, at its best input storage.
 create type brokerage.located_facts as (
-  pair bigint,
+  pair bigint,  --: Places of task and nucleus.
   files bigint,  --: Files.
   bytes bigint,  --: Their bytes.
   disk_files bigint,  --: Those on disk alone.
@@ -645,7 +645,7 @@ create type brokerage.located_facts as (
 
 --: Space at a nucleus, for an outlet.
 create type brokerage.space_facts as (
-  place bigint,
+  place bigint,  --: Number of the key and place of the nucleus.
   space float8,  --: Space of the storage that has least (GB).
   weighed_space float8,  --: Space of the storage of which the least part is left (GB).
   space_total float8,  --: All space of that storage (GB); null = not known.
@@ -657,18 +657,18 @@ create type brokerage.space_facts as (
 create type brokerage.facts_by_subject as (
   base_profile text,  --: Base profile for which the facts are made.
   keys brokerage.task_key[],  --: One a task.
-  network brokerage.network_facts[],
-  load brokerage.load_facts[],
-  policies brokerage.policy_facts[],
-  software brokerage.software_facts[],
-  placement brokerage.placement_facts[],
+  network brokerage.network_facts[],  --: Of production and analysis jobs.
+  load brokerage.load_facts[],  --: The same.
+  policies brokerage.policy_facts[],  --: The same.
+  software brokerage.software_facts[],  --: The same.
+  placement brokerage.placement_facts[],  --: The same.
   analysis_keys brokerage.analysis_key[],  --: One a task.
-  locality brokerage.locality_facts[],
-  users brokerage.user_facts[],
+  locality brokerage.locality_facts[],  --: Of analysis jobs.
+  users brokerage.user_facts[],  --: The same.
   nucleus_keys brokerage.nucleus_key[],  --: One a task.
-  work brokerage.work_facts[],
-  located brokerage.located_facts[],
-  space brokerage.space_facts[]
+  work brokerage.work_facts[],  --: Of production tasks.
+  located brokerage.located_facts[],  --: The same.
+  space brokerage.space_facts[]  --: The same.
 );
 
 --: A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.

@@ -15,7 +15,7 @@ SEED = 18
 DRAWN = 1000
 # What decides: rules, weights, facts and formulas of brokerage; matching, its conditions, its draw, leases and limits.
 FOLDERS = (
-    "brokerage/rule", "brokerage/weight", "brokerage/fact", "brokerage/formula", "brokerage/class",
+    "brokerage/rule", "brokerage/weight", "brokerage/fact", "brokerage/subject", "brokerage/formula", "brokerage/class",
     "brokerage/software", "brokerage/zero_share", "brokerage/assign", "brokerage/decide",
     "taskqueue/match", "taskqueue/condition", "taskqueue/description", "taskqueue/insert", "taskqueue/posting",
     "taskqueue/lease", "taskqueue/limit", "taskqueue/share", "taskqueue/count",

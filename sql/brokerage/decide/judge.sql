@@ -15,16 +15,12 @@ declare
   v_answer brokerage.task_answer;
   v_tasks brokerage.task_facts[] := p_tasks;
   v_left bigint[];  -- numbers of the tasks that the next pass decides
-  v_second record;
+  v_second_rule text;  -- in the second pass: the rule that asks for it, and the note for its decisions
+  v_second_note text;
   v_wide boolean;
 begin
   v_left := array(select n from generate_subscripts(p_tasks, 1) n order by n);
-  for v_answer in execute format(
-    'select t.ordinality, t.task_id, s.status, s.rule, s.reason, null::timestamptz, 0, 0, 0, null::int[], '
-    'null::text[], null::brokerage.queue_verdict[], null::bigint[], null::text, null::float8 '
-    'from (%s) s(task_id, status, rule, reason) join unnest($1) with ordinality t on t.task_id = s.task_id',
-    brokerage.compose_task_rules(p_rules, p_run.algorithm)) using p_tasks
-  loop
+  for v_answer in select a.* from brokerage.refusals(p_rules, p_run.algorithm, p_tasks) a loop
     v_left := array_remove(v_left, v_answer.number);
     if v_answer.status = 'pending' then
       v_answer.retry_at := p_run.started_at + brokerage.wait_of(v_wait, p_tasks[v_answer.number].current_priority);
@@ -38,15 +34,19 @@ begin
                         where u.n = any (v_left));
       p_subjects := brokerage.facts_of_some(p_subjects, v_left, cardinality(p_queues));
     end if;
-    if v_second is not null then
+    if v_second_rule is not null then
       v_tasks := array(select brokerage.in_second_pass(f) from unnest(v_tasks) f);
     end if;
     v_left := '{}'::bigint[];
     v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
-    for v_answer in execute
-      case when v_in_turn then 'select a.* from brokerage.answers_in_turn($4, $5, $1, $2, $3, $6) a'
-           else brokerage.compose_answers(p_rules, p_run.algorithm, v_wide) end
-      using p_subjects, v_tasks, p_queues, p_run, p_rules, v_wide
+    for v_answer in
+      select a.*
+        from brokerage.answers_in_turn(p_run, p_rules, p_subjects, v_tasks, p_queues, v_wide) a
+       where v_in_turn
+      union all
+      select a.*
+        from brokerage.answers_together(p_rules, p_run.algorithm, p_subjects, v_tasks, p_queues, v_wide) a
+       where not v_in_turn
     loop
       if v_answer.status is null then
         v_left := v_left || v_answer.number;
@@ -64,14 +64,15 @@ begin
             from unnest(v_answer.queues) q
            where q.verdict = 'c');
       end if;
-      if v_second is not null then
-        v_answer.rule := v_second.rule;
-        v_answer.reason := v_second.reason;
+      if v_second_rule is not null then
+        v_answer.rule := v_second_rule;
+        v_answer.reason := v_second_note;
       end if;
       return next v_answer;
     end loop;
     v_left := array(select n from unnest(v_left) n order by n);
-    v_second := brokerage.second_pass(p_rules, p_run.algorithm);
+    select s.rule, s.reason into v_second_rule, v_second_note
+      from brokerage.second_pass(p_rules, p_run.algorithm) s;
   end loop;
 end $$;
 

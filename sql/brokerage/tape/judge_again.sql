@@ -7,7 +7,6 @@ declare
   v_run brokerage.run;
   v_subjects brokerage.facts_by_subject;
   v_queues jsonb;
-  v_name text;
 begin
   select r.* into v_run from brokerage.run r where r.setup = p_tape.setup and r.run_id = p_tape.run_id;
   v_run.started_at := p_tape.decided_at;

@@ -10,7 +10,7 @@ declare
                      where r.algorithm = p_run.algorithm);
   v_program text := brokerage.program_digest(p_rules);
   v_subjects jsonb := jsonb_build_object('base_profile', p_subjects.base_profile);
-  v_queues jsonb := '{}';
+  v_queues jsonb := '{}'::jsonb;
   v_name text;
   v_value jsonb;
 begin

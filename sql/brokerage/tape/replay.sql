@@ -18,7 +18,7 @@ declare
   v_algorithm text;
   v_recorded brokerage.profile_rule[];
   v_rules brokerage.profile_rule[];
-  v_known text[] := '{}';
+  v_known text[] := '{}'::text[];
   v_parts bigint := 0;
   v_wanted text;
 begin
