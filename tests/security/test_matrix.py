@@ -210,7 +210,8 @@ VIEWS = {  # beside those of monitor
 
 _FUNCTIONS = """
 select n.nspname || '.' || p.proname, p.oid::regprocedure::text, p.prokind::text,
-       array(select 'null::' || format_type(t, null) from unnest(p.proargtypes) t)
+       array(select 'null::' || case t when 'anyelement'::regtype then 'int' else format_type(t, null) end
+               from unnest(p.proargtypes) t)
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
  where n.nspname = any (%s)
  order by 2
