@@ -29,6 +29,9 @@ begin
                                            where u.task_id = any (v_erroneous) is not true),
                                     v_base_profile, p_run.algorithm) f
      order by f.current_priority desc, f.task_id);
+  if cardinality(v_tasks) = 0 then
+    return;
+  end if;
   v_tasks := brokerage.with_job_check(p_run.setup, p_rules, p_run.algorithm, v_base_profile, v_tasks);
   v_subjects := brokerage.facts_by_subject(p_run.setup, p_run.algorithm, v_tasks, p_queues, v_base_profile);
 

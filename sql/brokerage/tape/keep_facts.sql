@@ -10,7 +10,8 @@ declare
                      where r.algorithm = p_run.algorithm);
   v_program text := brokerage.program_digest(p_rules);
   v_subjects jsonb := jsonb_build_object('base_profile', p_subjects.base_profile);
-  v_queues jsonb := '{}'::jsonb;
+  v_queues jsonb;
+  v_day timestamptz := date_trunc('day', p_run.started_at, 'utc');
   v_name text;
   v_value jsonb;
 begin
@@ -22,14 +23,22 @@ begin
     execute format('select brokerage.to_columns(($1).%I)', v_name) into v_value using p_subjects;
     v_subjects := v_subjects || jsonb_build_object(v_name, v_value);
   end loop;
-  for v_name, v_value in select c.key, c.value from jsonb_each(brokerage.to_columns(p_queues)) c loop
-    v_queues := v_queues || jsonb_build_object(v_name, md5(v_value::text));
-    perform brokerage.note_value(p_run.setup, p_run.started_at, md5(v_value::text), v_value);
-  end loop;
-  perform brokerage.note_value(p_run.setup, p_run.started_at, md5(v_rules::text), v_rules);
-  if brokerage.noted_value(p_run.setup, p_run.started_at, v_program) is null then
-    perform brokerage.note_value(p_run.setup, p_run.started_at, v_program, brokerage.program_of(p_rules));
-  end if;
+  with list as materialized (
+    select c.key as name, c.value, md5(c.value::text) as digest from jsonb_each(brokerage.to_columns(p_queues)) c
+  ), noted as (  -- not unique: two runs at once would wait for each other, and a value twice does no harm
+    insert into brokerage.tape_value (setup, noted_at, digest, value)
+    select p_run.setup, v_day, n.digest,
+           case when n.digest = v_program then brokerage.program_of(p_rules) else n.value end
+      from (select distinct on (n.digest) n.digest, n.value
+              from (select l.digest, l.value from list l
+                    union all
+                    select md5(v_rules::text), v_rules
+                    union all
+                    select v_program, null) n(digest, value)) n
+     where not exists (select from brokerage.tape_value v
+                        where v.setup = p_run.setup and v.noted_at = v_day and v.digest = n.digest)
+  )
+  select jsonb_object_agg(l.name, l.digest) into v_queues from list l;
   insert into brokerage.tape (setup, run_id, part, decided_at, tasks, queues, subjects, rules, program)
   values (p_run.setup, p_run.run_id, p_part, p_run.started_at, brokerage.to_columns(p_tasks), v_queues, v_subjects,
           md5(v_rules::text), v_program);

@@ -1,6 +1,7 @@
 -- Decides again what runs of a time decided, from the facts on the tape, and compares. Within a part the answers feed
 -- each other as they did then; all later facts stay as they were recorded. It writes nothing. The time is looked at
--- between two parts. Long because it checks what it is given.
+-- between two parts. Rows come in the order of the parts, and of the tasks of a part. Long because it checks what it is
+-- given.
 create or replace function brokerage.replay(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null,
   p_profile text default null, p_changes jsonb default '{}', p_without text[] default '{}'
@@ -98,7 +99,8 @@ begin
                    else (select jsonb_object_agg(g.queue, g.jobs)
                            from brokerage.assignment g
                           where g.setup = p_setup and g.run_id = v_tape.run_id
-                            and g.task_id = a.task_id) end as jobs) b;
+                            and g.task_id = a.task_id) end as jobs) b
+     order by a.task_id;
     v_parts := v_parts + 1;
   end loop;
   if v_parts = 0 then
