@@ -1,7 +1,6 @@
 """`broker what-if`, `evaluate`, `rules`: decisions that are not stored, and the rules that decide."""
 
 import json
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,7 +99,8 @@ def what_if(
     shown = found.differences[: limit or None]
     some = f", {len(shown)} shown (--limit)" if len(shown) < len(found.differences) else ""
     cells = [
-        (row["task_id"], _changed(row), _few(row["gained"]), _few(row["lost"]), *_first_weight(row)) for row in shown
+        (row["task_id"], _changed(row), output.few(row["gained"]), output.few(row["lost"]), *_first_weight(row))
+        for row in shown
     ]
     columns = ["task", "status", "gains", "loses", "weight of", "before", "after"]
     output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells)
@@ -120,10 +120,6 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
 def _changed(row: Row) -> str:
     before, after = row["status_before"], row["status_after"]
     return str(after) if before == after else f"{before or 'none'} -> {after or 'none'}"
-
-
-def _few(queues: Sequence[str]) -> str:
-    return ", ".join(queues[:2]) + (f" + {len(queues) - 2}" if len(queues) > 2 else "")
 
 
 def _first_weight(row: Row) -> tuple[object, ...]:

@@ -276,6 +276,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def few(names: Sequence[str]) -> str:
+    """The first two names, and how many more there are."""
+    return ", ".join(names[:2]) + (f" + {len(names) - 2}" if len(names) > 2 else "")
+
+
 def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
     """A moment for people, to the second; with now, followed by its distance from it."""
     exact = at.isoformat(sep=" ", timespec="seconds")

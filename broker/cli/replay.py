@@ -32,7 +32,8 @@ def replay(
     ] = None,
     without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; fail if a decision differs by the same program.")
+        bool,
+        typer.Option("--check", help="Change no rule; exit code 1 if a decision differs although no function changed."),
     ] = False,
     limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many tasks, 0 for all.")] = 20,
     setup: Setup = "default",
@@ -40,8 +41,8 @@ def replay(
 ) -> None:
     """Decide again what real runs decided, from the facts of that time, by other rules. Nothing is stored.
 
-    What a part of a run assigns counts for the rest of the part; all later facts stay as they were. A configuration key
-    has gone into the facts: for those, ask broker what-if.
+    What a part of a run assigns counts for the rest of the part; all later facts stay as they were. Configuration keys
+    are part of the facts: ask broker what-if about them.
     """
     from broker.errors import BadRequest
     from broker.operate.replay import replay as replayed
@@ -88,14 +89,15 @@ def _show(found: "Replay", limit: int) -> None:
     if found.changes:
         names = ", ".join(list(found.changes)[:3])
         more = f" and {len(found.changes) - 3} more" if len(found.changes) > 3 else ""
-        output.say(f"functions that are not those that decided: {names}{more}")
+        output.say(f"functions that changed since: {names}{more}")
     if not found.differences:
         return
     output.table("Status", ["then", "replayed", "tasks"], found.statuses())
     jobs = found.jobs()
     if jobs:
         output.table(
-            f"Jobs at {counted(len(jobs), 'queue')}, greatest difference first",
+            f"Jobs differ at {counted(len(jobs), 'queue')}, greatest difference first"
+            + (f", {_QUEUES} shown (--json has all)" if len(jobs) > _QUEUES else ""),
             ["queue", "then", "replayed", "difference"],
             [(queue, then, again, f"{again - then:+}") for queue, then, again in jobs[:_QUEUES]],
         )
@@ -105,11 +107,13 @@ def _show(found: "Replay", limit: int) -> None:
         f"{counted(len(found.differences), 'task')} decided otherwise{some}",
         ["task", "run", "differs in", "gains", "loses"],
         [
-            (row["task_id"], row["run_id"], ", ".join(row["differs"]), _few(row["gained"]), _few(row["lost"]))
+            (
+                row["task_id"],
+                row["run_id"],
+                ", ".join(row["differs"]),
+                output.few(row["gained"]),
+                output.few(row["lost"]),
+            )
             for row in shown
         ],
     )
-
-
-def _few(queues: Sequence[str]) -> str:
-    return ", ".join(queues[:2]) + (f" + {len(queues) - 2}" if len(queues) > 2 else "")

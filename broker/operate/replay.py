@@ -15,7 +15,7 @@ class Replay:
     """What a replay found.
 
     tasks: how many were decided again. differences: rows of brokerage.replay of the tasks that are decided otherwise.
-    changes: functions that are not those that decided (brokerage.replay_changes), each with how.
+    changes: functions that have changed since (brokerage.replay_changes), each with how.
     """
 
     tasks: int

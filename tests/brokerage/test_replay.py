@@ -132,8 +132,8 @@ def test_rules_are_those_that_decided(decided: Connection) -> None:
 WRONG = [
     ({"profile": "nobody"}, "PB001", "profile 'nobody' does not exist"),
     ({"profile": "panda2026"}, "PB001", "profile panda2026 is based on panda2026, run 1 was decided by documented"),
-    ({"without": ["memry"]}, "PB001", "no rule 'memry' decided then"),
-    ({"changes": '{"memry": {"best": 1}}'}, "PB001", "no rule 'memry' decided then"),
+    ({"without": ["memry"]}, "PB001", "rule 'memry' is not among the rules of these decisions"),
+    ({"changes": '{"memry": {"best": 1}}'}, "PB001", "rule 'memry' is not among the rules of these decisions"),
     ({"changes": '{"top-10": {"worst": 1}}'}, "PB001", "rule top-10 of profile documented: parameter worst is 1, not"),
     ({"changes": '{"top-10": {"best": 0}}'}, "PB001", "rule top-10 of profile documented: parameter best is 0, not"),
     ({"changes": '{"top-10": 1}'}, "PB001", 'changes are {"top-10": 1}'),
@@ -167,7 +167,7 @@ def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> N
     ran(db, tasks_a_commit=1)
     db.execute("""select brokerage.set_settings('w', '{"replay_time": "1 microsecond"}')""")
     with pytest.raises(
-        psycopg.Error, match=r"the replay took longer than 00:00:00\.000001: it came to .*, after 1 parts"
+        psycopg.Error, match=r"the replay took longer than 00:00:00\.000001: it reached .*, after 1 parts"
     ):
         replayed(db, setup="w")
 

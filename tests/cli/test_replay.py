@@ -34,12 +34,12 @@ def test_check_fails_on_a_difference_that_no_change_explains(cli: Cli, decided: 
         other.execute(source.replace("MB", "megabytes"))
     shown = cli("replay", "--setup", "grid", "--check")
     assert shown.code == 0
-    assert "functions that are not those that decided: brokerage.rule_memory(" in shown.out
+    assert "functions that changed since: brokerage.rule_memory(" in shown.out
 
 
 def test_other_rules_show_what_would_have_been(cli: Cli, decided: Connection) -> None:
     shown = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--without", "memory", "--limit", 3).out
-    for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs at", "then", "replayed", "SYN-"):
+    for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs differ at", "then", "replayed", "SYN-"):
         assert words in shown, words
     found = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--json").json
     assert found["changes"] == {}

@@ -44,7 +44,7 @@ begin
   end if;
   with answer as materialized (
     select a.* from brokerage.judge(p_run, p_rules, v_subjects, v_tasks, p_queues) a
-  ), told as (
+  ), stored as (
     insert into brokerage.verdict (setup, run_id, task_id, decided_at, part, lost, reasons, queues)
     select p_run.setup, p_run.run_id, a.task_id, p_run.started_at, v_part, coalesce(a.lost, '{}'),
            coalesce(a.reasons, '{}'), coalesce(a.queues, '{}')

@@ -1,6 +1,6 @@
 -- What few pairs of task and queue have of their own in analysis: the input as anal-locality sees it, and what became
 -- of the jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Lists of
--- datasets are looked at once each.
+-- datasets are looked at once each. Long because it is one query: its parts share what they materialise.
 create or replace function brokerage.facts_of_locality(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.locality_facts

@@ -1,4 +1,4 @@
--- The rules of a replay: those that decided, or those of a profile with the same base, with some changes.
+-- The rules of a replay: the recorded ones, or the ones of a profile with the same base, with some changes.
 create or replace function brokerage.changed_rules(
   p_rules brokerage.profile_rule[], p_changes jsonb, p_without text[]
 ) returns brokerage.profile_rule[]

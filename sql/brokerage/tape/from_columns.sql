@@ -1,4 +1,4 @@
--- Attributes are found by name: those that the type no longer has are left out. One that the columns lack cannot be
+-- Attributes are found by name: what the type no longer has is left out. One that the columns lack cannot be
 -- made up, since null would let queues pass.
 create or replace function brokerage.from_columns(p_columns jsonb, p_none anyelement) returns anyarray
 language plpgsql stable as $$

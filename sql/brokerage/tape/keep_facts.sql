@@ -8,7 +8,10 @@ declare
   v_rules jsonb := (select jsonb_agg(to_jsonb(r) order by r.position, r.rule)
                       from unnest(p_rules) r
                      where r.algorithm = p_run.algorithm);
-  v_program text := brokerage.program_digest(p_rules);
+  v_schemas text[] := array(  -- whose functions decide
+    select 'brokerage' union select 'resource' union select 'workload'
+    union select split_part(r.function, '.', 1) from unnest(p_rules) r where r.function is not null);
+  v_program text := brokerage.program_digest(v_schemas);
   v_subjects jsonb := jsonb_build_object('base_profile', p_subjects.base_profile);
   v_queues jsonb;
   v_day timestamptz := date_trunc('day', p_run.started_at, 'utc');
@@ -28,7 +31,7 @@ begin
   ), noted as (  -- not unique: two runs at once would wait for each other, and a value twice does no harm
     insert into brokerage.tape_value (setup, noted_at, digest, value)
     select p_run.setup, v_day, n.digest,
-           case when n.digest = v_program then brokerage.program_of(p_rules) else n.value end
+           case when n.digest = v_program then brokerage.program_of(v_schemas) else n.value end
       from (select distinct on (n.digest) n.digest, n.value
               from (select l.digest, l.value from list l
                     union all

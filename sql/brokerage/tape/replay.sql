@@ -19,16 +19,13 @@ declare
   v_algorithm text;
   v_recorded brokerage.profile_rule[];
   v_rules brokerage.profile_rule[];
-  v_known text[] := '{}'::text[];
+  v_known text[];
   v_parts bigint := 0;
   v_wanted text;
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   v_time := (select s.replay_time from brokerage.setting_in_force s where s.setup = p_setup);
-  if p_profile is not null then
-    perform brokerage.require_profile(brokerage.profile_name(p_profile));
-  end if;
   if jsonb_typeof(p_changes) <> 'object'
      or exists (select from jsonb_each(p_changes) c where jsonb_typeof(c.value) <> 'object') then
     raise exception 'changes are %', resource.shown(p_changes)
@@ -39,16 +36,28 @@ begin
     raise exception 'run % is not in setup %', p_run_id, p_setup
       using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs.';
   end if;
+  if p_profile is null then
+    v_known := array(
+      select distinct e.value ->> 'rule'
+        from (select distinct date_trunc('day', t.decided_at, 'utc') as day, t.rules
+                from brokerage.taped(p_setup, p_since, p_until, p_run_id) t) t
+       cross join lateral jsonb_array_elements(brokerage.noted_value(p_setup, t.day, t.rules)) e);
+  else
+    v_known := array(select r.rule from unnest(brokerage.rules_of(p_profile)) r);
+  end if;
+  select x.rule into v_wanted
+    from (select jsonb_object_keys(p_changes) union select unnest(p_without)) x(rule)
+   where x.rule <> all (v_known) and cardinality(v_known) > 0
+   limit 1;
+  if found then
+    raise exception 'rule % is not among the rules of these decisions', quote_literal(v_wanted)
+      using errcode = 'PB001', hint = 'brokerage.rule_in_force lists the rules of a profile.';
+  end if;
   for v_tape in
-    select t.*
-      from brokerage.tape t
-     where t.setup = p_setup and (p_since is null or t.decided_at >= resource.clock(p_setup) - p_since)
-       and (p_until is null or t.decided_at < resource.clock(p_setup) - p_until)
-       and (p_run_id is null or t.run_id = p_run_id)
-     order by t.part
+    select t.* from brokerage.taped(p_setup, p_since, p_until, p_run_id) t order by t.part
   loop
     if v_parts > 0 and clock_timestamp() - v_begin > v_time then
-      raise exception 'the replay took longer than %: it came to %, after % parts', v_time, v_tape.decided_at, v_parts
+      raise exception 'the replay took longer than %: it reached %, after % parts', v_time, v_tape.decided_at, v_parts
         using errcode = 'PB006',
               hint = 'Replay a shorter time, or allow more: brokerage.set_settings, replay_time.';
     end if;
@@ -65,7 +74,6 @@ begin
     else
       v_rules := brokerage.rules_of(p_profile, v_algorithm);
     end if;
-    v_known := v_known || array(select r.rule from unnest(v_rules) r where r.algorithm = v_algorithm);
     v_rules := brokerage.changed_rules(v_rules, p_changes, p_without);
     return query
     select v_tape.run_id, a.task_id, v_algorithm, array_remove(array[
@@ -74,32 +82,25 @@ begin
              case when n.candidates is distinct from b.candidates then 'candidates' end,
              case when n.verdicts is distinct from b.verdicts then 'verdicts' end,
              case when n.lost is distinct from b.lost then 'reasons' end,
-             case when n.jobs is distinct from b.jobs then 'jobs' end], null),
+             case when j.after is distinct from j.before then 'jobs' end], null),
            d.status, a.status,
            array(select unnest(n.candidates) except select unnest(b.candidates) order by 1),
-           array(select unnest(b.candidates) except select unnest(n.candidates) order by 1), b.jobs, n.jobs
+           array(select unnest(b.candidates) except select unnest(n.candidates) order by 1), j.before, j.after
       from brokerage.judge_again(v_tape, v_rules) a
       left join brokerage.task_decision d on d.setup = p_setup and d.run_id = v_tape.run_id and d.task_id = a.task_id
       left join brokerage.verdict v on v.setup = p_setup and v.run_id = v_tape.run_id and v.task_id = a.task_id
+     cross join lateral brokerage.comparable(a.queues, a.lost, a.reasons) n
+     cross join lateral brokerage.comparable(v.queues, v.lost, v.reasons) b
      cross join lateral (
-       select array(select q.queue from unnest(a.queues) q where q.verdict = 'c' order by q.rank) as candidates,
-              array(select q from unnest(a.queues) q order by q.queue collate "C") as verdicts,
-              array(select (l.number, l.reason)::text from unnest(a.lost, a.reasons) l(number, reason)
-                     order by l.number) as lost,
-              case when a.nucleus is not null then jsonb_build_object(a.nucleus, 1)
+       select case when a.nucleus is not null then jsonb_build_object(a.nucleus, 1)
                    else (select jsonb_object_agg(q.queue, a.given[q.rank])
                            from unnest(a.queues) q
-                          where q.verdict = 'c' and a.given[q.rank] > 0) end as jobs) n
-     cross join lateral (
-       select array(select q.queue from unnest(v.queues) q where q.verdict = 'c' order by q.rank) as candidates,
-              array(select q from unnest(v.queues) q order by q.queue collate "C") as verdicts,
-              array(select (l.number, l.reason)::text from unnest(v.lost, v.reasons) l(number, reason)
-                     order by l.number) as lost,
+                          where q.verdict = 'c' and a.given[q.rank] > 0) end as after,
               case when d.nucleus is not null then jsonb_build_object(d.nucleus, 1)
                    else (select jsonb_object_agg(g.queue, g.jobs)
                            from brokerage.assignment g
                           where g.setup = p_setup and g.run_id = v_tape.run_id
-                            and g.task_id = a.task_id) end as jobs) b
+                            and g.task_id = a.task_id) end as before) j
      order by a.task_id;
     v_parts := v_parts + 1;
   end loop;
@@ -108,14 +109,6 @@ begin
       using errcode = 'PB004',
             hint = 'Facts of real runs are kept as long as decisions (settings tape and decisions_kept); dry runs have '
                    'none.';
-  end if;
-  select x.rule into v_wanted
-    from (select jsonb_object_keys(p_changes) union select unnest(p_without)) x(rule)
-   where x.rule <> all (v_known)
-   limit 1;
-  if found then
-    raise exception 'no rule % decided then', quote_literal(v_wanted)
-      using errcode = 'PB001', hint = 'brokerage.rule_in_force lists the rules of a profile.';
   end if;
 end $$;
 

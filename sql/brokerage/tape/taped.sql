@@ -1,0 +1,13 @@
+create or replace function brokerage.taped(
+  p_setup text, p_since interval, p_until interval, p_run_id bigint
+) returns setof brokerage.tape
+language sql stable as $$
+  select t.*
+    from brokerage.tape t
+   where t.setup = p_setup and (p_since is null or t.decided_at >= resource.clock(p_setup) - p_since)
+     and (p_until is null or t.decided_at < resource.clock(p_setup) - p_until)
+     and (p_run_id is null or t.run_id = p_run_id)
+$$;
+
+comment on function brokerage.taped(text, interval, interval, bigint) is
+  'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; null = no limit.';
