@@ -47,7 +47,7 @@ grant execute on function brokerage.require_tasks to broker_operator, broker_vie
 -- brokerage: profiles, settings, maintenance
 grant execute on function
   brokerage.set_profile, brokerage.remove_profile, brokerage.set_rule, brokerage.remove_rule, brokerage.set_settings,
-  brokerage.maintain
+  brokerage.maintain, brokerage.begin_trial, brokerage.end_trial
   to broker_operator;
 
 -- brokerage: explanations
@@ -130,10 +130,12 @@ grant select on table
   monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.resource_seen, monitor.run,
   monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
   monitor.site_limit, monitor.task, monitor.task_decision, monitor.task_queue, monitor.transition,
+  monitor.trial, monitor.trial_outcome,
   monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site
   to broker_operator, broker_viewer;
 grant select on table monitor.identity to broker_operator;
-grant execute on function brokerage.split_reason, taskqueue.requires_value to broker_operator, broker_viewer;
+grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.requires_value
+  to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule to broker_operator;

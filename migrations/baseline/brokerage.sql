@@ -27,19 +27,38 @@ create table brokerage.setting (
   makes_jobs        boolean not null default true
 );
 
+--: Trials: a share of the tasks of a setup is decided by another profile, to compare.
+create table brokerage.trial (
+  setup    text not null references resource.setup on delete cascade,
+  trial    bigint not null generated always as identity,  --: Number of the trial.
+  profile  text not null,  --: Profile that decides the tasks of the arm trial.
+  control  text not null,  --: Profile of the setup: it decides all other tasks, the arm control.
+  share    float8 not null check (share > 0 and share < 1),  --: Share of the tasks in the arm trial.
+  salt     bigint not null,  --: With the id of a task it decides about the arm (brokerage.arm_of).
+  begun_at timestamptz not null,  --: When it began (resource.clock).
+  begun_by text not null,  --: Database role that began it.
+  ended_at timestamptz,  --: When it ended; null = it is under way.
+  ended_by text,  --: Database role that ended it.
+  primary key (setup, trial)
+);
+create unique index trial_open on brokerage.trial (setup) where ended_at is null;
+comment on index brokerage.trial_open is 'A setup has one trial at a time.';
+
 --: Runs of the brokers: one call, one row.
 create table brokerage.run (
   setup      text not null references resource.setup on delete cascade,
   run_id     bigint not null generated always as identity,  --: Number of the run.
   algorithm  text,  --: production_job, analysis_job or production_task.
-  profile    text,  --: Profile that decided.
+  profile    text,  --: Profile that decided; in a trial, the one of the arm control.
+  trial      bigint,  --: Trial that was under way; null = none, or the call named a profile.
   seed       bigint not null,  --: Seed of the draws.
   dry        boolean,  --: Only decisions were stored.
   called_by  text,  --: Database role that called.
   started_at timestamptz,  --: When it began (resource.clock).
   ended_at   timestamptz,  --: When it ended; null = it is running, or was interrupted.
   tasks      bigint default 0 check (tasks > -1e15 and tasks < 1e15),  --: Tasks decided so far.
-  primary key (setup, run_id)
+  primary key (setup, run_id),
+  foreign key (setup, trial) references brokerage.trial
 );
 
 --: What a run decided for a task.
@@ -58,6 +77,8 @@ create table brokerage.task_decision (
   rejected       int check (rejected > -1e9 and rejected < 1e9),  --: Queues that were rejected.
   not_candidates int check (not_candidates > -1e9 and not_candidates < 1e9),  --: Queues that never entered the list.
   nucleus        text,  --: Nucleus that the task was given; null = none.
+  --: Arm of the trial: control (the profile of the run) or trial (the other one); null = no trial was under way.
+  arm            text check (arm in ('control', 'trial')),
   primary key (setup, run_id, task_id),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -93,6 +114,7 @@ create table brokerage.assignment (
   task_id bigint not null,
   queue   text not null,  --: Queue, or pseudo-queue of a unified one.
   jobs    bigint check (jobs > -1e15 and jobs < 1e15),
+  remote  float8,  --: Share of the bytes of the task's input that was not on disk at the queue; null = it has no input.
   primary key (setup, run_id, task_id, queue),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -385,7 +407,8 @@ create type brokerage.task_facts as (
   base_queue_ratio_on_pq float8,  --: BASE_QUEUE_RATIO_ON_PQ.
   static_max_queue_running_ratio float8,  --: STATIC_MAX_QUEUE_RUNNING_RATIO.
   max_expected_wait_hour float8,  --: MAX_EXPECTED_WAIT_HOUR (h).
-  storage_min_free_size_output float8  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
+  storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
+  arm text  --: Arm of a trial that decides about it: control or trial; null = no trial is under way.
 );
 
 --: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null = no limit.

@@ -31,6 +31,7 @@ begin
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
     left join unnest(p_rules) w on w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
+                                      and (w.profile = p_run.profile) = (d.arm is distinct from 'trial')
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
   on conflict (setup, task_id, algorithm) do update

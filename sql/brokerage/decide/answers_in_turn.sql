@@ -1,14 +1,13 @@
 -- The answers of brokerage.judge for a profile whose weights see the assignments of the same batch (order-and-turns.md,
 -- live-counter; remaining work, task-weights.md, Remaining work): each task in turn, highest current priority first (as
 -- the tasks stand), is weighed over the queues that no rule rejects, and its jobs (or the task itself) are given away
--- before the next turn (brokerage.compose_turns).
+-- before the next turn (brokerage.compose_turns). In a trial each arm has its own turns, which see what both assigned.
 create or replace function brokerage.answers_in_turn(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns setof brokerage.task_answer
 language plpgsql volatile as $$
 declare
-  v_first_of_zeros boolean := brokerage.takes_first_of_zeros(p_rules, p_run.algorithm);
   -- work is counted by share
   v_pools int[] := array(
     select case when p_run.algorithm = 'production_task' then dense_rank() over (order by f.gshare) else 1 end
@@ -16,7 +15,14 @@ declare
   -- what each pool got, see brokerage.assigned_before
   v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);
   v_answer brokerage.task_answer;
+  v_arm record;
   v_turns refcursor;
+  -- by arm, of which there are one or two
+  v_arms text[] := '{}'::text[];
+  v_cursors text[] := '{}'::text[];
+  v_first_of_zeros boolean[] := '{}'::boolean[];
+  v_turn int[] := '{}'::int[];
+  v_a int;
   v_outside bigint;
   v_rejected bigint;
   v_survivors bigint;
@@ -31,10 +37,22 @@ declare
   v_probabilities float8[];
   v_place int;
 begin
-  open v_turns no scroll for execute brokerage.compose_turns(p_rules, p_run.algorithm, p_wide)
-    using p_subjects, p_tasks, p_queues;
+  for v_arm in select a.* from brokerage.arms(p_run, p_rules, p_tasks) a loop
+    v_turns := null;
+    open v_turns no scroll for execute brokerage.compose_turns(v_arm.rules, p_run.algorithm, p_wide)
+      using case when cardinality(v_arm.numbers) = cardinality(p_tasks) then p_subjects
+                 else brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)) end,
+            array(select p_tasks[n] from unnest(v_arm.numbers) n), p_queues;
+    v_arms := v_arms || coalesce(v_arm.arm, '');
+    v_cursors := v_cursors || v_turns::text;
+    v_first_of_zeros := v_first_of_zeros || brokerage.takes_first_of_zeros(v_arm.rules, p_run.algorithm);
+    v_turn := v_turn || 0;
+  end loop;
   for v_number in 1 .. cardinality(p_tasks) loop
-    perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
+    v_a := array_position(v_arms, coalesce((p_tasks[v_number]).arm, ''));
+    v_turns := v_cursors[v_a];
+    v_turn[v_a] := v_turn[v_a] + 1;
+    perform set_config('brokerage.assigned', v_turn[v_a] || ' ' || v_assigned[v_pools[v_number]], true);
     v_answer := null;
     fetch v_turns into v_outside, v_rejected, v_survivors, v_answer.lost, v_answer.reasons, v_answer.queues, v_again,
       v_kept, v_names, v_numbers, v_weights, v_queued, v_capacities, v_chunks;
@@ -45,7 +63,7 @@ begin
     v_answer.rejected := v_rejected + v_survivors - v_kept;
     v_answer.not_candidates := v_outside;
     if v_kept > 0 and p_run.algorithm = 'production_task' then
-      v_probabilities := brokerage.probabilities(v_weights, v_first_of_zeros);
+      v_probabilities := brokerage.probabilities(v_weights, v_first_of_zeros[v_a]);
       v_place := brokerage.draw_nucleus(v_probabilities, hashint8extended(v_answer.task_id, p_run.seed));
       v_answer.nucleus := v_names[v_place];
       v_answer.probability := v_probabilities[v_place];
@@ -60,7 +78,9 @@ begin
     end if;
     return next v_answer;
   end loop;
-  close v_turns;
+  foreach v_turns in array v_cursors loop
+    close v_turns;
+  end loop;
 end $$;
 
 comment on function brokerage.answers_in_turn(

@@ -10,6 +10,8 @@ declare
   v_error text;
   v_errcode text;
   v_rule text;
+  v_arm text;
+  v_rules brokerage.profile_rule[];
 begin
   if cardinality(p_task_ids) = 0 then
     return;
@@ -22,18 +24,21 @@ begin
     v_errcode := sqlstate;
   end;
   if v_half = 0 then
+    v_arm := brokerage.arm_of(p_run.setup, p_run.trial, p_task_ids[1]);
+    v_rules := brokerage.rules_of_arm(p_rules, p_run.profile, v_arm);
     -- rules are asked once for an error of a run: hundreds of tasks may have the same
     select d.rule into v_rule
       from brokerage.task_decision d
      where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error'
-       and right(d.reason, length(v_error)) = v_error
+       and d.arm is not distinct from v_arm and right(d.reason, length(v_error)) = v_error
      limit 1;
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, errcode, candidates,
-                                         rejected, not_candidates)
+                                         rejected, not_candidates, arm)
     select p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', coalesce(v_rule, f.rule),
-           concat_ws(': ', f.place, 'rule ' || v_rule || ' of profile ' || p_run.profile, v_error), v_errcode, 0, 0, 0
+           concat_ws(': ', f.place, 'rule ' || v_rule || ' of profile ' || v_rules[1].profile, v_error), v_errcode, 0,
+           0, 0, v_arm
       from (select null) n
-      left join lateral brokerage.failing_rule(p_run.setup, p_rules, p_run.algorithm, p_task_ids[1], p_queues,
+      left join lateral brokerage.failing_rule(p_run.setup, v_rules, p_run.algorithm, p_task_ids[1], p_queues,
                                                v_error) f on v_rule is null;
     return;
   end if;

@@ -13,8 +13,9 @@ declare
 begin
   with error as (
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates,
-                                         rejected, not_candidates)
-    select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
+                                         rejected, not_candidates, arm)
+    select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0,
+           brokerage.arm_of(p_run.setup, p_run.trial, t.task_id)
       from workload.task t
      cross join lateral (select brokerage.task_problem(t, v_base_profile, p_run.algorithm)) p(problem)
      where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null
@@ -32,12 +33,19 @@ begin
   if cardinality(v_tasks) = 0 then
     return;
   end if;
-  v_tasks := brokerage.with_job_check(p_run.setup, p_rules, p_run.algorithm, v_base_profile, v_tasks);
+  if p_run.trial is not null then
+    v_tasks := brokerage.with_arms(p_run.setup, p_run.trial, v_tasks);
+  end if;
+  v_tasks := array(
+    select f
+      from brokerage.arms(p_run, p_rules, v_tasks) a
+     cross join lateral unnest(brokerage.with_job_check(p_run.setup, a.rules, p_run.algorithm, v_base_profile,
+                                                        array(select v_tasks[n] from unnest(a.numbers) n))) f
+     order by f.current_priority desc, f.task_id);
   v_subjects := brokerage.facts_by_subject(p_run.setup, p_run.algorithm, v_tasks, p_queues, v_base_profile);
 
   insert into brokerage.part (setup, run_id, decided_at, queues)
-  values (p_run.setup, p_run.run_id, p_run.started_at,
-          array(select f.queue from unnest(p_queues) with ordinality f order by f.ordinality))
+  values (p_run.setup, p_run.run_id, p_run.started_at, array(select f.queue from unnest(p_queues) f))
   returning part into v_part;
   if not p_run.dry and (select s.tape from brokerage.setting_in_force s where s.setup = p_run.setup) then
     perform brokerage.keep_facts(p_run, v_part, p_rules, v_subjects, v_tasks, p_queues);
@@ -51,10 +59,14 @@ begin
       from answer a
      where a.lost is not null or a.queues is not null
   ), given as (
-    insert into brokerage.assignment (setup, run_id, task_id, queue, jobs)
-    select p_run.setup, p_run.run_id, a.task_id, q.queue, a.given[q.rank]
+    insert into brokerage.assignment (setup, run_id, task_id, queue, jobs, remote)
+    select p_run.setup, p_run.run_id, a.task_id, q.queue, a.given[q.rank],
+           1 - least(coalesce(p.disk_bytes, 0)::float8 / nullif(f.input_bytes, 0), 1)
       from answer a
+      join unnest(v_tasks) with ordinality f on f.task_id = a.task_id
      cross join lateral unnest(a.queues) q
+      join unnest(p_queues) with ordinality u on u.queue = q.queue
+      left join unnest(v_subjects.placement) p on p.pair = f.ordinality * cardinality(p_queues) + u.ordinality
      where a.given is not null and q.verdict = 'c' and a.given[q.rank] > 0
   ), sent as (  -- the work that tasks bring counts for the next ones (brokerage.work_at_nucleus)
     insert into brokerage.nucleus_assignment as n (setup, task_id, run_id, nucleus, probability, gshare, priority, work,
@@ -75,10 +87,11 @@ begin
      where t.setup = p_run.setup and t.task_id = a.task_id and a.nucleus is not null
   )
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, retry_at, candidates,
-                                       rejected, not_candidates, nucleus)
+                                       rejected, not_candidates, nucleus, arm)
   select p_run.setup, p_run.run_id, a.task_id, p_run.started_at, a.status, a.rule, a.reason, a.retry_at, a.candidates,
-         a.rejected, a.not_candidates, a.nucleus
-    from answer a;
+         a.rejected, a.not_candidates, a.nucleus, f.arm
+    from answer a
+    join unnest(v_tasks) f on f.task_id = a.task_id;
 end $$;
 
 comment on function brokerage.decide_together(

@@ -1,6 +1,6 @@
 -- Decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay asks the same. Tasks that a
 -- task rule refuses are answered first. A task that the rule of kind second pass names gets no answer in the first
--- pass. It is decided once more, and its answer records that.
+-- pass. It is decided once more, and its answer records that. The arms of a trial see each other's assignments.
 create or replace function brokerage.judge(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -9,32 +9,48 @@ language plpgsql volatile as $$
 declare
   v_in_turn boolean := not p_run.dry and (p_run.algorithm = 'production_task'
                                           or brokerage.sees_assignments(p_rules, p_run.algorithm));
-  v_wait jsonb := (select r.parameters from unnest(p_rules) r
-                    where r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled
-                    limit 1);
+  v_arm record;
+  v_waits jsonb := '{}';  -- by arm: parameters of the rule of kind pending
+  v_seconds jsonb := '{}';  -- by arm: the rule that asks for a second pass, and the note for its decisions
+  v_name text;  -- the arm of a task, empty without a trial
   v_answer brokerage.task_answer;
   v_tasks brokerage.task_facts[] := p_tasks;
   v_left bigint[];  -- numbers of the tasks that the next pass decides
-  v_second_rule text;  -- in the second pass: the rule that asks for it, and the note for its decisions
-  v_second_note text;
+  v_pass int := 0;
   v_wide boolean;
 begin
   v_left := array(select n from generate_subscripts(p_tasks, 1) n order by n);
-  for v_answer in select a.* from brokerage.refusals(p_rules, p_run.algorithm, p_tasks) a loop
-    v_left := array_remove(v_left, v_answer.number);
-    if v_answer.status = 'pending' then
-      v_answer.retry_at := p_run.started_at + brokerage.wait_of(v_wait, p_tasks[v_answer.number].current_priority);
-    end if;
-    return next v_answer;
+  for v_arm in select a.* from brokerage.arms(p_run, p_rules, p_tasks) a loop
+    v_name := coalesce(v_arm.arm, '');
+    v_waits := v_waits || jsonb_build_object(v_name, (
+      select r.parameters from unnest(v_arm.rules) r
+       where r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled
+       limit 1));
+    v_seconds := v_seconds || jsonb_build_object(v_name, (
+      select to_jsonb(s) from brokerage.second_pass(v_arm.rules, p_run.algorithm) s));
+    for v_answer in
+      select a.*
+        from brokerage.refusals(v_arm.rules, p_run.algorithm,
+                                array(select p_tasks[n] from unnest(v_arm.numbers) n)) a
+    loop
+      v_answer.number := v_arm.numbers[v_answer.number];
+      v_left := array_remove(v_left, v_answer.number);
+      if v_answer.status = 'pending' then
+        v_answer.retry_at :=
+          p_run.started_at + brokerage.wait_of(v_waits -> v_name, p_tasks[v_answer.number].current_priority);
+      end if;
+      return next v_answer;
+    end loop;
   end loop;
   while cardinality(v_left) > 0 loop
+    v_pass := v_pass + 1;
     if cardinality(v_left) < cardinality(v_tasks) then
       v_tasks := array(select u.f
                          from (select f, row_number() over () as n from unnest(v_tasks) f) u
                         where u.n = any (v_left));
       p_subjects := brokerage.facts_of_some(p_subjects, v_left, cardinality(p_queues));
     end if;
-    if v_second_rule is not null then
+    if v_pass > 1 then
       v_tasks := array(select brokerage.in_second_pass(f) from unnest(v_tasks) f);
     end if;
     v_left := '{}'::bigint[];
@@ -45,15 +61,17 @@ begin
        where v_in_turn
       union all
       select a.*
-        from brokerage.answers_together(p_rules, p_run.algorithm, p_subjects, v_tasks, p_queues, v_wide) a
+        from brokerage.answers_together(p_run, p_rules, p_subjects, v_tasks, p_queues, v_wide) a
        where not v_in_turn
     loop
       if v_answer.status is null then
         v_left := v_left || v_answer.number;
         continue;
       end if;
+      v_name := coalesce((v_tasks[v_answer.number]).arm, '');
       if v_answer.status = 'pending' then
-        v_answer.retry_at := p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_answer.number].current_priority);
+        v_answer.retry_at :=
+          p_run.started_at + brokerage.wait_of(v_waits -> v_name, v_tasks[v_answer.number].current_priority);
       elsif not p_run.dry and not v_in_turn then
         v_answer.given := (
           select brokerage.distributed(p_run, v_tasks[v_answer.number],
@@ -64,15 +82,13 @@ begin
             from unnest(v_answer.queues) q
            where q.verdict = 'c');
       end if;
-      if v_second_rule is not null then
-        v_answer.rule := v_second_rule;
-        v_answer.reason := v_second_note;
+      if v_pass > 1 then
+        v_answer.rule := v_seconds -> v_name ->> 'rule';
+        v_answer.reason := v_seconds -> v_name ->> 'reason';
       end if;
       return next v_answer;
     end loop;
     v_left := array(select n from unnest(v_left) n order by n);
-    select s.rule, s.reason into v_second_rule, v_second_note
-      from brokerage.second_pass(p_rules, p_run.algorithm) s;
   end loop;
 end $$;
 

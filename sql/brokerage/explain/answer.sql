@@ -20,7 +20,7 @@ language sql stable as $$
                                                   -- the profile may be gone
                                                   array(select row(f.*)::brokerage.profile_rule
                                                           from brokerage.rule_in_force f
-                                                         where f.profile = r.profile),
+                                                         where f.profile = coalesce(x.profile, r.profile)),
                                                   r.algorithm)) as probabilities
                                          from brokerage.candidate_of_run d
                                         where d.setup = t.setup and d.run_id = t.run_id
@@ -51,6 +51,7 @@ language sql stable as $$
          end
     from brokerage.task_decision t
     join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+    left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
    cross join lateral (select case when r.algorithm = 'production_task' then 'nucleus' else 'queue' end) k(kind)
    where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
 $$;

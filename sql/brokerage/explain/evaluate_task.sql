@@ -18,7 +18,7 @@ begin
   end if;
   v_run := brokerage.begin_run(p_setup, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id)),
                                p_profile, null, true);
-  perform brokerage.decide(v_run, brokerage.rules_of(v_run.profile), array[p_task_id],
+  perform brokerage.decide(v_run, brokerage.rules_of_run(v_run), array[p_task_id],
                            brokerage.facts_of_candidates(p_setup, v_run.algorithm));
   update brokerage.run r
      set ended_at = resource.clock(p_setup), tasks = 1

@@ -11,7 +11,7 @@ security definer set search_path = brokerage, pg_temp
 set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
-  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
+  v_profile text := brokerage.profile_of_task(p_setup, p_task_id, p_profile);
   v_base_profile text;
   v_algorithm text;
   v_rules brokerage.profile_rule[];

@@ -7,7 +7,8 @@ language plpgsql stable
 set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
-  v_rules brokerage.profile_rule[] := brokerage.rules_of(brokerage.profile_in_force(p_setup, p_profile), p_algorithm);
+  v_rules brokerage.profile_rule[] := brokerage.rules_of(brokerage.profile_of_task(p_setup, p_task_id, p_profile),
+                                                         p_algorithm);
   v_base_profile text := brokerage.base_profile(v_rules[1].profile);
   v_queues brokerage.queue_facts[] := brokerage.facts_of_candidates(p_setup, p_algorithm);
   v_tasks brokerage.task_facts[];

@@ -191,7 +191,8 @@ language sql stable as $$
          a.base_queue_ratio_on_pq as base_queue_ratio_on_pq,
          a.static_max_queue_running_ratio as static_max_queue_running_ratio,
          a.max_expected_wait_hour as max_expected_wait_hour,
-         a.storage_min_free_size_output as storage_min_free_size_output
+         a.storage_min_free_size_output as storage_min_free_size_output,
+         null::text as arm
     from workload.task t
    cross join config c
    cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)

@@ -17,7 +17,10 @@ begin
       fault := sqlerrm;
       get stacked diagnostics hint = pg_exception_hint;
       setups := array(select s.setup from brokerage.setting_in_force s where s.profile = profile_faults.profile
-                       order by s.setup);
+                      union
+                      select t.setup from brokerage.trial t
+                       where t.profile = profile_faults.profile and t.ended_at is null
+                       order by 1);
       return next;
     end;
   end loop;

@@ -14,6 +14,10 @@ begin
                   (select format('setup %s uses it', s.setup)
                      from brokerage.setting s
                     where s.profile = p_profile
+                    limit 1),
+                  (select format('trial %s of setup %s uses it', t.trial, t.setup)
+                     from brokerage.trial t
+                    where t.profile = p_profile and t.ended_at is null
                     limit 1))
     into v_user;
   if v_user is not null then

@@ -14,9 +14,13 @@ begin
     end if;
   end if;
   perform resource.require_setup(p_setup);
+  if p_settings ? 'profile' then
+    perform brokerage.require_no_trial(p_setup);
+  end if;
   perform resource.change_settings('brokerage.setting', p_setup, p_settings);
 end $$;
 
 comment on function brokerage.set_settings(text, jsonb) is
   'Changes settings of brokerage in a setup, all or none. The settings are the columns of brokerage.setting. A time is '
-  'a text such as "2 days", or a number of seconds. Errors: PB001 (key or value), PB002 (setup not granted).';
+  'a text such as "2 days", or a number of seconds. Errors: PB001 (key or value), PB002 (setup not granted), PB005 '
+  '(profile, while a trial is under way).';

@@ -39,6 +39,8 @@ begin
       using errcode = 'PB004', hint = 'brokerage.broker_jobs opens a run and works in it.';
   end if;
   v_run.started_at := resource.clock(p_setup);
+  v_run.trial := (select t.trial from brokerage.trial t
+                   where t.setup = p_setup and t.trial = v_run.trial and t.ended_at is null);
   if v_run.dry then
     execute format(v_query, '') into v_taken using v_run, p_task_ids, p_task_ids is null, p_limit;
   else
@@ -50,7 +52,7 @@ begin
     execute format(v_query, '') into v_taken using v_run, v_locked, p_task_ids is null, null::bigint;
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
-  v_rules := brokerage.rules_of(v_run.profile);
+  v_rules := brokerage.rules_of_run(v_run);
   v_left := v_taken;
   loop
     v_wave := brokerage.wave_of(p_setup, v_run.algorithm, v_left);

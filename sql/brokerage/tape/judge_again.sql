@@ -1,15 +1,21 @@
 -- What a part of a run would decide by some rules: the same function decides (brokerage.judge), from the facts on the
--- tape, at the seed of the run.
-create or replace function brokerage.judge_again(p_tape brokerage.tape, p_rules brokerage.profile_rule[])
-returns setof brokerage.task_answer
+-- tape, at the seed of the run. The rules of one profile decide both arms of a trial.
+create or replace function brokerage.judge_again(
+  p_tape brokerage.tape, p_rules brokerage.profile_rule[], p_profile text
+) returns setof brokerage.task_answer
 language plpgsql volatile as $$
 declare
   v_run brokerage.run;
   v_subjects brokerage.facts_by_subject;
   v_queues jsonb;
+  v_tasks brokerage.task_facts[] := brokerage.from_columns(p_tape.tasks, null::brokerage.task_facts);
 begin
   select r.* into v_run from brokerage.run r where r.setup = p_tape.setup and r.run_id = p_tape.run_id;
   v_run.started_at := p_tape.decided_at;
+  if p_profile is not null then
+    v_run.profile := p_profile;
+    v_tasks := brokerage.with_arms(v_run.setup, null, v_tasks);
+  end if;
   select jsonb_object_agg(c.key, brokerage.noted_value(p_tape.setup, p_tape.decided_at, c.value)) into v_queues
     from jsonb_each_text(p_tape.queues) c;
   v_subjects.base_profile := p_tape.subjects ->> 'base_profile';
@@ -34,11 +40,11 @@ begin
   end if;
   return query
   select a.*
-    from brokerage.judge(v_run, p_rules, v_subjects,
-                         brokerage.from_columns(p_tape.tasks, null::brokerage.task_facts),
+    from brokerage.judge(v_run, p_rules, v_subjects, v_tasks,
                          brokerage.from_columns(v_queues, null::brokerage.queue_facts)) a;
 end $$;
 
-comment on function brokerage.judge_again(brokerage.tape, brokerage.profile_rule[]) is
-  'What a part of a run would decide by some rules, from the facts that were kept. Errors: PB001 (a rule that does not '
-  'fit, facts of another release), and errors that the figures of a task raise.';
+comment on function brokerage.judge_again(brokerage.tape, brokerage.profile_rule[], text) is
+  'What a part of a run would decide by some rules, from the facts that were kept. p_profile: the one to which all '
+  'rules belong; null = the rules are those of the run. Errors: PB001 (a rule that does not fit, facts of another '
+  'release), and errors that the figures of a task raise.';

@@ -5,7 +5,7 @@ create or replace function brokerage.keep_facts(
 ) returns void
 language plpgsql as $$
 declare
-  v_rules jsonb := (select jsonb_agg(to_jsonb(r) order by r.position, r.rule)
+  v_rules jsonb := (select jsonb_agg(to_jsonb(r) order by r.profile, r.position, r.rule)
                       from unnest(p_rules) r
                      where r.algorithm = p_run.algorithm);
   v_schemas text[] := array(  -- whose functions decide

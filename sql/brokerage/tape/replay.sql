@@ -86,7 +86,7 @@ begin
            d.status, a.status,
            array(select unnest(n.candidates) except select unnest(b.candidates) order by 1),
            array(select unnest(b.candidates) except select unnest(n.candidates) order by 1), j.before, j.after
-      from brokerage.judge_again(v_tape, v_rules) a
+      from brokerage.judge_again(v_tape, v_rules, brokerage.profile_name(p_profile)) a
       left join brokerage.task_decision d on d.setup = p_setup and d.run_id = v_tape.run_id and d.task_id = a.task_id
       left join brokerage.verdict v on v.setup = p_setup and v.run_id = v_tape.run_id and v.task_id = a.task_id
      cross join lateral brokerage.comparable(a.queues, a.lost, a.reasons) n

@@ -1,27 +1,30 @@
 -- Why did my task not go there: a select. One row a task and queue of each run that is kept, and one without queue of
 -- a task that a rule or an error decided about before any queue, or that was decided without locality.
 create or replace view monitor.decision as
-select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, d.queue,
+select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.dry, t.task_id, d.queue,
        case d.verdict when 'c' then 'candidate' when 'r' then 'rejected' when 'n' then 'not candidate' end as verdict,
        d.rank, d.weight, d.rule, w.criteria, w.reason, a.jobs, t.decided_at
   from brokerage.task_decision t  -- found by task first: decisions are indexed by run and task
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+  left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
  cross join lateral brokerage.split_reason(d.reason) w
   left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
                                   and a.queue = d.queue
 union all
-select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, null,
+select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.dry, t.task_id, null,
        case when t.candidates + t.rejected > 0 then 'second pass' else t.status end,
        null, null, t.rule, null, t.reason, null, t.decided_at
   from brokerage.task_decision t
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+  left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
  where t.reason is not null;
 
 comment on view monitor.decision is
   'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, '
   'rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without '
   'queue; so has, beside the others, one that was decided without locality.';
+comment on column monitor.decision.profile is 'Profile that decided; in a trial, the one of the arm of the task.';
 comment on column monitor.decision.queue is
   'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
 comment on column monitor.decision.verdict is

@@ -1,7 +1,7 @@
 -- The runs of the brokers, and what became of their tasks. The counts are read by the key of the run.
 create or replace view monitor.run as
-select r.setup, r.run_id, r.algorithm, r.profile, r.dry, r.called_by, r.started_at, r.ended_at, c.tasks, c.assigned,
-       c.pending, c.throttled, c.failed
+select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r.started_at, r.ended_at, c.tasks,
+       c.assigned, c.pending, c.throttled, c.failed
   from brokerage.run r
  cross join lateral (
    select count(*) as tasks, count(*) filter (where d.status = 'candidates') as assigned,
@@ -12,6 +12,7 @@ select r.setup, r.run_id, r.algorithm, r.profile, r.dry, r.called_by, r.started_
     where d.setup = r.setup and d.run_id = r.run_id) c;
 
 comment on view monitor.run is 'Runs of the brokers, with what became of their tasks, as long as decisions are kept.';
+comment on column monitor.run.trial is 'Trial that was under way; null = none, or the call named a profile.';
 comment on column monitor.run.tasks is 'Tasks decided, and kept.';
 comment on column monitor.run.assigned is 'Those with candidates.';
 comment on column monitor.run.pending is 'Those that no queue or nucleus can take.';

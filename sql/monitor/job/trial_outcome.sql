@@ -1,0 +1,94 @@
+-- The jobs of a task stay in one arm, so tasks are what is independent: a value is a ratio of two sums over tasks, and
+-- its margin comes from the spread of the tasks around that ratio. A job belongs to the decision that made it, which
+-- has the same time.
+create or replace view monitor.trial_outcome as
+with decision as (
+  select r.setup, r.trial, d.arm, d.task_id, d.run_id, d.status, d.decided_at
+    from brokerage.run r
+    join brokerage.task_decision d on d.setup = r.setup and d.run_id = r.run_id
+   where r.trial is not null and not r.dry and d.arm is not null
+), job as (
+  select d.setup, d.trial, d.arm, d.task_id, j.status, j.ended, extract(epoch from j.started - j.created) as waited,
+         extract(epoch from j.ended - j.started) as walltime
+    from decision d
+    join workload.job j on j.setup = d.setup and j.task_id = d.task_id and j.created = d.decided_at
+), figure as (  -- of a task: so much, of so much
+  select d.setup, d.trial, d.arm, d.task_id, 1 as place, 'no candidates' as measure, 'share of decisions' as unit,
+         count(*) filter (where d.status = 'pending')::float8 as amount, count(*)::float8 as total
+    from decision d
+   group by d.setup, d.trial, d.arm, d.task_id
+  union all
+  select d.setup, d.trial, d.arm, d.task_id, 2, 'remote input', 'share of bytes', sum(a.jobs * a.remote),
+         sum(a.jobs)::float8
+    from decision d
+    join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
+   where a.remote is not null
+   group by d.setup, d.trial, d.arm, d.task_id
+  union all
+  select j.setup, j.trial, j.arm, j.task_id, m.place, m.measure, m.unit, m.amount, m.total
+    from (select j.setup, j.trial, j.arm, j.task_id, count(*) as jobs,
+                 count(*) filter (where j.waited is null and j.ended is null) as waiting,
+                 count(j.waited) as started, coalesce(sum(j.waited), 0) as waited,
+                 count(*) filter (where j.status = 'failed') as failed,
+                 count(*) filter (where j.status in ('failed', 'finished')) as done,
+                 coalesce(sum(j.walltime) filter (where j.status in ('failed', 'closed')), 0) as lost,
+                 coalesce(sum(j.walltime) filter (where j.status in ('failed', 'closed', 'finished')), 0) as walltime
+            from job j
+           group by j.setup, j.trial, j.arm, j.task_id) j
+   cross join lateral (
+     values (3, 'not started', 'share of jobs', j.waiting::float8, j.jobs::float8),
+            (4, 'wait to start', 's', j.waited::float8, j.started::float8),
+            (5, 'failures', 'share of ended jobs', j.failed::float8, j.done::float8),
+            (6, 'walltime lost', 'share of walltime', j.lost::float8,
+             j.walltime::float8)) m(place, measure, unit, amount, total)
+), spread as (
+  select f.*, sum(f.amount) over w / sum(f.total) over w as value
+    from figure f
+   where f.total > 0
+  window w as (partition by f.setup, f.trial, f.place, f.arm)
+), arm as (
+  select s.setup, s.trial, s.place, s.measure, s.unit, s.arm, count(*) as tasks, min(s.value) as value,
+         count(*) / nullif(count(*) - 1, 0)::float8 * sum((s.amount - s.value * s.total) ^ 2)
+         / sum(s.total) ^ 2 as variance
+    from spread s
+   group by s.setup, s.trial, s.place, s.measure, s.unit, s.arm
+), compared as (
+  select setup, trial, place, measure, unit, coalesce(c.tasks, 0) as control_tasks, c.value as control_value,
+         brokerage.student_t_bound(c.tasks - 1) * sqrt(c.variance) as control_margin,
+         coalesce(o.tasks, 0) as trial_tasks, o.value as trial_value,
+         brokerage.student_t_bound(o.tasks - 1) * sqrt(o.variance) as trial_margin, o.value - c.value as difference,
+         case when c.variance + o.variance = 0 then 0
+              else sqrt(c.variance + o.variance)
+                   * brokerage.student_t_bound((c.variance + o.variance) ^ 2
+                                               / (c.variance ^ 2 / (c.tasks - 1) + o.variance ^ 2 / (o.tasks - 1)))
+         end as difference_margin
+    from (select * from arm where arm = 'control') c
+    full join (select * from arm where arm = 'trial') o using (setup, trial, place, measure, unit)
+)
+select c.setup, c.trial, c.place, c.measure, c.unit, c.control_tasks, c.control_value, c.control_margin,
+       c.trial_tasks, c.trial_value, c.trial_margin, c.difference, c.difference_margin,
+       case when c.difference < -c.difference_margin then 'lower'
+            when c.difference > c.difference_margin then 'higher'
+            else 'not shown' end as verdict
+  from compared c;
+
+comment on view monitor.trial_outcome is
+  'What became of the tasks of a trial by arm, a row a measure: the value in both arms and the difference, each with '
+  'the margin of its 90 % interval (by task, Student''s t). Low is good in all measures. Both arms share the queues: '
+  'what one of them does better, the other one may pay for. Jobs count as long as they are kept.';
+comment on column monitor.trial_outcome.place is 'Place in the order of the measures.';
+comment on column monitor.trial_outcome.measure is
+  'no candidates: decisions that found no queue or nucleus. remote input: input that was not on disk at the queue when '
+  'the jobs were assigned. not started: jobs that neither started nor ended. wait to start: of the jobs that started, '
+  'from the assignment on. failures: of failed and finished jobs. walltime lost: of jobs that failed, or were closed '
+  'to run elsewhere.';
+comment on column monitor.trial_outcome.control_tasks is 'Tasks of the arm control that have the measure.';
+comment on column monitor.trial_outcome.control_value is 'Value in the arm control.';
+comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = one task.';
+comment on column monitor.trial_outcome.trial_tasks is 'Tasks of the arm trial that have the measure.';
+comment on column monitor.trial_outcome.trial_value is 'Value in the arm trial.';
+comment on column monitor.trial_outcome.trial_margin is 'Half of its 90 % interval; null = one task.';
+comment on column monitor.trial_outcome.difference is 'Value in the arm trial less the one in the arm control.';
+comment on column monitor.trial_outcome.difference_margin is 'Half of the 90 % interval of the difference (Welch).';
+comment on column monitor.trial_outcome.verdict is
+  'lower or higher: the interval of the difference is below or above 0; not shown = 0 is within it, or there is none.';
