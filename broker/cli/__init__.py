@@ -35,6 +35,7 @@ from broker.cli import (
     submit,
     task_queues,
     top,
+    trial,
     worlds,
 )
 
@@ -66,6 +67,7 @@ app.add_typer(maintain.app)
 app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
 app.add_typer(brokerage.app)
 app.add_typer(replay.app)
+app.add_typer(trial.app, name="trial", rich_help_panel="Brokerage")
 app.add_typer(classes.app)
 app.add_typer(shares.app)
 app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")

@@ -49,7 +49,7 @@ _DECISIONS_OF_TASK = List(
         run_id="run", decided_at="decided", retry_at="again",
     ),
     "run_id desc",
-    columns("task_id profile dry errcode candidates rejected not_candidates", dry="dry run"),
+    columns("task_id profile trial arm dry errcode candidates rejected not_candidates", dry="dry run"),
     {"algorithm": Filter("algorithm", "", values=_ALGORITHMS), "task": Filter("task_id", "")},
     ("nucleus", "again", "algorithm"),
 )  # fmt: skip
@@ -160,7 +160,7 @@ LISTS = {
         "List the runs of the brokers, newest first, with what became of their tasks; with --task those of a task.",
         "monitor.run",
         columns(
-            "run_id started_at algorithm profile dry tasks assigned pending throttled failed",
+            "run_id started_at algorithm profile trial dry tasks assigned pending throttled failed",
             run_id="run", started_at="started", dry="dry run", assigned="with candidates",
         ),
         "run_id desc",
@@ -170,7 +170,7 @@ LISTS = {
                                 values=_ALGORITHMS),
             "task": Filter("task_id", "Show what the runs decided about this task, and why.", int),
         },
-        ("dry run", "profile"),
+        ("dry run", "profile", "trial"),
     ),
     "limits": List(
         "List the limits of sites: how far each is used, and which jobs wait because of it.",

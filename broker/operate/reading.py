@@ -119,8 +119,8 @@ def stored_decision(
     """
     from broker.errors import NoSuchThing
 
-    query = """select algorithm, run_id, profile, dry, task_id, status, rule, reason, retry_at, candidates, rejected,
-                      not_candidates, jobs, nucleus, decided_at
+    query = """select algorithm, run_id, profile, trial, arm, dry, task_id, status, rule, reason, retry_at, candidates,
+                      rejected, not_candidates, jobs, nucleus, decided_at
                  from monitor.task_decision
                 where setup = %s and task_id = %s and """
     if run is not None:

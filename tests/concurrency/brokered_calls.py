@@ -18,6 +18,7 @@ def prepare(scene: Scene) -> None:
     q = scene.observer
     grids.load(q.connection, q.setup, files=8)
     q.rows("select lifecycle.set_settings(%s, '{}')", q.setup)
+    q.rows("select brokerage.set_profile('tried')")
     jobs = grids.make(q.connection, q.setup, "QA", 5)
     grids.activate(q.connection, q.setup)
     jobs += grids.make(q.connection, q.setup, "QA", 1)
@@ -79,6 +80,8 @@ CALLS = {
     "broker tasks": _broker("production_task"),
     "classify": Call(lambda q, _: q.connection.execute("call brokerage.classify(%s)", [q.setup]), passes=True),
     "evaluate": Call(_rows("select brokerage.evaluate_task(%s, 1)"), passes=True),
+    "begin a trial": Call(_rows("select brokerage.begin_trial(%s, 'tried', 0.5) > 0")),
+    "end the trial": Call(_rows("select brokerage.end_trial(%s) > 0")),
     "configure": Call(
         lambda q, _: q.rows("select resource.set_config(%s, 'NQUEUELIMITSITE_A', '9', 'jobbroker')", q.setup)
     ),
@@ -101,6 +104,8 @@ select 'part', coalesce(w.number, 0),
  where w.setup = %(s)s
 union all
 select 'task', t.task_id, jsonb_build_array(t.status) from workload.task t where t.setup = %(s)s
+union all
+select 'trial', count(*), jsonb_build_array(t.ended_at is null) from brokerage.trial t where t.setup = %(s)s group by 3
 """
 _WRONG = """
 select 'derived', to_jsonb(c) from taskqueue.check_matching(%(s)s) c

@@ -14,9 +14,10 @@ def show(decided: Row) -> None:
     """Show when and by which run a task was decided, where its jobs went, and which rules kept it from other places."""
     task, kind = decided["task_id"], kind_of(decided)
     dry = ", a dry run" if decided["dry"] else ""
+    arm = f", arm {decided['arm']} of trial {decided['trial']}" if decided["arm"] else ""
     output.say(
         f"task {task} was decided at {output.moment(decided['decided_at'])} by run {decided['run_id']}"
-        f" (profile {decided['profile']}{dry}): {_outcome(decided, kind)}"
+        f" (profile {decided['profile']}{arm}{dry}): {_outcome(decided, kind)}"
     )
     if decided["reason"]:
         output.say(": ".join(filter(None, (decided["rule"], decided["reason"]))))

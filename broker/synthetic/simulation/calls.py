@@ -47,14 +47,27 @@ class Calls:
         with self._timed(name):
             self.connection.execute(query.encode(), arguments)
 
-    def begin(self, grid: Row, shares: Mapping[str, float], now: datetime) -> None:
-        """Load the grid, and give shares their targets."""
+    def begin(
+        self,
+        grid: Row,
+        shares: Mapping[str, float],
+        now: datetime,
+        profile: str | None,
+        trial: tuple[str, float] | None,
+    ) -> None:
+        """Load the grid, give shares their targets, and begin a trial of a profile with a share of the tasks."""
         with self._timed("load"):
             self.connection.execute("select setseed(0)")  # for random() of functions that take no seed
             self.connection.execute("select resource.set_clock(%s, %s)", (self.setup, now))
             world.load(self.connection, [grid], self.setup)
             for gshare, target in shares.items():
                 self.connection.execute("select taskqueue.set_group(%s, %s, %s::float8)", (self.setup, gshare, target))
+            if profile:
+                self.connection.execute(
+                    "select brokerage.set_settings(%s, %s)", (self.setup, Jsonb({"profile": profile}))
+                )
+            if trial:
+                self.connection.execute("select brokerage.begin_trial(%s, %s, %s)", (self.setup, *trial))
 
     def set_clock(self, now: datetime) -> None:
         """Let the time of the setup go on."""
@@ -65,13 +78,12 @@ class Calls:
         with self._timed("load"):
             world.load(self.connection, [part], self.setup, merge=True)
 
-    def broker(self, profile: str | None, seed: int) -> None:
+    def broker(self, seed: int) -> None:
         """A cycle of the brokers that have something to do, in the order in which a task meets them."""
         for algorithm, name in _BROKERS.items():
             due = "select from brokerage.due_task where setup = %s and algorithm = %s limit 1"
             if self._rows("due", due, self.setup, algorithm):
-                call = f"call brokerage.{name}(%s, p_profile => %s, p_seed => %s::bigint)"
-                self._do(name, call, self.setup, profile, seed)
+                self._do(name, f"call brokerage.{name}(%s, p_seed => %s::bigint)", self.setup, seed)
 
     def new_jobs(self, after: int) -> list[Row]:
         """Jobs with ids above one."""

@@ -127,7 +127,9 @@ class Run:
 
     def prepare(self) -> None:
         """Load the grid."""
-        self.calls.begin(self.supply.world, self.scenario.shares, BEGIN)
+        scenario = self.scenario
+        trial = (scenario.trial, scenario.trial_share) if scenario.trial else None
+        self.calls.begin(self.supply.world, scenario.shares, BEGIN, scenario.profile, trial)
 
     def go(self) -> Iterator[Step]:
         """Run to the end; each step is handed on when it is over."""
@@ -205,7 +207,7 @@ class Run:
 
     def _broker(self, minute: int) -> None:
         """A cycle of the brokers; input of new jobs that is not at their queue sets out."""
-        self.calls.broker(self.scenario.profile, self.seed * 100_000 + minute)
+        self.calls.broker(self.seed * 100_000 + minute)
         for row in self.calls.new_jobs(self._last):
             self._last = row["job_id"]
             task = self._tasks[row["task_id"]]

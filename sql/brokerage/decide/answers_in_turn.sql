@@ -19,7 +19,7 @@ declare
   v_turns refcursor;
   -- by arm, of which there are one or two
   v_arms text[] := '{}'::text[];
-  v_cursors text[] := '{}'::text[];
+  v_cursors refcursor[] := '{}'::refcursor[];
   v_first_of_zeros boolean[] := '{}'::boolean[];
   v_turn int[] := '{}'::int[];
   v_a int;
@@ -44,7 +44,7 @@ begin
                  else brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)) end,
             array(select p_tasks[n] from unnest(v_arm.numbers) n), p_queues;
     v_arms := v_arms || coalesce(v_arm.arm, '');
-    v_cursors := v_cursors || v_turns::text;
+    v_cursors := v_cursors || v_turns;
     v_first_of_zeros := v_first_of_zeros || brokerage.takes_first_of_zeros(v_arm.rules, p_run.algorithm);
     v_turn := v_turn || 0;
   end loop;

@@ -10,8 +10,8 @@ declare
   v_in_turn boolean := not p_run.dry and (p_run.algorithm = 'production_task'
                                           or brokerage.sees_assignments(p_rules, p_run.algorithm));
   v_arm record;
-  v_waits jsonb := '{}';  -- by arm: parameters of the rule of kind pending
-  v_seconds jsonb := '{}';  -- by arm: the rule that asks for a second pass, and the note for its decisions
+  v_waits jsonb := '{}'::jsonb;  -- by arm: parameters of the rule of kind pending
+  v_seconds jsonb := '{}'::jsonb;  -- by arm: the rule that asks for a second pass, and the note for its decisions
   v_name text;  -- the arm of a task, empty without a trial
   v_answer brokerage.task_answer;
   v_tasks brokerage.task_facts[] := p_tasks;

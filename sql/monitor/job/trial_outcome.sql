@@ -82,6 +82,7 @@ comment on column monitor.trial_outcome.measure is
   'the jobs were assigned. not started: jobs that neither started nor ended. wait to start: of the jobs that started, '
   'from the assignment on. failures: of failed and finished jobs. walltime lost: of jobs that failed, or were closed '
   'to run elsewhere.';
+comment on column monitor.trial_outcome.unit is 'Unit of the values.';
 comment on column monitor.trial_outcome.control_tasks is 'Tasks of the arm control that have the measure.';
 comment on column monitor.trial_outcome.control_value is 'Value in the arm control.';
 comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = one task.';
