@@ -50,7 +50,7 @@ NAMES = [(family, name) for family, found in FAMILIES.items() for name in found.
 NOT_TRIED = {
     "commits in between; its parts are tried": "broker_jobs broker_tasks broker_analysis watch watch_step close_run",
     "of the installation, not of a setup": """
-        set_profile remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics""",
+        remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics""",
     "volatile for its draws, writes nothing": "replay",
     "of loops, by tests/lifecycle and tests/cli": "lead stand_down forget_loop",
     "as another that is tried": """

@@ -8,13 +8,13 @@ declare
   v_trial bigint;
 begin
   perform resource.identify(p_setup);
-  perform resource.require_known_setup(p_setup);
   if p_share is null or not (p_share > 0 and p_share < 1) then
     raise exception 'share is %', coalesce(p_share::text, 'null')
       using errcode = 'PB001', hint = 'Share of the tasks that the other profile decides: more than 0, less than 1.';
   end if;
   perform brokerage.require_profile(v_profile);
-  perform brokerage.require_no_trial(p_setup);
+  perform brokerage.require_no_trial(p_setup);  -- waits for whoever removes the setup
+  perform resource.require_known_setup(p_setup);
   v_control := brokerage.profile_in_force(p_setup);
   if v_profile = v_control then
     raise exception 'profile % decides in setup % already', p_profile, p_setup
