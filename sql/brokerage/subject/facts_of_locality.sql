@@ -87,18 +87,21 @@ language sql stable as $$
      cross join lateral (
        select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing)
                    else format('dataset %s is not there', p.missing) end) m(said)
-  ), result as materialized (
-    select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed,
-           sum(r.finished)::bigint as finished
-      from (select t.number, t.task_id,
-                   resource.clock(p_setup)
-                   - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
-                                                                'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
-              from task t) t
+  ), moment as materialized (  -- once: a look at the configuration takes a millisecond
+    select resource.clock(p_setup)
+           - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
+                                                        'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
+  ), outcome as materialized (
+    select t.number as task, r.queue, r.failed, r.closed, r.finished
+      from task t
       join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id
-                                  and r.minute >= date_trunc('minute', t.since, 'utc')
+                                  and r.minute >= (select date_trunc('minute', m.since, 'utc') from moment m)
+  ), result as materialized (
+    select r.task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed,
+           sum(r.finished)::bigint as finished
+      from outcome r
       join queue q on r.queue in (q.queue, q.unified_name)
-     group by t.number, q.number
+     group by r.task, q.number
   )
   select x.pair, bool_or(x.is_placed), min(x.problem), sum(x.copies), max(x.best_level), sum(x.failed)::bigint,
          sum(x.closed)::bigint, sum(x.finished)::bigint

@@ -28,7 +28,9 @@ language sql stable as $$
   ), chosen as materialized (  -- queues that tasks are pre-assigned to
     select x.task, x.queue, count(*) over (partition by x.task) = 1 as alone
       from (select t.number as task, q.number as queue
-              from task t join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
+              from task t
+             cross join unnest(t.preassigned) n(name)
+              join queue q on n.name in (q.queue, q.unified_name)
             union
             select t.number, q.number
               from task t
@@ -42,23 +44,26 @@ language sql stable as $$
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
      where not workload.is_pseudo(d)
   ), dataset as materialized (
-    select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0) as bytes
+    select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0)::bigint as bytes
       from (select distinct dataset from input) i
       left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
      group by i.dataset
+  ), replica as materialized (
+    select r.dataset, r.storage, r.lfns, r.found, r.is_complete
+      from workload.replica_state r
+     where r.setup = p_setup and r.dataset in (select d.dataset from dataset d)
   ), cover as materialized (  -- what of a dataset a queue has: all of it, or something, on disk or with tape
     select r.dataset, u.number as queue,
            coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk,
            coalesce(bool_or(r.is_complete), false) as all_there,
            coalesce(bool_or(true) filter (where not s.is_tape), false) as some_on_disk
-      from workload.replica_state r
+      from replica r
       join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
        and case when p_analysis then exists (select from resource.storage_for_analysis a
                                               where a.setup = s.setup and a.queue = s.queue
                                                 and a.direction = s.direction and a.scope = s.scope)
                 else s.scope = 'default' end
       join unified u on u.queue = s.queue
-     where r.setup = p_setup and r.dataset in (select dataset from dataset)
      group by r.dataset, u.number
   ), partly as materialized (  -- files of incomplete replicas, each once
     select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
@@ -69,16 +74,15 @@ language sql stable as $$
                                               where a.setup = s.setup and a.queue = s.queue
                                                 and a.direction = s.direction and a.scope = s.scope)
                 else s.scope = 'default' end
-      join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage
-                                   and not r.is_complete
+      join replica r on r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
       join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset
                                   and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
      where not c.all_there
      group by c.dataset, c.queue, f.lfn
   ), partial as materialized (
     select p.dataset, p.queue, count(*) filter (where p.on_disk) as disk_files,
-           coalesce(sum(p.size) filter (where p.on_disk), 0) as disk_bytes,
-           count(*) as files, coalesce(sum(p.size), 0) as bytes
+           coalesce(sum(p.size) filter (where p.on_disk), 0)::bigint as disk_bytes,
+           count(*) as files, coalesce(sum(p.size), 0)::bigint as bytes
       from partly p group by p.dataset, p.queue
   ), held as materialized (  -- which part of an input dataset counts for a task at a queue
     select i.task, c.queue, i.dataset, i.shared_files,

@@ -18,15 +18,20 @@ language sql stable as $$
                          offset 0) k(share_key, software_key, level)
      cross join lateral (
        select case when p_base_profile <> 'documented' then t.resource_types_at end) r(resource_types_at)
-  ), unreadable as materialized (
-    select distinct f.ordinality as number
+  ), input as materialized (  -- that can be read only where a copy is
+    select distinct f.ordinality as number, i.dataset
       from unnest(p_tasks) with ordinality f
       join workload.task_dataset i on i.setup = p_setup and i.task_id = f.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
      where p_base_profile <> 'documented' and not workload.is_pseudo(d)
        and not (f.input_pre_staging or coalesce(d.distributed, false))
-       and not exists (select from brokerage.input_source r
+  ), closed as materialized (  -- each dataset is looked at once
+    select i.dataset
+      from (select distinct i.dataset from input i) i
+     where not exists (select from brokerage.input_source r
                         where r.setup = p_setup and r.dataset = i.dataset and r.can_read_wan)
+  ), unreadable as materialized (
+    select distinct i.number from input i join closed c on c.dataset = i.dataset
   )
   select dense_rank() over (order by n.nucleus_number, n.mix_number, n.policy_number, n.software_number),
          n.nucleus_number, n.mix_number, n.policy_number, n.software_number, n.resource_types_at, n.share_key,
