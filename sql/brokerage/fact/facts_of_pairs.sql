@@ -1,7 +1,8 @@
 -- Facts of each task and each queue, a row a pair, none missing, put together from the facts of subjects. Planned into
 -- the query of the profile (one SELECT, no SET). What tasks share is joined once for all tasks that agree in all of it
 -- (class): each further join costs every pair as much as five rules. Joins go by one number, so that the planner knows
--- that it is unique.
+-- that it is unique. Queues come class by class (a lateral join has this order): the rows of a task are near each
+-- other when they are gathered.
 create or replace function brokerage.facts_of_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -27,7 +28,7 @@ language sql stable as $$
          coalesce(w.disk_files, 0), coalesce(w.disk_bytes, 0), coalesce(w.files, 0), coalesce(w.bytes, 0),
          coalesce(w.disk_bytes, 0) >= t.input_bytes, t.is_readable, o.refusal, o.problem, o.percent
     from (select t.number, t.class_number, t.input_bytes, t.is_readable from task t offset 0) t
-    join (select k.number as class, q.number as queue,
+    join (select q.class, q.number as queue,
                  coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near,
                  coalesce(n.is_own, false) as is_own, n.closeness, n.queued, n.queued_express, n.mbps,
                  coalesce(l.running, 0) as running, coalesce(l.starting, 0) as starting,
@@ -37,7 +38,7 @@ language sql stable as $$
             from (select distinct t.class_number as number, t.nucleus_number, t.mix_number, t.policy_number,
                          t.software_number
                     from task t) k
-           cross join queue q
+           cross join lateral (select q.number, q.unified, k.number as class from queue q offset 0) q
             left join unnest((p_subjects).network) n on n.place = k.nucleus_number * cardinality(p_queues) + q.unified
             left join unnest((p_subjects).load) l on l.place = k.mix_number * cardinality(p_queues) + q.unified
             left join unnest((p_subjects).policies) z on z.place = k.policy_number * cardinality(p_queues) + q.unified
