@@ -220,7 +220,7 @@ def test_what_a_trial_under_way_does_not_allow(db: Connection) -> None:
 
 def expected(control: list[tuple[float, float]], other: list[tuple[float, float]]) -> dict[str, float]:
     """Ratios of sums over tasks with the margins of their 90 % intervals, and Welch's interval of the difference."""
-    found = {}
+    found: dict[str, float] = {}
     variances = []
     for name, tasks in (("control", control), ("trial", other)):
         number, total = len(tasks), sum(of for _, of in tasks)
