@@ -12,7 +12,8 @@
 | `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
 
-Nothing is dropped between tests (a drop costs ten clones): the server is thrown away at the end. See server.py.
+A test's databases are dropped after it: two thousand of them would fill the memory or the disk that they lie in, and
+autovacuum would visit one after the other. The server is thrown away at the end. See throwaway.py.
 
 A run of all tests makes as many examples as it has time for. More, by hand, in the environment: BROKER_TEST_EXAMPLES
 (tests/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
@@ -66,7 +67,7 @@ def _start(config: pytest.Config) -> None:
     if given:
         os.environ[_ADMIN] = given
     else:
-        config.stash[_KEY] = Throwaway()
+        config.stash[_KEY] = Throwaway(in_memory=True)
         os.environ[_ADMIN] = config.stash[_KEY].server.superuser_dsn("postgres")  # inherited by the workers
     os.environ[_RUN] = str(os.getpid())
 
@@ -110,6 +111,11 @@ def _create(database: str, template: str) -> None:
         admin.execute(statement.format(sql.Identifier(database), sql.Identifier(template)))
 
 
+def _drop(database: str) -> None:
+    with _admin() as admin:  # force: a program that a test has left may still be connected
+        admin.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database)))
+
+
 def _install(host: str, port: int, user: str, dbname: str, password: str | None = None, **_rest: Any) -> None:
     """Fill the template: one worker after the other, because roles belong to the whole server."""
     from broker.upgrade import upgrade
@@ -140,19 +146,29 @@ def _installed_on(template: str) -> date:
 
 
 @pytest.fixture
-def new_database(template: str, _installed_on: date, _number: Iterator[int], worker_id: str) -> Callable[..., str]:
-    """A function that makes a fresh database, a clone of the template (or of another database), and returns its DSN."""
-    installed = template
+def new_database(
+    template: str, _installed_on: date, _number: Iterator[int], worker_id: str
+) -> Iterator[Callable[..., str]]:
+    """A function that makes a fresh database, a clone of the template (or of another database), and returns its DSN.
 
-    def make(template: str = template) -> str:
+    kept: other tests of the module use it, too.
+    """
+    installed = template
+    made: list[str] = []
+
+    def make(template: str = template, *, kept: bool = False) -> str:
         name = _name(f"{worker_id}_{next(_number)}")
+        if not kept:
+            made.append(name)
         _create(name, template)
         if template == installed and datetime.now(UTC).date() > _installed_on:  # midnight passed during the run
             with psycopg.connect(_dsn_of(name), autocommit=True) as connection:
                 connection.execute("select from lifecycle.make_partitions()")
         return _dsn_of(name)
 
-    return make
+    yield make
+    for name in made:
+        _drop(name)
 
 
 @pytest.fixture
@@ -162,11 +178,12 @@ def dsn(new_database: Callable[..., str]) -> str:
 
 
 @pytest.fixture
-def empty_dsn(_number: Iterator[int], worker_id: str) -> str:
+def empty_dsn(_number: Iterator[int], worker_id: str) -> Iterator[str]:
     """The DSN of a fresh database that holds nothing."""
     name = _name(f"{worker_id}_{next(_number)}")
     _create(name, "template0")
-    return _dsn_of(name)
+    yield _dsn_of(name)
+    _drop(name)
 
 
 @pytest.fixture

@@ -4,8 +4,11 @@ BROKER_TEST_DSN       a server given: databases are made on it and dropped at th
 BROKER_TEST_SERVER    else which programs: `embedded` (the wheel's, the default), `debian` (the newest of
                       /usr/lib/postgresql), or a folder that holds postgres and initdb
 
-As a program (`python server.py HOME PROGRAMS`) it waits until its standard input closes, that is until the test run
-has ended or was killed, and removes the server then.
+Its files, and every temporary file of the run, lie in memory where there is enough of it; BROKER_TEST_MEMORY=off leaves
+them where temporary files usually lie.
+
+As a program (`python throwaway.py HOME PROGRAMS FOLDER`) it waits until its standard input closes, that is until the
+test run has ended or was killed, and removes the server then.
 """
 
 import os
@@ -25,6 +28,7 @@ NOT_DURABLE = {
     "full_page_writes": "off",
     "wal_compression": "off",
     "checkpoint_timeout": "1h",
+    "max_wal_size": "1GB",
     "log_min_messages": "warning",
 }
 
@@ -42,15 +46,46 @@ def programs(choice: str) -> Installation:
     return Installation(Path(choice), int(re.findall(r"\d+", said)[0]))
 
 
+MEMORY = Path("/dev/shm")
+_ROOM = 4 * 2**30  # for a run of two workers, which takes 1.5 GB at most
+_LEFT = 3 * 2**30  # for the programs of the tests, and whatever else runs here
+
+
+def folder_for_much() -> Path | None:
+    """The file system in memory, if a run may fill it; None if temporary files belong where they usually lie.
+
+    A test's database is a thousand small files. On a disk they cost the kernel ten times the CPU of memory.
+    """
+    if os.environ.get("BROKER_TEST_MEMORY") == "off" or not os.access(MEMORY, os.W_OK):
+        return None
+    file_system = os.statvfs(MEMORY)
+    if file_system.f_flag & os.ST_NOEXEC:  # tests write programs and run them
+        return None
+    memory = re.search(r"^MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    available = int(memory[1]) * 1024 if memory else 0
+    fits = file_system.f_bavail * file_system.f_frsize >= _ROOM and available >= _ROOM + _LEFT
+    return MEMORY if fits else None
+
+
 class Throwaway:
     """A server in a temporary folder, with a process beside it that removes it when this one ends."""
 
-    def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="broker-tests-"))
-        self.home.chmod(0o755)
+    def __init__(self, *, in_memory: bool = False) -> None:
+        """in_memory: the server and all temporary files from now on lie in memory, if there is enough of it."""
+        memory = folder_for_much() if in_memory else None
+        self._folder = Path(tempfile.mkdtemp(prefix="broker-tests-", dir=memory))
+        self._folder.chmod(0o755)
+        self.home = self._folder
+        if memory:
+            self.home = self._folder / "server"
+            self.home.mkdir(mode=0o755)
+            files = self._folder / "tmp"
+            files.mkdir()
+            files.chmod(0o1777)
+            os.environ["TMPDIR"] = tempfile.tempdir = str(files)  # of workers and programs, and of this process
         choice = os.environ.get("BROKER_TEST_SERVER", "")
         self._remover = subprocess.Popen(
-            [sys.executable, __file__, str(self.home), choice],
+            [sys.executable, __file__, str(self.home), choice, str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -64,12 +99,12 @@ class Throwaway:
         self._remover.stdout.read()
 
 
-def _remove_when_orphaned(home: Path, choice: str) -> None:
+def _remove_when_orphaned(home: Path, choice: str, folder: Path) -> None:
     sys.stdin.read()
     embedded.down(home, installation=programs(choice))
     sys.stdout.close()  # whoever removes the server waits for this
-    shutil.rmtree(home, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    _remove_when_orphaned(Path(sys.argv[1]), sys.argv[2])
+    _remove_when_orphaned(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))

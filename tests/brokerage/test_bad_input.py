@@ -85,7 +85,7 @@ def loaded() -> dict[str, str]:
 def clone(new_database: Callable[..., str], loaded: dict[str, str]) -> Callable[[], Connection]:
     """A function that opens a fresh database with the grid: its tasks are all due."""
     if not loaded:
-        loaded["dsn"] = new_database()
+        loaded["dsn"] = new_database(kept=True)
         with psycopg.connect(loaded["dsn"], autocommit=True) as db:
             world.load(db, [grid(2, QUEUES, TASKS)])
             db.execute("update workload.task set status = 'ready'")

@@ -45,10 +45,10 @@ _loaded: list[str] = []  # the database of this process
 
 
 @pytest.fixture
-def full(new_database: Callable[[], str]) -> Iterator[Calls]:
+def full(new_database: Callable[..., str]) -> Iterator[Calls]:
     """Loaded once; what a test does is rolled back."""
     if not _loaded:
-        dsn = new_database()
+        dsn = new_database(kept=True)
         with psycopg.connect(dsn, autocommit=True) as connection:
             types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
             world.load(connection, [{"instance_types": types, "queues": QUEUES}])

@@ -53,10 +53,10 @@ def _load(q: Calls) -> None:
 
 
 @pytest.fixture
-def full(new_database: Callable[[], str]) -> Iterator[Calls]:
+def full(new_database: Callable[..., str]) -> Iterator[Calls]:
     """Loaded once; nothing changes it."""
     if not _loaded:
-        dsn = new_database()
+        dsn = new_database(kept=True)
         with psycopg.connect(dsn, autocommit=True) as connection:
             _load(Calls(connection))
         _loaded.append(dsn)

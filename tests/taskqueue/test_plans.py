@@ -42,10 +42,10 @@ _loaded: dict[bool, str] = {}  # the databases of this process, by whether they 
 
 
 @pytest.fixture
-def skewed(new_database: Callable[[], str], analysed: bool) -> Iterator[Calls]:
+def skewed(new_database: Callable[..., str], analysed: bool) -> Iterator[Calls]:
     """The case, loaded once; tests leave it as it is."""
     if analysed not in _loaded:
-        dsn = new_database()
+        dsn = new_database(kept=True)
         with psycopg.connect(dsn, autocommit=True) as connection:
             _load(Calls(connection), analysed)
         _loaded[analysed] = dsn
