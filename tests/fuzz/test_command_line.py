@@ -19,10 +19,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
-from broker.cli import app, common
+from broker.cli import common
 from tests.calls import Calls
+from tests.commands import invoke
 from tests.fuzz.arguments import Known
 from tests.fuzz.command_line import CommandLines, Files
 
@@ -116,7 +116,7 @@ def test_no_command_dies(
         what: str | None
         try:
             with limited(SECONDS):
-                done = CliRunner().invoke(app, words, input=stdin.encode("utf-8", "surrogateescape") if stdin else None)
+                done = invoke(words, stdin.encode("utf-8", "surrogateescape") if stdin else None)
             if done.exception and not isinstance(done.exception, SystemExit):
                 raise done.exception
             what = wrong(words, done.exit_code, done.stdout, done.stderr)

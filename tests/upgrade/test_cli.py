@@ -8,14 +8,13 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from typer.testing import CliRunner
 
-from broker.cli import app
 from broker.upgrade import Program
+from tests.commands import invoke
 
 
 def broker(dsn: str, *arguments: str, answer: str | None = None) -> Any:
-    return CliRunner().invoke(app, ["--dsn", dsn, "db", *arguments], input=answer)
+    return invoke(["--dsn", dsn, "db", *arguments], answer)
 
 
 def said(result: Any) -> Any:
