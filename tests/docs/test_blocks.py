@@ -33,6 +33,7 @@ from broker import world
 from tests.docs import pages as docs
 from tests.docs.pages import ROOT, Block, Page
 from tests.throwaway import programs
+from tests.warm import Warm
 
 KINDS = ("sh", "python", "sql")
 LONGEST = 300  # seconds that a block may take
@@ -87,8 +88,19 @@ def psql_program() -> Path:
     return next(psql for psql in found if psql.is_file())
 
 
-def run(block: Block, dsn: str, folder: Path, exported: dict[str, str]) -> None:
-    """Run one block as its reader would. exported: what the page's blocks have exported, which this one adds to."""
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Path]:
+    """A folder with a `broker` that starts at once: pages show a hundred commands, and starting them took minutes."""
+    process = Warm()
+    yield process.folder
+    process.close()
+
+
+def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
+    """Run one block as its reader would, or with the `broker` of the folder `warm`.
+
+    exported: what the page's blocks have exported, which this one adds to.
+    """
     exported |= dict(_EXPORT.findall(block.text))
     psql = psql_program()
     program = {
@@ -97,7 +109,8 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str]) -> None:
         "sql": [str(psql), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", dsn],
     }[block.kind]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(psql.parent)])
+    folders = [*([str(warm)] if warm else []), str(Path(sys.executable).parent)]
+    path = os.pathsep.join([*folders, os.environ.get("PATH", ""), str(psql.parent)])
     done = subprocess.run(
         program,
         cwd=folder,
@@ -112,7 +125,7 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in run_here()])
-def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None:
+def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: Page) -> None:
     together = list(dict.fromkeys([*before(page), page]))
     try:
         for one in together:
@@ -121,7 +134,7 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None
                 _load(dsn, tmp_path, WORLDS / f"{name}.json")
             for block in runnable(one):
                 if block.not_run is None:
-                    run(block, dsn, tmp_path, exported)
+                    run(block, dsn, tmp_path, exported, warm)
         if page.name in OUTCOMES:
             query, rows = OUTCOMES[page.name]
             with psycopg.connect(dsn) as connection:
@@ -218,3 +231,24 @@ def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
             run(Block(kind, text, None), dsn, tmp_path, {})
     run(Block("sql", "select 1 as one \\gset\nselect :one;", None), dsn, tmp_path, {})
     run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path, {})
+
+
+def test_a_warm_program_does_what_the_program_does(dsn: str, tmp_path: Path, warm: Path) -> None:
+    """Pages are run with the first, readers type the second: arguments, streams, variables, folder and exit codes."""
+    commands = [
+        "broker nonsense",
+        "cd /; echo '{\"x\": 1}' | BROKER_SETUP=other broker load - 2>&1",
+        "broker setups --json 2>&1 | cat; BROKER_DSN=nonsense broker status 2>&1",
+        "COLUMNS=60 broker tasks --help | head -n 3",
+    ]
+    printed = []
+    for folder in (None, warm):
+        folders = [*([str(folder)] if folder else []), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        environment = {**os.environ, "BROKER_DSN": dsn, "PATH": os.pathsep.join(folders)}
+        done = [
+            subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, check=False)
+            for command in commands
+        ]
+        printed.append([(one.returncode, one.stdout, one.stderr) for one in done])
+    assert printed[0] == printed[1]
+    assert any(b"No such command" in out + err for _, out, err in printed[1])
