@@ -1,9 +1,11 @@
 """Refused calls: the message names key and value, and nothing is stored."""
 
 import uuid
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -65,9 +67,30 @@ def named(found: tuple[str | None, str], sqlstate: str, *words: str) -> None:
         assert word in found[1], f"{word!r} is not in {found[1]!r}"
 
 
+@pytest.fixture(scope="module")
+def _settled_once() -> Iterator[list[psycopg.Connection[Any]]]:
+    opened: list[psycopg.Connection[Any]] = []
+    yield opened
+    for connection in opened:
+        connection.close()
+
+
 @pytest.fixture
-def settled(q: Calls) -> Calls:
-    """A setup with a waiting job (1), a leased one (2) and an ended one (3), and all kinds of configuration."""
+def settled(new_database: Callable[..., str], _settled_once: list[psycopg.Connection[Any]]) -> Iterator[Calls]:
+    """A setup with a waiting job (1), a leased one (2) and an ended one (3), and all kinds of configuration.
+
+    It is filled once; each test is rolled back.
+    """
+    if not _settled_once:
+        connection = psycopg.connect(new_database(kept=True))
+        _fill(Calls(connection))
+        connection.commit()
+        _settled_once.append(connection)
+    yield Calls(_settled_once[0])
+    _settled_once[0].rollback()
+
+
+def _fill(q: Calls) -> None:
     for job_id in (2, 3, 1):
         q.insert(job_id, 5, JobTypes=["T"], PilotTypes=["private"])
         if job_id != 1:
@@ -76,7 +99,6 @@ def settled(q: Calls) -> Calls:
                 q.call("finish_job", 3, match.attempt)
     q.set_group("users", 500, True)
     q.running_limit("JobTypes", "T", 5)
-    return q
 
 
 def refused(q: Calls, sqlstate: str, words: list[str], function: str, *arguments: Any) -> None:
