@@ -24,7 +24,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from broker.server import embedded, postmaster
-from broker.upgrade import upgrade
 from tests.calls import Calls
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -90,11 +89,11 @@ class Field:
 
 
 @pytest.fixture
-def field_of_work() -> Iterator[Field]:
+def field_of_work(installed_home: Path) -> Iterator[Field]:
     home = Path(tempfile.mkdtemp(prefix="broker-kill-"))
     home.chmod(0o755)
+    subprocess.run(["cp", "-a", installed_home / "cluster", home], check=True)
     server = embedded.up(home)
-    upgrade(server.dsn)
     work = Field(home, server.dsn, iter(range(1, 10_000)))
     try:
         yield work
