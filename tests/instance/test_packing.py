@@ -102,9 +102,18 @@ def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Step], 
 quickly = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@settings(quickly, max_examples=1000)
+@settings(quickly, max_examples=400)
 @given(case=inputs(steps=25, instances=8))
 def test_placements_are_those_of_the_model(
+    rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
+) -> None:
+    compare(rolled_back, case)
+
+
+@pytest.mark.drawn
+@settings(quickly, max_examples=1000)
+@given(case=inputs(steps=25, instances=8))
+def test_placements_in_more_cases(
     rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
 ) -> None:
     compare(rolled_back, case)
