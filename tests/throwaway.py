@@ -47,7 +47,7 @@ def programs(choice: str) -> Installation:
 
 
 MEMORY = Path("/dev/shm")
-_ROOM = 4 * 2**30  # for a run of two workers, which takes 1.5 GB at most
+_ROOM = 4 * 2**30  # for a run of two workers; one took 2.4 GB at most, with its programs and all that was cached
 _LEFT = 3 * 2**30  # for the programs of the tests, and whatever else runs here
 
 
