@@ -1,4 +1,4 @@
-"""`broker trial`: another profile decides a share of the tasks, and what became of them is compared."""
+"""`broker trial`: another profile decides a share of the tasks, and the outcomes are compared."""
 
 from typing import Annotated
 
@@ -76,7 +76,7 @@ def show(
 ) -> None:
     """Compare the arms of a trial: candidates, remote input, waits, failures, walltime that was lost.
 
-    Both arms share the queues, so one of them may pay for what the other one gains. Intervals are 90 % intervals by
+    Both arms share the queues, so a gain of one may be a loss of the other. Intervals are 90 % intervals by
     task, and low is good in all measures.
     """
     from broker.errors import NoSuchThing
@@ -133,7 +133,7 @@ def _show(trial: Row, outcome: list[Row]) -> None:
     tasks = outcome[0]
     output.say(
         f"tasks decided: {tasks['control_tasks']} by {trial['control']}, {tasks['trial_tasks']} by {trial['profile']}."
-        " Both share the queues: one may pay for what the other gains."
+        " Both share the queues: a gain of one may be a loss of the other."
     )
 
 

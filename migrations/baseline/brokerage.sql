@@ -408,7 +408,7 @@ create type brokerage.task_facts as (
   static_max_queue_running_ratio float8,  --: STATIC_MAX_QUEUE_RUNNING_RATIO.
   max_expected_wait_hour float8,  --: MAX_EXPECTED_WAIT_HOUR (h).
   storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
-  arm text  --: Arm of a trial that decides about it: control or trial; null = no trial is under way.
+  arm text  --: Arm of the trial to which the task belongs: control or trial; null = no trial is under way.
 );
 
 --: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null = no limit.

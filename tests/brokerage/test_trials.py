@@ -1,6 +1,7 @@
 """Trials: a share of the tasks is decided by another profile, and both arms are compared."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from math import inf, sqrt
 from typing import Any
 
@@ -204,13 +205,16 @@ def test_what_a_trial_under_way_does_not_allow(db: Connection) -> None:
     refused = {
         "select brokerage.begin_trial('grid', 'acme')": under_way,
         """select brokerage.set_settings('grid', '{"profile": "acme"}')""": under_way,
+        "select brokerage.set_profile('acme', 'panda2026')": "profile acme cannot be based on panda2026: trial"
+        f" {trial} of setup grid compares acme with documented",
         "select brokerage.remove_profile('acme')": f"profile acme is in use: trial {trial} of setup grid uses it",
     }
     for query, message in refused.items():
         with pytest.raises(psycopg.Error) as raised:
             db.execute(query.encode())
         assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", message)
-    db.execute("""select brokerage.set_settings('grid', '{"tape": false}')""")
+    db.execute("""select brokerage.set_settings('grid', '{"tape": false, "profile": "documented"}')""")
+    db.execute("select brokerage.set_profile('acme', 'documented', 'other words')")
     db.execute("select brokerage.end_trial('grid')")
     for query in list(refused)[1:]:
         db.execute("select brokerage.set_settings('grid', '{\"profile\": \"documented\"}')")
@@ -305,13 +309,16 @@ def test_remote_input_is_what_was_not_at_the_queue(db: Connection) -> None:
         "storages": {f"{name}_DISK": {"space_free": 9000, "space_total": 9999} for name in "ABC"},
         "queues": {name: {"pilots": {"getjob": 1}, "astorages": disks[name]} for name in "ABC"},
         "datasets": {
-            "in": {"files": files, "replicas": {"A_DISK": {"lfns": [f["lfn"] for f in files[:300]]}, "B_DISK": {}}}
+            "in": {"files": files, "replicas": {"A_DISK": {"lfns": [f["lfn"] for f in files[:300]]}, "B_DISK": {}}},
+            "pseudo": {"type": "pseudo_input", "files": files[:30]},
         },
-        "tasks": [{"id": 1, "input": ["in"], "ram_count": 500, "split": {"nFilesPerJob": 1}}],
-    }
+        "tasks": [{"id": 1, "input": ["in"], "ram_count": 500, "split": {"nFilesPerJob": 1}},
+                  {"id": 2, "input": ["pseudo"], "ram_count": 500, "split": {"nFilesPerJob": 1}}],
+    }  # fmt: skip
     world.load(db, [given])
     ran(db, "production_job", seed=1)
-    found = dict(db.execute("select queue, remote from brokerage.assignment").fetchall())
+    assert db.execute("select distinct remote from brokerage.assignment where task_id = 2").fetchall() == [(None,)]
+    found = dict(db.execute("select queue, remote from brokerage.assignment where task_id = 1").fetchall())
     assert len(found) > 1
     assert found == {name: value for name, value in {"A": 0.25, "B": 0.0, "C": 1.0}.items() if name in found}
 
@@ -331,6 +338,42 @@ def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
     assert row["trial_margin"] in (None, inf)
     assert row["difference_margin"] is None
     assert row["verdict"] == "not shown"
+
+
+def test_tasks_that_are_all_alike_show_nothing(db: Connection) -> None:
+    """Without a spread there is no interval: all of one arm pass, all of the other wait."""
+    loaded(db, "production_job", "documented")
+    begin(db)
+    run = ran(db, "production_job")
+    db.execute(
+        "update brokerage.task_decision set status = case arm when 'trial' then 'throttled' else 'candidates' end"
+        " where run_id = %s",
+        [run],
+    )
+    row = outcome(db)["no candidates"]
+    assert (row["control_value"], row["trial_value"], row["difference"]) == (0, 1, 1)
+    assert (row["difference_margin"], row["verdict"]) == (None, "not shown")
+
+
+def test_an_arm_that_sees_nothing_is_as_without_a_trial(db: Connection) -> None:
+    """panda2026 distributes by live counters, but none of its weights of analysis sees the batch; acme's do."""
+    loaded(db, "analysis_job", "panda2026")
+    db.execute(
+        """select brokerage.set_rule('acme', 'weight-data', '{"parameters": {"sees_assignments": true}}',
+                                     'analysis_job')"""
+    )
+    with db.transaction(force_rollback=True):
+        alone = {row[0]: row for row in decisions(db, ran(db, "analysis_job", seed=7, tasks_a_commit=None))}
+    begin(db)
+    run = ran(db, "analysis_job", seed=7, tasks_a_commit=None)
+    control = [
+        task for (task,) in db.execute(
+            "select task_id from brokerage.task_decision where run_id = %s and arm = 'control'", [run]
+        )
+    ]  # fmt: skip
+    both = {row[0]: row for row in decisions(db, run)}
+    assert [task for task in control if both[task] != alone[task]] == []
+    assert [task for task in control if alone[task][9]]
 
 
 def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -> None:
@@ -353,3 +396,37 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
             (True,)
         ]
         db.execute("select brokerage.end_trial('grid')")
+
+
+def test_a_profile_is_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
+    loaded(db, "production_job", "documented", 1)
+    first, second = connect("broker_operator"), connect("broker_operator")
+    with first.transaction():
+        first.execute("select brokerage.begin_trial('grid', 'acme')")
+        second.execute("set lock_timeout = '200ms'")
+        for query in ("select brokerage.remove_profile('acme')", "select brokerage.set_profile('acme', 'panda2026')"):
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                second.execute(query.encode())
+    with pytest.raises(psycopg.Error, match="is in use"):
+        second.execute("select brokerage.remove_profile('acme')")
+
+
+def test_a_trial_needs_read_committed(db: Connection, connect: Connect) -> None:
+    """An older snapshot does not show the trial that another session has begun."""
+    loaded(db, "production_job", "documented", 1)
+    operator = connect("broker_operator")
+    with pytest.raises(psycopg.Error, match="the transaction is repeatable read"), operator.transaction():
+        operator.execute("set transaction isolation level repeatable read")
+        operator.execute("select brokerage.begin_trial('grid', 'acme')")
+
+
+def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
+    loaded(db, "production_job", "documented")
+    db.execute("""select brokerage.set_rule('acme', 'prod-pending', '{"enabled": false}')""")
+    run = ran(db, "production_job", profile="acme", dry_run=True)
+    found = db.execute(
+        "select distinct status, retry_at - decided_at from brokerage.task_decision where run_id = %s and status"
+        " not in ('candidates', 'throttled', 'failed')",
+        [run],
+    ).fetchall()
+    assert found == [("pending", timedelta(hours=1))]

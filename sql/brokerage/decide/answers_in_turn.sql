@@ -21,6 +21,7 @@ declare
   v_arms text[] := '{}'::text[];
   v_cursors refcursor[] := '{}'::refcursor[];
   v_first_of_zeros boolean[] := '{}'::boolean[];
+  v_sees boolean[] := '{}'::boolean[];  -- whether it sees assignments
   v_turn int[] := '{}'::int[];
   v_a int;
   v_outside bigint;
@@ -42,17 +43,21 @@ begin
     open v_turns no scroll for execute brokerage.compose_turns(v_arm.rules, p_run.algorithm, p_wide)
       using case when cardinality(v_arm.numbers) = cardinality(p_tasks) then p_subjects
                  else brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)) end,
-            array(select p_tasks[n] from unnest(v_arm.numbers) n), p_queues;
+            brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues;
     v_arms := v_arms || coalesce(v_arm.arm, '');
     v_cursors := v_cursors || v_turns;
     v_first_of_zeros := v_first_of_zeros || brokerage.takes_first_of_zeros(v_arm.rules, p_run.algorithm);
+    v_sees := v_sees || (p_run.algorithm = 'production_task'
+                         or brokerage.sees_assignments(v_arm.rules, p_run.algorithm));
     v_turn := v_turn || 0;
   end loop;
   for v_number in 1 .. cardinality(p_tasks) loop
     v_a := array_position(v_arms, coalesce((p_tasks[v_number]).arm, ''));
     v_turns := v_cursors[v_a];
     v_turn[v_a] := v_turn[v_a] + 1;
-    perform set_config('brokerage.assigned', v_turn[v_a] || ' ' || v_assigned[v_pools[v_number]], true);
+    perform set_config('brokerage.assigned',
+                       v_turn[v_a] || ' ' || case when v_sees[v_a] then v_assigned[v_pools[v_number]] else '{}' end,
+                       true);
     v_answer := null;
     fetch v_turns into v_outside, v_rejected, v_survivors, v_answer.lost, v_answer.reasons, v_answer.queues, v_again,
       v_kept, v_names, v_numbers, v_weights, v_queued, v_capacities, v_chunks;

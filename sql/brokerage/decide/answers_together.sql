@@ -20,7 +20,7 @@ begin
         from brokerage.answers_of_arm(
                v_arm.rules, p_run.algorithm,
                brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)),
-               array(select p_tasks[n] from unnest(v_arm.numbers) n), p_queues, p_wide) a
+               brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues, p_wide) a
     loop
       v_answer.number := v_arm.numbers[v_answer.number];
       return next v_answer;

@@ -40,7 +40,7 @@ begin
     select f
       from brokerage.arms(p_run, p_rules, v_tasks) a
      cross join lateral unnest(brokerage.with_job_check(p_run.setup, a.rules, p_run.algorithm, v_base_profile,
-                                                        array(select v_tasks[n] from unnest(a.numbers) n))) f
+                                                        brokerage.tasks_at(v_tasks, a.numbers))) f
      order by f.current_priority desc, f.task_id);
   v_subjects := brokerage.facts_by_subject(p_run.setup, p_run.algorithm, v_tasks, p_queues, v_base_profile);
 
@@ -61,7 +61,7 @@ begin
   ), given as (
     insert into brokerage.assignment (setup, run_id, task_id, queue, jobs, remote)
     select p_run.setup, p_run.run_id, a.task_id, q.queue, a.given[q.rank],
-           1 - least(coalesce(p.disk_bytes, 0)::float8 / nullif(f.input_bytes, 0), 1)
+           case when f.input_bytes > 0 then 1 - least(coalesce(p.disk_bytes, 0)::float8 / f.input_bytes, 1) end
       from answer a
       join unnest(v_tasks) with ordinality f on f.task_id = a.task_id
      cross join lateral unnest(a.queues) q

@@ -1,6 +1,6 @@
 -- Decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay asks the same. Tasks that a
 -- task rule refuses are answered first. A task that the rule of kind second pass names gets no answer in the first
--- pass. It is decided once more, and its answer records that. The arms of a trial see each other's assignments.
+-- pass. It is decided once more, and the answer names the second pass. Arms of a trial see each other's assignments.
 create or replace function brokerage.judge(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -22,16 +22,15 @@ begin
   v_left := array(select n from generate_subscripts(p_tasks, 1) n order by n);
   for v_arm in select a.* from brokerage.arms(p_run, p_rules, p_tasks) a loop
     v_name := coalesce(v_arm.arm, '');
-    v_waits := v_waits || jsonb_build_object(v_name, (
+    v_waits := v_waits || jsonb_build_object(v_name, coalesce((
       select r.parameters from unnest(v_arm.rules) r
        where r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled
-       limit 1));
+       limit 1), '{}'));
     v_seconds := v_seconds || jsonb_build_object(v_name, (
       select to_jsonb(s) from brokerage.second_pass(v_arm.rules, p_run.algorithm) s));
     for v_answer in
       select a.*
-        from brokerage.refusals(v_arm.rules, p_run.algorithm,
-                                array(select p_tasks[n] from unnest(v_arm.numbers) n)) a
+        from brokerage.refusals(v_arm.rules, p_run.algorithm, brokerage.tasks_at(p_tasks, v_arm.numbers)) a
     loop
       v_answer.number := v_arm.numbers[v_answer.number];
       v_left := array_remove(v_left, v_answer.number);
@@ -45,9 +44,7 @@ begin
   while cardinality(v_left) > 0 loop
     v_pass := v_pass + 1;
     if cardinality(v_left) < cardinality(v_tasks) then
-      v_tasks := array(select u.f
-                         from (select f, row_number() over () as n from unnest(v_tasks) f) u
-                        where u.n = any (v_left));
+      v_tasks := brokerage.tasks_at(v_tasks, v_left);
       p_subjects := brokerage.facts_of_some(p_subjects, v_left, cardinality(p_queues));
     end if;
     if v_pass > 1 then

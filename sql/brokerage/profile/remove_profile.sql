@@ -7,6 +7,7 @@ begin
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
   end if;
+  perform from brokerage.profile p where p.profile = p_profile for update;  -- waits for a trial that begins with it
   select coalesce((select format('profile %s is based on it', p.profile)
                      from brokerage.profile p
                     where p.based_on = p_profile

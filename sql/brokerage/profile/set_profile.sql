@@ -5,6 +5,7 @@ create or replace function brokerage.set_profile(
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
   v_based_on text := brokerage.profile_name(p_based_on);
+  v_trial brokerage.trial;
 begin
   if coalesce(p_profile, '') = ''
      or exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
@@ -23,6 +24,17 @@ begin
     raise exception 'profile % cannot be based on %, which is based on it', p_profile, p_based_on
       using errcode = 'PB001', hint = 'Base it on another.';
   end if;
+  perform from brokerage.profile p where p.profile = p_profile for update;  -- waits for a trial that begins with it
+  select t.* into v_trial
+    from brokerage.trial t
+    join brokerage.profile_line l on l.profile in (t.profile, t.control) and l.of_profile = p_profile
+   where t.ended_at is null and brokerage.base_profile(p_profile) <> brokerage.base_profile(v_based_on)
+   limit 1;
+  if found then
+    raise exception 'profile % cannot be based on %: trial % of setup % compares % with %', p_profile, p_based_on,
+      v_trial.trial, v_trial.setup, v_trial.profile, v_trial.control
+      using errcode = 'PB005', hint = 'Both need one base profile. End the trial first: brokerage.end_trial.';
+  end if;
   perform resource.require_short('profile', p_profile, 300);
   insert into brokerage.profile (profile, based_on, description)
   values (p_profile, v_based_on, coalesce(p_description, ''))
@@ -31,4 +43,5 @@ end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
   'Makes or changes a profile of your own: it has the rules of the profile that it is based on, unless '
-  'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile).';
+  'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile), PB005 (another base '
+  'profile, in a trial under way).';

@@ -12,7 +12,9 @@ begin
   insert into brokerage.run (setup, algorithm, profile, trial, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile),
           case when p_profile is null
-               then (select t.trial from brokerage.trial t where t.setup = p_setup and t.ended_at is null) end,
+               then (select t.trial from brokerage.trial t
+                      where t.setup = p_setup and t.ended_at is null
+                        and t.control = brokerage.profile_in_force(p_setup)) end,
           coalesce(p_seed, trunc(random() * 2 ^ 31)::bigint), p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
@@ -21,5 +23,5 @@ begin
 end $$;
 
 comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
-  'Begins a run of a broker; without a profile the setup''s applies, documented by default, and a trial under way. '
-  'Errors: PB001 (no such setup or profile).';
+  'Begins a run of a broker. If no profile is named, the profile of the setup decides (documented by default), and a '
+  'trial that is under way applies. Errors: PB001 (no such setup or profile).';

@@ -1,4 +1,5 @@
--- Facts of some of the tasks, for the second pass: what pairs have of their own goes by the places of the tasks.
+-- Facts of some of the tasks, for the second pass and the arms of a trial: what pairs have of their own goes by the
+-- places of the tasks.
 create or replace function brokerage.facts_of_some(
   p_subjects brokerage.facts_by_subject, p_numbers bigint[], p_queues int
 ) returns brokerage.facts_by_subject

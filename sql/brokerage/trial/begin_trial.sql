@@ -12,6 +12,7 @@ begin
     raise exception 'share is %', coalesce(p_share::text, 'null')
       using errcode = 'PB001', hint = 'Share of the tasks that the other profile decides: more than 0, less than 1.';
   end if;
+  perform from brokerage.profile p where p.profile = v_profile for key share;  -- nobody removes it meanwhile
   perform brokerage.require_profile(v_profile);
   perform brokerage.require_no_trial(p_setup);  -- waits for whoever removes the setup
   perform resource.require_known_setup(p_setup);
@@ -35,5 +36,5 @@ end $$;
 comment on function brokerage.begin_trial(text, text, float8) is
   'Begins a trial and returns its number: from the next run on, p_profile decides a share of the tasks (more than 0, '
   'less than 1) wherever a call names no profile. monitor.trial_outcome compares. Errors: PB001 (no such setup or '
-  'profile, the profile of the setup itself, one of another base, share), PB002 (setup not granted), PB005 (a trial is '
-  'under way).';
+  'profile, the profile of the setup itself, one of another base, share, isolation level), PB002 (setup not granted), '
+  'PB005 (a trial is under way).';

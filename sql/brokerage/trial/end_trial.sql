@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function brokerage.end_trial(text) is
-  'Ends the trial of a setup and returns its number; null = there is none. The profile of the setup decides again from '
-  'the next part of any run on. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Ends the trial of a setup and returns its number; null = there is none. From the next part of any run on, the '
+  'profile of the run decides all tasks. Errors: PB001 (no such setup), PB002 (setup not granted).';

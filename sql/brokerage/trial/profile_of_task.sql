@@ -1,4 +1,4 @@
--- Whoever asks about a task without naming a profile wants the one that would decide.
+-- A caller who names no profile wants the profile that would decide the task.
 create or replace function brokerage.profile_of_task(p_setup text, p_task_id bigint, p_profile text) returns text
 language sql stable as $$
   select coalesce(brokerage.profile_name(p_profile),

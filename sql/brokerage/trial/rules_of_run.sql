@@ -8,4 +8,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.rules_of_run(brokerage.run) is
-  'The rules by which a run decides: those of its profile and, in a trial, those of the other one. Errors: PB001.';
+  'The rules by which a run decides: the rules of its profile and, in a trial, the rules of the tried profile. Errors: '
+  'PB001.';

@@ -1,9 +1,9 @@
--- The jobs of a task stay in one arm, so tasks are what is independent: a value is a ratio of two sums over tasks, and
--- its margin comes from the spread of the tasks around that ratio. A job belongs to the decision that made it, which
--- has the same time.
+-- Tasks are independent, jobs of a task are not: a value is a ratio of two sums over tasks, and its margin comes from
+-- the spread of the tasks around that ratio. A job belongs to the decision that made it, which has the same time.
+-- Long because it is one query.
 create or replace view monitor.trial_outcome as
-with decision as (
-  select r.setup, r.trial, d.arm, d.task_id, d.run_id, d.status, d.decided_at
+with decision as not materialized (
+  select r.setup, r.trial, r.algorithm, d.arm, d.task_id, d.run_id, d.status, d.decided_at
     from brokerage.run r
     join brokerage.task_decision d on d.setup = r.setup and d.run_id = r.run_id
    where r.trial is not null and not r.dry and d.arm is not null
@@ -12,13 +12,14 @@ with decision as (
          extract(epoch from j.ended - j.started) as walltime
     from decision d
     join workload.job j on j.setup = d.setup and j.task_id = d.task_id and j.created = d.decided_at
-), figure as (  -- of a task: so much, of so much
+   where d.algorithm <> 'production_task' and d.status = 'candidates'
+), figure as (  -- a row a task: amount and total
   select d.setup, d.trial, d.arm, d.task_id, 1 as place, 'no candidates' as measure, 'share of decisions' as unit,
-         count(*) filter (where d.status = 'pending')::float8 as amount, count(*)::float8 as total
+         count(*) filter (where d.status <> 'candidates')::float8 as amount, count(*)::float8 as total
     from decision d
    group by d.setup, d.trial, d.arm, d.task_id
   union all
-  select d.setup, d.trial, d.arm, d.task_id, 2, 'remote input', 'share of bytes', sum(a.jobs * a.remote),
+  select d.setup, d.trial, d.arm, d.task_id, 2, 'remote input', 'share of input', sum(a.jobs * a.remote),
          sum(a.jobs)::float8
     from decision d
     join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
@@ -52,44 +53,57 @@ with decision as (
          / sum(s.total) ^ 2 as variance
     from spread s
    group by s.setup, s.trial, s.place, s.measure, s.unit, s.arm
+), pair as (
+  select a.setup, a.trial, a.place, a.measure, a.unit,
+         coalesce(max(a.tasks) filter (where a.arm = 'control'), 0) as control_tasks,
+         max(a.value) filter (where a.arm = 'control') as control_value,
+         max(a.variance) filter (where a.arm = 'control') as control_variance,
+         coalesce(max(a.tasks) filter (where a.arm = 'trial'), 0) as trial_tasks,
+         max(a.value) filter (where a.arm = 'trial') as trial_value,
+         max(a.variance) filter (where a.arm = 'trial') as trial_variance
+    from arm a
+   group by a.setup, a.trial, a.place, a.measure, a.unit
 ), compared as (
-  select setup, trial, place, measure, unit, coalesce(c.tasks, 0) as control_tasks, c.value as control_value,
-         brokerage.student_t_bound(c.tasks - 1) * sqrt(c.variance) as control_margin,
-         coalesce(o.tasks, 0) as trial_tasks, o.value as trial_value,
-         brokerage.student_t_bound(o.tasks - 1) * sqrt(o.variance) as trial_margin, o.value - c.value as difference,
-         case when c.variance + o.variance = 0 then 0
-              else sqrt(c.variance + o.variance)
-                   * brokerage.student_t_bound((c.variance + o.variance) ^ 2
-                                               / (c.variance ^ 2 / (c.tasks - 1) + o.variance ^ 2 / (o.tasks - 1)))
-         end as difference_margin
-    from (select * from arm where arm = 'control') c
-    full join (select * from arm where arm = 'trial') o using (setup, trial, place, measure, unit)
+  select p.*, p.trial_value - p.control_value as difference,
+         sqrt(p.control_variance + p.trial_variance)
+         * brokerage.student_t_bound((p.control_variance + p.trial_variance) ^ 2
+                                     / nullif(p.control_variance ^ 2 / (p.control_tasks - 1)
+                                              + p.trial_variance ^ 2 / (p.trial_tasks - 1), 0)) as difference_margin
+    from pair p
 )
-select c.setup, c.trial, c.place, c.measure, c.unit, c.control_tasks, c.control_value, c.control_margin,
-       c.trial_tasks, c.trial_value, c.trial_margin, c.difference, c.difference_margin,
-       case when c.difference < -c.difference_margin then 'lower'
-            when c.difference > c.difference_margin then 'higher'
+select c.setup, c.trial, c.place, c.measure, c.unit, c.control_tasks, c.control_value,
+       brokerage.student_t_bound(nullif(c.control_tasks, 0) - 1) * sqrt(c.control_variance) as control_margin,
+       c.trial_tasks, c.trial_value,
+       brokerage.student_t_bound(nullif(c.trial_tasks, 0) - 1) * sqrt(c.trial_variance) as trial_margin,
+       c.difference, c.difference_margin,
+       case when c.difference_margin is not null
+                 and abs(c.difference) > greatest(c.difference_margin, 1e-9 * greatest(c.control_value, c.trial_value))
+            then case when c.difference < 0 then 'lower' else 'higher' end
             else 'not shown' end as verdict
   from compared c;
 
 comment on view monitor.trial_outcome is
   'What became of the tasks of a trial by arm, a row a measure: the value in both arms and the difference, each with '
   'the margin of its 90 % interval (by task, Student''s t). Low is good in all measures. Both arms share the queues: '
-  'what one of them does better, the other one may pay for. Jobs count as long as they are kept.';
+  'a gain of one may be a loss of the other. Jobs and decisions count as long as they are kept.';
+comment on column monitor.trial_outcome.trial is 'Number of the trial (monitor.trial).';
 comment on column monitor.trial_outcome.place is 'Place in the order of the measures.';
 comment on column monitor.trial_outcome.measure is
-  'no candidates: decisions that found no queue or nucleus. remote input: input that was not on disk at the queue when '
-  'the jobs were assigned. not started: jobs that neither started nor ended. wait to start: of the jobs that started, '
-  'from the assignment on. failures: of failed and finished jobs. walltime lost: of jobs that failed, or were closed '
-  'to run elsewhere.';
+  'no candidates: decisions after which the task had no queue or nucleus (pending, throttled, failed, error). remote '
+  'input: share of the input of a task that was not on disk at the queue when a job was assigned, by job. not '
+  'started: jobs that neither started nor ended. wait to start: of the jobs that started, from the assignment on. '
+  'failures: of failed and finished jobs. walltime lost: of failed jobs, and of jobs that were closed to run '
+  'elsewhere.';
 comment on column monitor.trial_outcome.unit is 'Unit of the values.';
 comment on column monitor.trial_outcome.control_tasks is 'Tasks of the arm control that have the measure.';
 comment on column monitor.trial_outcome.control_value is 'Value in the arm control.';
-comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = one task.';
+comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = not two tasks.';
 comment on column monitor.trial_outcome.trial_tasks is 'Tasks of the arm trial that have the measure.';
 comment on column monitor.trial_outcome.trial_value is 'Value in the arm trial.';
-comment on column monitor.trial_outcome.trial_margin is 'Half of its 90 % interval; null = one task.';
+comment on column monitor.trial_outcome.trial_margin is 'Half of its 90 % interval; null = not two tasks.';
 comment on column monitor.trial_outcome.difference is 'Value in the arm trial less the one in the arm control.';
-comment on column monitor.trial_outcome.difference_margin is 'Half of the 90 % interval of the difference (Welch).';
+comment on column monitor.trial_outcome.difference_margin is
+  'Half of the 90 % interval of the difference (Welch); null = an arm has not two tasks, or the '
+  'tasks of each arm are all alike.';
 comment on column monitor.trial_outcome.verdict is
   'lower or higher: the interval of the difference is below or above 0; not shown = 0 is within it, or there is none.';
