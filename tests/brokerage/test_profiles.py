@@ -135,6 +135,17 @@ def test_parameters_of_the_new_basic_weight(acme: Connection, parameters: Any, s
     assert hint and "It reads as, epsilon_1, epsilon_2, sees_assignments." in hint
 
 
+def test_a_weight_of_terms_sees_no_assignments(acme: Connection) -> None:
+    """It looks at all candidates at once, before the turns; the first real run would fail."""
+    changes = Jsonb({"function": "brokerage.weight_free_places", "parameters": {"sees_assignments": True}})
+    message, hint = _refused(acme, "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", (changes,))
+    assert message == (
+        "rule weight of profile acme: parameter sees_assignments is true, but brokerage.weight_free_places returns"
+        " terms"
+    )
+    assert hint and "returns float8" in hint
+
+
 def test_the_kinds_of_a_rule_are_all_said(acme: Connection) -> None:
     message, _ = _refused(acme, "select brokerage.set_rule('acme', 'x', %s)", (Jsonb({"kind": "row rool"}),))
     [(allowed,)] = acme.execute(

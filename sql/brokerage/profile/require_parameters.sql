@@ -22,6 +22,11 @@ declare
   v_value jsonb;
   v_wanted text;
 begin
+  if p_rule.kind = 'weight' and p_rule.parameters -> 'sees_assignments' = 'true' and brokerage.weighs_terms(p_rule) then
+    raise exception 'rule % of profile %: parameter sees_assignments is true, but % returns terms', p_rule.rule,
+      p_rule.profile, p_rule.function
+      using errcode = 'PB001', hint = 'In turns only a weight that returns float8 can see what the batch has assigned.';
+  end if;
   if p_rule.function <> 'brokerage.weight_free_places'
      and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
     return;
