@@ -399,12 +399,18 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
 
 
 def test_a_profile_is_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
+    """Nor does one of the profiles that it is based on get another base."""
     loaded(db, "production_job", "documented", 1)
+    db.execute("select brokerage.set_profile('middle'), brokerage.set_profile('acme', 'middle')")
     first, second = connect("broker_operator"), connect("broker_operator")
     with first.transaction():
         first.execute("select brokerage.begin_trial('grid', 'acme')")
         second.execute("set lock_timeout = '200ms'")
-        for query in ("select brokerage.remove_profile('acme')", "select brokerage.set_profile('acme', 'panda2026')"):
+        for query in (
+            "select brokerage.remove_profile('acme')",
+            "select brokerage.set_profile('acme', 'panda2026')",
+            "select brokerage.set_profile('middle', 'panda2026')",
+        ):
             with pytest.raises(psycopg.errors.LockNotAvailable):
                 second.execute(query.encode())
     with pytest.raises(psycopg.Error, match="is in use"):
@@ -430,3 +436,30 @@ def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
         [run],
     ).fetchall()
     assert found == [("pending", timedelta(hours=1))]
+
+
+def test_a_job_counts_once_where_two_brokers_decide_at_one_time(db: Connection) -> None:
+    """In a simulation a task gets its nucleus and its jobs at one clock. Here the jobs of such tasks alone start."""
+    loaded(db, "production_job", "documented")
+    db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid' and task_id % 2 = 0")
+    db.execute("select resource.set_clock('grid', '2026-03-01T12:00:00Z')")
+    begin(db)
+    both = ran(db, "production_task")
+    run = ran(db, "production_job")
+    started = db.execute(
+        """update workload.job j set started = j.created
+             from brokerage.task_decision d
+            where j.setup = 'grid' and d.setup = j.setup and d.run_id = %s and d.task_id = j.task_id
+              and d.nucleus is not null and j.created = d.decided_at""",
+        [both],
+    ).rowcount
+    assert started > 0
+    expected_values = db.execute(
+        """select d.arm, avg((j.started is null)::int)::float8
+             from workload.job j join brokerage.task_decision d using (setup, task_id)
+            where d.run_id = %s group by d.arm order by d.arm""",
+        [run],
+    ).fetchall()
+    row = outcome(db)["not started"]
+    assert [0 < value < 1 for _, value in expected_values] == [True, True]
+    assert [row["control_value"], row["trial_value"]] == pytest.approx([value for _, value in expected_values])

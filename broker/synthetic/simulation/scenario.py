@@ -64,8 +64,9 @@ class Scenario:
     to the next. tick: minutes of a step. mbps: throughput where no link has one. shares: targets, in percent.
     demand: factors on the work that comes for shares; without one it comes in parts like the targets. clouds: sites
     that are clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs.
-    boot: minutes from an instance's request to its first question for jobs. profile: decides in the setup; None:
-    documented. trial: profile that decides trial_share of the tasks in a trial; None: there is none.
+    boot: minutes from an instance's request to its first question for jobs. profile: decides in the setup, and its
+    base sets the timeouts; None: documented. trial: profile that decides trial_share of the tasks in a trial; None:
+    there is none.
     """
 
     name: str = "calm"

@@ -12,11 +12,13 @@ begin
     raise exception 'share is %', coalesce(p_share::text, 'null')
       using errcode = 'PB001', hint = 'Share of the tasks that the other profile decides: more than 0, less than 1.';
   end if;
-  perform from brokerage.profile p where p.profile = v_profile for key share;  -- nobody removes it meanwhile
-  perform brokerage.require_profile(v_profile);
   perform brokerage.require_no_trial(p_setup);  -- waits for whoever removes the setup
   perform resource.require_known_setup(p_setup);
   v_control := brokerage.profile_in_force(p_setup);
+  perform from brokerage.profile p  -- nobody removes them or gives them another base meanwhile
+    where p.profile in (select l.of_profile from brokerage.profile_line l where l.profile in (v_profile, v_control))
+    for key share;
+  perform brokerage.require_profile(v_profile);
   if v_profile = v_control then
     raise exception 'profile % decides in setup % already', p_profile, p_setup
       using errcode = 'PB001', hint = 'A trial compares another profile with it: brokerage.set_profile makes one.';
