@@ -59,6 +59,7 @@ begin
   ), noted as (
     insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
     select p_setup, v_now, c.job_id, p_from, p_to, resource.caller(), p_why from changed c
+     order by c.job_id
   ), counted as (
     insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type,
                                      nucleus, label, user_name, working_group,
