@@ -551,7 +551,7 @@ create type brokerage.pair_facts as (
 create type brokerage.task_key as (
   class_number bigint,  --: Tasks that share all of it.
   nucleus_number bigint,  --: Tasks of a nucleus.
-  mix_number bigint,  --: Tasks of a share whose jobs have the same resource types.
+  mix_number bigint,  --: Tasks of a share whose jobs have the same resource types; analysis: and of a label.
   policy_number bigint,  --: Tasks that a policy of a queue cannot tell apart.
   software_number bigint,  --: Tasks that need the same software and hardware.
   resource_types_at jsonb,  --: Resource types of its jobs at queues where they are not that of the task.
@@ -586,7 +586,11 @@ create type brokerage.load_facts as (
   type_starting bigint,  --: Starting jobs of them.
   type_activated bigint,  --: Activated jobs of them.
   type_assigned bigint,  --: Assigned jobs of them.
-  type_defined bigint  --: Defined jobs of them.
+  type_defined bigint,  --: Defined jobs of them.
+  users bigint,  --: Analysis jobs: users of the share and label, at least 1.
+  users_running bigint,  --: The same: running jobs of all users of the share and label; null = not known.
+  of_share float8,  --: The same: jobs of the share that start there per hour; null = not known.
+  of_all float8  --: The same: jobs of all shares that start there per hour; null = not known.
 );
 
 --: A policy of a PanDA queue that refuses tasks.
@@ -602,25 +606,26 @@ create type brokerage.software_facts as (
   percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null = they prefer none.
 );
 
---: Pre-assignment and input of a task at a queue.
+--: What a task has of its own at a queue.
 create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
+  is_preassigned boolean,  --: Whether the task names the queue.
   alone boolean,  --: Whether the task is pre-assigned to this queue and no other; null = it is not.
   disk_files bigint,  --: Files of the input on disk there.
   disk_bytes bigint,  --: Their bytes.
   files bigint,  --: Files there on disk or tape.
-  bytes bigint  --: Their bytes.
+  bytes bigint,  --: Their bytes.
+  is_placed boolean,  --: Analysis jobs: something of the input is there.
+  problem text,  --: The same: why that is not enough; null = it is.
+  copies float8,  --: The same: datasets there, 1 each on disk, 0.001 on tape; null = not all can be at one queue.
+  failed bigint,  --: The same: jobs of the task that failed there lately.
+  closed bigint,  --: The same: jobs of the task that were closed there lately, to run elsewhere.
+  finished bigint,  --: The same: jobs of the task that finished there lately.
+  user_queued bigint,  --: The same: queued jobs of the user, share and label; null = the user has no entry.
+  user_running bigint  --: The same: running jobs of the user, share and label.
 );
 
---: Which tasks share what: analysis jobs.
-create type brokerage.analysis_key as (
-  user_number bigint,  --: Tasks of a user with a share and label.
-  has_input boolean,  --: The task has an input dataset.
-  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null = it has none.
-  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null = nothing is anywhere.
-);
-
---: The input of an analysis task at a queue, and the outcome of its jobs there.
+--: The input of an analysis task at a queue, and the outcome of its jobs there: a part of what it has there.
 create type brokerage.locality_facts as (
   pair bigint,  --: Places of task and queue.
   is_placed boolean,  --: Something of the input is there.
@@ -632,15 +637,11 @@ create type brokerage.locality_facts as (
   finished bigint  --: Jobs of the task that finished there lately.
 );
 
---: A user with a share and label at a queue (by its place).
-create type brokerage.user_facts as (
-  place bigint,  --: Number of the key and place of the queue.
-  queued bigint,  --: Queued jobs of the user; null = the user has no entry.
-  running bigint,  --: Running jobs of the user.
-  users bigint,  --: Users of the share, at least 1.
-  users_running bigint,  --: Running jobs of all users of the share; null = not known.
-  of_share float8,  --: Jobs of the share that start there per hour; null = not known.
-  of_all float8  --: Jobs of all shares that start there per hour; null = not known.
+--: What is true of the input of an analysis task at all queues.
+create type brokerage.input_facts as (
+  has_input boolean,  --: The task has an input dataset.
+  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null = it has none.
+  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null = nothing is anywhere.
 );
 
 --: Which tasks share what: production tasks.
@@ -685,9 +686,7 @@ create type brokerage.facts_by_subject as (
   policies brokerage.policy_facts[],  --: The same.
   software brokerage.software_facts[],  --: The same.
   placement brokerage.placement_facts[],  --: The same.
-  analysis_keys brokerage.analysis_key[],  --: One a task.
-  locality brokerage.locality_facts[],  --: Of analysis jobs.
-  users brokerage.user_facts[],  --: The same.
+  inputs brokerage.input_facts[],  --: Of analysis jobs; one a task.
   nucleus_keys brokerage.nucleus_key[],  --: One a task.
   work brokerage.work_facts[],  --: Of production tasks.
   located brokerage.located_facts[],  --: The same.

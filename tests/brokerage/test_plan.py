@@ -152,17 +152,19 @@ def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, pr
     assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []
 
 
+LOCALITY = "array(select l from brokerage.facts_of_locality('grid', $2, $3, $4) l)"
 # The queries of brokerage.facts_by_subject: $1 facts by subject, $2 tasks, $3 queues, $4 base profile.
 SUBJECTS = {
-    "task_keys('grid', $2, $4)": "production_job",
+    "task_keys('grid', $2, $4, null)": "production_job",
     "facts_of_network('grid', $2, ($1).keys, $3)": "production_job",
     "facts_of_load('grid', $2, ($1).keys, $3, $4)": "production_job",
     "facts_of_policies('grid', $2, ($1).keys, $3, $4)": "production_job",
     "facts_of_software('grid', $2, ($1).keys, $3, $4, null)": "production_job",
     "facts_of_placement('grid', $2, $3, $4, null)": "production_job",
     "facts_of_locality('grid', $2, $3, $4)": "analysis_job",
-    "analysis_keys('grid', $2, $3, ($1).locality)": "analysis_job",
-    "facts_of_users('grid', $2, $3, $4)": "analysis_job",
+    f"facts_of_inputs('grid', $2, $3, {LOCALITY})": "analysis_job",
+    "load_of_analysis('grid', $2, ($1).keys, $3, $4, ($1).load)": "analysis_job",
+    f"placement_of_analysis('grid', $2, $3, $4, ($1).placement, {LOCALITY})": "analysis_job",
     "nucleus_keys('grid', $2, $4)": "production_task",
     "facts_of_work('grid', $2, ($1).nucleus_keys, $3)": "production_task",
     "facts_of_located('grid', $2, $3, $4)": "production_task",

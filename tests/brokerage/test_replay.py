@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 CALLS = {"production_job": "broker_jobs", "analysis_job": "broker_analysis", "production_task": "broker_tasks"}
 FACTS = ["task_facts", "queue_facts", "task_key", "network_facts", "load_facts", "policy_facts", "software_facts",
-         "placement_facts", "analysis_key", "locality_facts", "user_facts", "nucleus_key", "work_facts",
+         "placement_facts", "input_facts", "nucleus_key", "work_facts",
          "located_facts", "space_facts"]  # fmt: skip
 
 

@@ -1,6 +1,8 @@
--- Facts of tasks and queues for analysis: brokerage.facts_of_pairs, the input as anal-locality sees it, the outcome
--- of the task's jobs there, and the jobs of its user and of all users there (analysis-candidates.md, anal-locality;
--- analysis-load.md, failed-jobs; analysis-load.md, stabilizer).
+-- Facts of each task and each queue, a row a pair, none missing, put together from the facts of subjects. Planned into
+-- the query of the profile (one SELECT, no SET). What tasks share is joined once for all tasks that agree in all of it
+-- (class): each further join costs every pair as much as five rules. Joins go by one number, so that the planner knows
+-- that it is unique. Queues come class by class (a lateral join has this order): the rows of a task are near each
+-- other when they are gathered. What only analysis has is null or a default for production.
 create or replace function brokerage.facts_of_analysis_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -14,36 +16,48 @@ create or replace function brokerage.facts_of_analysis_pairs(
                  users_running bigint, to_running_rate float8)
 language sql stable as $$
   with task as materialized (
-    select k.ordinality as number, k.*, t.included_sites || t.sites as sites
-      from unnest((p_subjects).analysis_keys) with ordinality k
+    select k.ordinality as number, k.*, t.input_bytes, i.has_input, i.nothing_there, i.input_level
+      from unnest((p_subjects).keys) with ordinality k
       join unnest(p_tasks) with ordinality t on t.ordinality = k.ordinality
-  ), standing as materialized (  -- what users have at queues, once for all tasks of a user and share
-    select distinct on (o.user_number * cardinality(p_queues) + q.ordinality)  -- each is one already: a join knows it
-           o.user_number * cardinality(p_queues) + q.ordinality as place, q.queue, q.unified_name, q.running_all,
-           u.queued, u.running, coalesce(u.users, 1) as users, u.users_running, u.of_share, u.of_all
-      from (select distinct t.user_number from task t) o
-     cross join unnest(p_queues) with ordinality q
-      left join unnest((p_subjects).users) u on u.place = o.user_number * cardinality(p_queues) + q.ordinality
+      left join unnest((p_subjects).inputs) with ordinality i on i.ordinality = k.ordinality
+  ), queue as materialized (
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.running_all
+      from unnest(p_queues) with ordinality f
   )
-  select f.task_number, f.queue_number,
-         case when (p_subjects).base_profile = 'documented'
-              then coalesce(s.queue like any (t.sites) or s.unified_name like any (t.sites), false)
-              else f.is_preassigned end,
-         f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps,
-         f.running, f.starting, f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting,
-         f.type_activated, f.type_assigned, f.type_defined, f.available_files, f.available_bytes, f.reachable_files,
-         f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
-         f.platform_level_percent, case when w.is_placed then w.problem else t.nothing_there end,
+  select t.number, o.queue, coalesce(w.is_preassigned, false), coalesce(w.alone, false),
+         o.is_nucleus_queue, o.is_near, o.is_own, o.closeness, o.queued, o.queued_express, o.mbps, o.running,
+         o.starting, o.activated, o.assigned, o.defined, o.numslots,
+         o.type_running, o.type_starting, o.type_activated, o.type_assigned, o.type_defined,
+         coalesce(w.disk_files, 0), coalesce(w.disk_bytes, 0), coalesce(w.files, 0), coalesce(w.bytes, 0),
+         coalesce(w.disk_bytes, 0) >= t.input_bytes, t.is_readable, o.refusal, o.problem, o.percent,
+         case when w.is_placed then w.problem else t.nothing_there end,
          case when not t.has_input then 1
               when w.is_placed then w.copies
               when (p_subjects).base_profile = 'documented' or t.input_level > 2 then 0 end,
          coalesce(w.failed, 0), coalesce(w.closed, 0), coalesce(w.finished, 0),
-         s.queued, s.running, s.users, coalesce(s.users_running, f.running),
-         coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
-    from brokerage.facts_of_pairs(p_subjects, p_tasks, p_queues) f
-    join task t on t.number = f.task_number
-    join standing s on s.place = t.user_number * cardinality(p_queues) + f.queue_number
-    left join unnest((p_subjects).locality) w on w.pair = t.number * cardinality(p_queues) + f.queue_number
+         w.user_queued, w.user_running, o.users, o.users_running, o.to_running_rate
+    from (select t.number, t.class_number, t.input_bytes, t.is_readable, t.has_input, t.nothing_there, t.input_level
+            from task t offset 0) t
+    join (select q.class, q.number as queue,
+                 coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near,
+                 coalesce(n.is_own, false) as is_own, n.closeness, n.queued, n.queued_express, n.mbps,
+                 coalesce(l.running, 0) as running, coalesce(l.starting, 0) as starting,
+                 coalesce(l.activated, 0) as activated, coalesce(l.assigned, 0) as assigned,
+                 coalesce(l.defined, 0) as defined, l.numslots, l.type_running, l.type_starting, l.type_activated,
+                 l.type_assigned, l.type_defined, z.refusal, s.problem, s.percent, coalesce(l.users, 1) as users,
+                 coalesce(l.users_running, l.running, 0) as users_running,
+                 coalesce(l.of_share, l.of_all * coalesce(l.running, 0) / nullif(q.running_all, 0),
+                          0) as to_running_rate
+            from (select distinct t.class_number as number, t.nucleus_number, t.mix_number, t.policy_number,
+                         t.software_number
+                    from task t) k
+           cross join lateral (select q.number, q.unified, q.running_all, k.number as class from queue q offset 0) q
+            left join unnest((p_subjects).network) n on n.place = k.nucleus_number * cardinality(p_queues) + q.unified
+            left join unnest((p_subjects).load) l on l.place = k.mix_number * cardinality(p_queues) + q.unified
+            left join unnest((p_subjects).policies) z on z.place = k.policy_number * cardinality(p_queues) + q.unified
+            left join unnest((p_subjects).software) s on s.place = k.software_number * cardinality(p_queues) + q.unified
+          offset 0) o on o.class = t.class_number
+    left join unnest((p_subjects).placement) w on w.pair = t.number * cardinality(p_queues) + o.queue
 $$;
 
 comment on function brokerage.facts_of_analysis_pairs(

@@ -1,8 +1,4 @@
--- Facts of each task and each queue, a row a pair, none missing, put together from the facts of subjects. Planned into
--- the query of the profile (one SELECT, no SET). What tasks share is joined once for all tasks that agree in all of it
--- (class): each further join costs every pair as much as five rules. Joins go by one number, so that the planner knows
--- that it is unique. Queues come class by class (a lateral join has this order): the rows of a task are near each
--- other when they are gathered.
+-- Facts of tasks and queues for production: what both have of brokerage.facts_of_analysis_pairs.
 create or replace function brokerage.facts_of_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -13,41 +9,16 @@ create or replace function brokerage.facts_of_pairs(
                  reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean,
                  zero_share text, software text, platform_level_percent float8)
 language sql stable as $$
-  with task as materialized (
-    select k.ordinality as number, k.*, t.input_bytes
-      from unnest((p_subjects).keys) with ordinality k
-      join unnest(p_tasks) with ordinality t on t.ordinality = k.ordinality
-  ), queue as materialized (
-    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified
-      from unnest(p_queues) with ordinality f
-  )
-  select t.number, o.queue, w.alone is not null, coalesce(w.alone, false),
-         o.is_nucleus_queue, o.is_near, o.is_own, o.closeness, o.queued, o.queued_express, o.mbps, o.running,
-         o.starting, o.activated, o.assigned, o.defined, o.numslots,
-         o.type_running, o.type_starting, o.type_activated, o.type_assigned, o.type_defined,
-         coalesce(w.disk_files, 0), coalesce(w.disk_bytes, 0), coalesce(w.files, 0), coalesce(w.bytes, 0),
-         coalesce(w.disk_bytes, 0) >= t.input_bytes, t.is_readable, o.refusal, o.problem, o.percent
-    from (select t.number, t.class_number, t.input_bytes, t.is_readable from task t offset 0) t
-    join (select q.class, q.number as queue,
-                 coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near,
-                 coalesce(n.is_own, false) as is_own, n.closeness, n.queued, n.queued_express, n.mbps,
-                 coalesce(l.running, 0) as running, coalesce(l.starting, 0) as starting,
-                 coalesce(l.activated, 0) as activated, coalesce(l.assigned, 0) as assigned,
-                 coalesce(l.defined, 0) as defined, l.numslots, l.type_running, l.type_starting, l.type_activated,
-                 l.type_assigned, l.type_defined, z.refusal, s.problem, s.percent
-            from (select distinct t.class_number as number, t.nucleus_number, t.mix_number, t.policy_number,
-                         t.software_number
-                    from task t) k
-           cross join lateral (select q.number, q.unified, k.number as class from queue q offset 0) q
-            left join unnest((p_subjects).network) n on n.place = k.nucleus_number * cardinality(p_queues) + q.unified
-            left join unnest((p_subjects).load) l on l.place = k.mix_number * cardinality(p_queues) + q.unified
-            left join unnest((p_subjects).policies) z on z.place = k.policy_number * cardinality(p_queues) + q.unified
-            left join unnest((p_subjects).software) s on s.place = k.software_number * cardinality(p_queues) + q.unified
-          offset 0) o on o.class = t.class_number
-    left join unnest((p_subjects).placement) w on w.pair = t.number * cardinality(p_queues) + o.queue
+  select f.task_number, f.queue_number, f.is_preassigned, f.preassigned_alone, f.is_nucleus_queue, f.is_near,
+         f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting, f.activated,
+         f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated,
+         f.type_assigned, f.type_defined, f.available_files, f.available_bytes, f.reachable_files,
+         f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
+         f.platform_level_percent
+    from brokerage.facts_of_analysis_pairs(p_subjects, p_tasks, p_queues) f
 $$;
 
 comment on function brokerage.facts_of_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in '
-  'the two arrays.';
+  'What tasks and queues have with each other, as rules of production see it: one row for each task and queue, by '
+  'their places in the two arrays.';

@@ -7,6 +7,7 @@ language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_gen
 declare
   v_facts brokerage.facts_by_subject;
   v_analysis boolean := case when p_algorithm = 'analysis_job' then true end;
+  v_locality brokerage.locality_facts[];
 begin
   if cardinality(p_tasks) * cardinality(p_queues) > 5000 then
     perform set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true);
@@ -20,7 +21,7 @@ begin
       select f from brokerage.facts_of_space(p_setup, v_facts.nucleus_keys, p_queues, p_base_profile) f);
     return v_facts;
   end if;
-  v_facts.keys := array(select k from brokerage.task_keys(p_setup, p_tasks, p_base_profile) k);
+  v_facts.keys := array(select k from brokerage.task_keys(p_setup, p_tasks, p_base_profile, v_analysis) k);
   v_facts.network := array(select f from brokerage.facts_of_network(p_setup, p_tasks, v_facts.keys, p_queues) f);
   v_facts.load := array(
     select f from brokerage.facts_of_load(p_setup, p_tasks, v_facts.keys, p_queues, p_base_profile) f);
@@ -31,10 +32,14 @@ begin
   v_facts.placement := array(
     select f from brokerage.facts_of_placement(p_setup, p_tasks, p_queues, p_base_profile, v_analysis) f);
   if v_analysis then
-    v_facts.locality := array(select f from brokerage.facts_of_locality(p_setup, p_tasks, p_queues, p_base_profile) f);
-    v_facts.analysis_keys := array(
-      select k from brokerage.analysis_keys(p_setup, p_tasks, p_queues, v_facts.locality) k);
-    v_facts.users := array(select f from brokerage.facts_of_users(p_setup, p_tasks, p_queues, p_base_profile) f);
+    v_facts.load := array(
+      select f from brokerage.load_of_analysis(p_setup, p_tasks, v_facts.keys, p_queues, p_base_profile,
+                                               v_facts.load) f);
+    v_locality := array(select f from brokerage.facts_of_locality(p_setup, p_tasks, p_queues, p_base_profile) f);
+    v_facts.inputs := array(select f from brokerage.facts_of_inputs(p_setup, p_tasks, p_queues, v_locality) f);
+    v_facts.placement := array(
+      select f from brokerage.placement_of_analysis(p_setup, p_tasks, p_queues, p_base_profile, v_facts.placement,
+                                                    v_locality) f);
   end if;
   return v_facts;
 end $$;

@@ -54,7 +54,8 @@ language sql stable as $$
   )
   select x.place, sum(x.running)::bigint, sum(x.starting)::bigint, sum(x.activated)::bigint, sum(x.assigned)::bigint,
          sum(x.defined)::bigint, sum(x.numslots)::bigint, sum(x.type_running)::bigint, sum(x.type_starting)::bigint,
-         sum(x.type_activated)::bigint, sum(x.type_assigned)::bigint, sum(x.type_defined)::bigint
+         sum(x.type_activated)::bigint, sum(x.type_assigned)::bigint, sum(x.type_defined)::bigint,
+         null::bigint, null::bigint, null::float8, null::float8  -- brokerage.load_of_analysis fills them
     from (select m.number * cardinality(p_queues) + c.queue as place, c.running, c.starting, c.activated, c.assigned,
                  c.defined, null::bigint as numslots, null::bigint as type_running, null::bigint as type_starting,
                  null::bigint as type_activated, null::bigint as type_assigned, null::bigint as type_defined

@@ -64,12 +64,12 @@ language sql stable as $$
                 when bool_or(c.dataset is not null) then 1
                 else 0 end as level,
            sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
-           n.is_listed or coalesce(n.queue = any (i.preassigned), false) as is_candidate
+           n.is_listed or bool_or(coalesce(n.queue = any (i.preassigned), false)) as is_candidate
       from (select distinct i.number, c.queue from input i join there c on c.dataset = i.dataset) u
       join unified n on n.number = u.queue
       join input i on i.number = u.number
       left join copy c on c.dataset = i.dataset and c.queue = u.queue
-     group by i.number, i.preassigned, u.queue, n.queue, n.is_listed
+     group by i.number, u.queue, n.is_listed
   ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
@@ -100,7 +100,8 @@ language sql stable as $$
     select r.task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed,
            sum(r.finished)::bigint as finished
       from outcome r
-      join queue q on r.queue in (q.queue, q.unified_name)
+      join (select q.number, q.queue from queue q union select q.number, q.unified_name from queue q) q
+        on q.queue = r.queue
      group by r.task, q.number
   )
   select x.pair, bool_or(x.is_placed), min(x.problem), sum(x.copies), max(x.best_level), sum(x.failed)::bigint,

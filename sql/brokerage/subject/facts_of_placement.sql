@@ -121,8 +121,10 @@ language sql stable as $$
              group by h.task, h.queue, f.lfn) l
      group by l.task, l.queue
   )
-  select x.pair, bool_or(x.alone), sum(x.disk_files)::bigint, sum(x.disk_bytes)::bigint, sum(x.files)::bigint,
-         sum(x.bytes)::bigint
+  select x.pair, bool_or(x.alone is not null), bool_or(x.alone), sum(x.disk_files)::bigint,
+         sum(x.disk_bytes)::bigint, sum(x.files)::bigint, sum(x.bytes)::bigint,
+         -- brokerage.placement_of_analysis fills the rest
+         null::boolean, null::text, null::float8, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint
     from (select h.task * cardinality(p_queues) + h.queue as pair, h.alone, null::bigint as disk_files,
                  null::bigint as disk_bytes, null::bigint as files, null::bigint as bytes
             from chosen h

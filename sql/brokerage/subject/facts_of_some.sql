@@ -7,23 +7,19 @@ language plpgsql immutable as $$
 begin
   p_subjects.keys := array(
     select u.k from (select k, row_number() over () as n from unnest(p_subjects.keys) k) u where u.n = any (p_numbers));
-  p_subjects.analysis_keys := array(
+  p_subjects.inputs := array(
     select u.k
-      from (select k, row_number() over () as n from unnest(p_subjects.analysis_keys) k) u
+      from (select k, row_number() over () as n from unnest(p_subjects.inputs) k) u
      where u.n = any (p_numbers));
   p_subjects.nucleus_keys := array(
     select u.k
       from (select k, row_number() over () as n from unnest(p_subjects.nucleus_keys) k) u
      where u.n = any (p_numbers));
   p_subjects.placement := array(
-    select (f.pair + (u.place - u.n) * p_queues, f.alone, f.disk_files, f.disk_bytes, f.files,
-            f.bytes)::brokerage.placement_facts
+    select (f.pair + (u.place - u.n) * p_queues, f.is_preassigned, f.alone, f.disk_files, f.disk_bytes, f.files,
+            f.bytes, f.is_placed, f.problem, f.copies, f.failed, f.closed, f.finished, f.user_queued,
+            f.user_running)::brokerage.placement_facts
       from unnest(p_subjects.placement) f
-      join unnest(p_numbers) with ordinality u(n, place) on u.n = (f.pair - 1) / p_queues);
-  p_subjects.locality := array(
-    select (f.pair + (u.place - u.n) * p_queues, f.is_placed, f.problem, f.copies, f.best_level, f.failed, f.closed,
-            f.finished)::brokerage.locality_facts
-      from unnest(p_subjects.locality) f
       join unnest(p_numbers) with ordinality u(n, place) on u.n = (f.pair - 1) / p_queues);
   p_subjects.located := array(
     select (f.pair + (u.place - u.n) * p_queues, f.files, f.bytes, f.disk_files, f.disk_bytes)::brokerage.located_facts

@@ -1,13 +1,14 @@
 -- Which tasks share what pairs are made of: a number a subject, one of all of them (class), and whether the input can
 -- be read over WAN (input-completeness). documented leaves out what only panda2026 reads.
 create or replace function brokerage.task_keys(
-  p_setup text, p_tasks brokerage.task_facts[], p_base_profile text
+  p_setup text, p_tasks brokerage.task_facts[], p_base_profile text, p_analysis boolean
 ) returns setof brokerage.task_key
 language sql stable as $$
   with numbered as not materialized (
     select f.ordinality as number,
            dense_rank() over (order by f.nucleus) as nucleus_number,
-           dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at) as mix_number,
+           dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at,
+                                        case when p_analysis then f.label end) as mix_number,
            dense_rank() over (order by k.share_key) as policy_number,
            dense_rank() over (order by k.software_key, k.level) as software_number,
            r.resource_types_at, k.share_key, k.software_key, k.level
@@ -40,5 +41,5 @@ language sql stable as $$
    order by n.number
 $$;
 
-comment on function brokerage.task_keys(text, brokerage.task_facts[], text) is
+comment on function brokerage.task_keys(text, brokerage.task_facts[], text, boolean) is
   'Which tasks share the facts of subjects, a row a task in the order of the tasks.';

@@ -32,10 +32,7 @@ begin
     v_subjects.software := brokerage.from_columns(p_tape.subjects -> 'software', null::brokerage.software_facts);
     v_subjects.placement := brokerage.from_columns(p_tape.subjects -> 'placement', null::brokerage.placement_facts);
     if v_run.algorithm = 'analysis_job' then
-      v_subjects.analysis_keys :=
-        brokerage.from_columns(p_tape.subjects -> 'analysis_keys', null::brokerage.analysis_key);
-      v_subjects.locality := brokerage.from_columns(p_tape.subjects -> 'locality', null::brokerage.locality_facts);
-      v_subjects.users := brokerage.from_columns(p_tape.subjects -> 'users', null::brokerage.user_facts);
+      v_subjects.inputs := brokerage.from_columns(p_tape.subjects -> 'inputs', null::brokerage.input_facts);
     end if;
   end if;
   return query

@@ -1,10 +1,9 @@
--- Which analysis tasks share what users have at queues, and what is true of the input of a task at all queues: none is
--- needed, or where it is nearest (p_locality: brokerage.facts_of_locality).
-create or replace function brokerage.analysis_keys(
+-- What is true of the input of analysis tasks at all queues: none is needed, or where it is nearest.
+create or replace function brokerage.facts_of_inputs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_locality brokerage.locality_facts[]
-) returns setof brokerage.analysis_key
+) returns setof brokerage.input_facts
 language sql stable as $$
-  select dense_rank() over (order by f.gshare, f.label, f.user_name), i.task_id is not null,
+  select i.task_id is not null,
          case when i.first is not null then format('dataset %s is not there', i.first) end, b.level
     from unnest(p_tasks) with ordinality f
     left join (select i.task_id, min(i.dataset) as first
@@ -19,7 +18,7 @@ language sql stable as $$
    order by f.ordinality
 $$;
 
-comment on function brokerage.analysis_keys(
+comment on function brokerage.facts_of_inputs(
   text, brokerage.task_facts[], brokerage.queue_facts[], brokerage.locality_facts[]) is
-  'Which tasks share the facts of users, and what is true of the input everywhere; a row a task in the order of the '
-  'tasks.';
+  'What is true of the input of analysis tasks at all queues, a row a task in the order of the tasks. p_locality: '
+  'brokerage.facts_of_locality.';
