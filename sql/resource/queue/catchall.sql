@@ -1,13 +1,19 @@
--- facts-and-formulas.md, catchall-lookup. Keys are compared whole.
+-- facts-and-formulas.md, catchall-lookup. Keys are compared whole. Most queues have none: plpgsql answers these without
+-- a query, which takes 25 us.
 create or replace function resource.catchall(p_catchall text) returns jsonb
-language sql immutable parallel safe as $$
-  select coalesce(jsonb_object_agg(btrim(split_part(i.item, '=', 1)),
-                                   case when i.item like '%=%'
-                                        then to_jsonb(btrim(substr(i.item, strpos(i.item, '=') + 1)))
-                                        else 'true'::jsonb end), '{}')
-    from string_to_table(p_catchall, ',') i(item)
-   where btrim(split_part(i.item, '=', 1)) <> ''
-$$;
+language plpgsql immutable parallel safe as $$
+begin
+  if coalesce(p_catchall, '') = '' then
+    return '{}'::jsonb;
+  end if;
+  return (
+    select coalesce(jsonb_object_agg(btrim(split_part(i.item, '=', 1)),
+                                     case when i.item like '%=%'
+                                          then to_jsonb(btrim(substr(i.item, strpos(i.item, '=') + 1)))
+                                          else 'true'::jsonb end), '{}')
+      from string_to_table(p_catchall, ',') i(item)
+     where btrim(split_part(i.item, '=', 1)) <> '');
+end $$;
 
 comment on function resource.catchall(text) is
   'A catchall of CRIC as an object: items are separated by commas; flags are true, key=value items are texts; the '
