@@ -1,5 +1,6 @@
 """The command line: `broker`. Each module of this package holds the commands of one subject; see common.py."""
 
+import gc
 import logging
 import os
 import sys
@@ -109,6 +110,8 @@ def root(
 
 def main() -> None:
     """Run the command line; the console script `broker` points here. Ends quietly when its reader has gone."""
+    gc.freeze()
+    gc.set_threshold(50_000)  # imports make objects that stay: collections among them took a quarter of a short command
     try:
         try:
             app()
