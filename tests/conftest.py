@@ -8,6 +8,7 @@
 | `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
 | `empty_dsn` | the DSN of a fresh database without pgbroker |
 | `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
+| `warm` | a folder with a `broker` that has been imported already (warm.py), for PATH |
 | `pooler` | PgBouncer in transaction mode (skips where there is none): `pooler.dsn(dsn, user=None, password="")` |
 | `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
@@ -44,6 +45,7 @@ sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` fr
 
 from tests import pooler as pgbouncer
 from tests.throwaway import Throwaway
+from tests.warm import Warm
 
 _KEY = pytest.StashKey[Throwaway]()
 _ADMIN = "BROKER_TEST_ADMIN_DSN"
@@ -266,6 +268,14 @@ def rolled_back(_session: _Session) -> Iterator[psycopg.Connection[Any]]:
     """A connection in a transaction that is rolled back after the test, to a database that stays as installed."""
     with _session.lent() as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Path]:
+    """A folder with a `broker` that starts at once, to be put in front of PATH."""
+    process = Warm()
+    yield process.folder
+    process.close()
 
 
 @pytest.fixture(scope="session")

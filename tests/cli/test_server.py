@@ -1,4 +1,4 @@
-"""`broker up`, `down`, `status`, `dsn`, `psql`, as programs."""
+"""`broker up`, `down`, `status`, `dsn`, `psql`, as programs: the whole way with the installed one, the rest warm."""
 
 import json
 import os
@@ -17,8 +17,17 @@ import pytest
 Broker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+INSTALLED = [sys.executable, "-c", "from broker.cli import main; main()"]
+
+
 @pytest.fixture
-def broker() -> Iterator[Broker]:
+def program(warm: Path) -> list[str]:
+    """The program without its start."""
+    return [str(warm / "broker")]
+
+
+@pytest.fixture
+def broker(program: list[str]) -> Iterator[Broker]:
     """Runs the program with a home of its own; returns what it printed and its exit code."""
     home = Path(tempfile.mkdtemp(prefix="broker-home-"))
     home.chmod(0o755)
@@ -26,7 +35,7 @@ def broker() -> Iterator[Broker]:
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", "from broker.cli import main; main()", *arguments],
+            [*program, *arguments],
             env={**kept, "BROKER_HOME": str(home), **environment},
             capture_output=True,
             text=True,
@@ -38,6 +47,7 @@ def broker() -> Iterator[Broker]:
     shutil.rmtree(home)
 
 
+@pytest.mark.parametrize("program", [INSTALLED], ids=["installed"])
 def test_up_status_dsn_psql_down(broker: Broker) -> None:
     before = broker("status", "--json")
     assert (before.returncode, json.loads(before.stdout)["state"]) == (3, "absent")
@@ -132,6 +142,7 @@ def test_a_home_that_cannot_be_looked_into_is_an_error_in_two_lines(broker: Brok
     assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
+@pytest.mark.parametrize("program", [INSTALLED], ids=["installed"])
 def test_wrong_usage_ends_with_2(broker: Broker) -> None:
     assert broker("nonsense").returncode == 2
     assert broker("status", "--nonsense").returncode == 2

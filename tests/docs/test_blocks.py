@@ -33,7 +33,6 @@ from broker import world
 from tests.docs import pages as docs
 from tests.docs.pages import ROOT, Block, Page
 from tests.throwaway import programs
-from tests.warm import Warm
 
 KINDS = ("sh", "python", "sql")
 LONGEST = 300  # seconds that a block may take
@@ -86,14 +85,6 @@ def psql_program() -> Path:
     """The server's own psql, or the embedded server's where a package of programs has none."""
     found = [programs(choice).bin / "psql" for choice in (os.environ.get("BROKER_TEST_SERVER", ""), "embedded")]
     return next(psql for psql in found if psql.is_file())
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Path]:
-    """A folder with a `broker` that starts at once: pages show a hundred commands, and starting them took minutes."""
-    process = Warm()
-    yield process.folder
-    process.close()
 
 
 def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
