@@ -268,7 +268,10 @@ def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> No
         assert row["above_least_cost"] >= 0
 
 
-@pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
+_PLAIN = [w for w in shown() if not {"--scenario", "--help", "--dsn"} & set(w)]  # with --dsn all but --set are run
+
+
+@pytest.mark.parametrize("words", _PLAIN, ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     """Each request is asked once at first, so there are few."""
     (table,) = run([*words, *TINY.split(), "--requests", "500"], None if "--set" in words else server_dsn, tmp_path)

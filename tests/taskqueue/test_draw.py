@@ -443,9 +443,9 @@ def test_a_seed_gives_the_same_answer_whatever_the_plan(q: Calls) -> None:
     queues_with(q, [5, 5, 5, 2, 2, 1, 1, 1, 9, 0.5], 12)
     for n in range(1, 30):
         q.insert(900_000 + n, n % 11, Sites=["S"] if n % 2 else ["S", "T"], Platforms=["P"], **group("g1"))
-    seeds = range(-150, 151)
+    seeds = range(-60, 61)
     expected = draw(q.connection, seeds, 3, Site="S")
-    assert len({tuple(jobs) for jobs, _ in expected}) > 100
+    assert len({tuple(jobs) for jobs, _ in expected}) > 80
     for switches in (
         ["enable_seqscan"], ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"],
         ["enable_hashjoin", "enable_mergejoin"], ["enable_nestloop"], ["enable_sort", "enable_hashagg"],

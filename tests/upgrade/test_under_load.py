@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
 
-UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "5"))  # 50 by hand
+UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "3"))  # 50 by hand
 AGENTS = 8
 # Calls of agents and submitters, and what they call: with their parameters renamed they must be dropped and made again.
 RENAMED = ("match_job", "insert_job", "enter_setup", "weight", "is_background")
