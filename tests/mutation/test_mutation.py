@@ -6,8 +6,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from tests.mutation import mutants, results
 from tests.mutation.operators import changes
 from tests.mutation.tokens import body_of
@@ -108,35 +106,39 @@ PAIRS = "tests/concurrency/test_pairs.py"
 SECOND = f"{PAIRS}::test_two_inserts_of_the_same_new_requirements_open_one_queue[1]"
 
 
-@pytest.mark.parametrize(
-    "path, after, tests, killer",
-    [
-        ("brokerage/rule/analysis/rule_quota.sql", "then case when true", [RULES], f"{RULES}::test_quota"),
-        # a test whose module has one copy of the template, and a slower one of the module, which is asked after it
-        ("taskqueue/insert/definition_of.sql", "exit when true;",
-         [SECOND, f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order",
-          "tests/taskqueue/test_parts.py::test_weights"],
-         SECOND),
-    ],
-    ids=["the shared database", "the database of a module"],
-)  # fmt: skip
-def test_a_run_kills_a_mutant_and_leaves_nothing(path: str, after: str, tests: list[str], killer: str) -> None:
-    """The whole way, in a pytest session of its own, with a few tests."""
+# A file, what a mutant has in it, and the test that kills the mutant.
+KNOWN = [
+    ("brokerage/rule/analysis/rule_quota.sql", "then case when true", f"{RULES}::test_quota"),
+    # a test whose module has one copy of the template, and slower ones of the module, which are asked after it
+    ("taskqueue/insert/definition_of.sql", "exit when true;", SECOND),
+]
+TESTS = [
+    RULES,
+    SECOND,
+    f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order",
+    "tests/taskqueue/test_parts.py::test_weights",
+]
+
+
+def test_a_run_kills_mutants_and_leaves_nothing() -> None:
+    """The whole way, in a pytest session of its own: in the shared database, and in the database of a module."""
     code = f"""
 import time
 from tests.mutation import mutants, runs, session
 
 def work(bench):
     runner = runs.Runner(bench, keep=False)
-    possible = mutants.of_file(mutants.ROOT / "sql/{path}")
-    runner.run([one for one in possible if one.after == {after!r}][-1:], time.monotonic() + 300)
-    [result] = runner.results.values()
-    print("outcome:", result.outcome, result.test)
+    for path, after, _ in {KNOWN}:
+        possible = mutants.of_file(mutants.ROOT / "sql" / path)
+        runner.run([one for one in possible if one.after == after][-1:], time.monotonic() + 300)
+    for result in runner.results.values():
+        print("outcome:", result.outcome, result.test)
 
-session.run({tests}, work)
+session.run({TESTS}, work)
 """
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # not of a worker
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True
     ).stdout
-    assert f"outcome: killed {killer}" in said, said
+    outcomes = [line for line in said.splitlines() if line.startswith("outcome:")]
+    assert sorted(outcomes) == sorted(f"outcome: killed {killer}" for _, _, killer in KNOWN), said
