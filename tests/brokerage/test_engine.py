@@ -16,7 +16,7 @@ from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_documented import broker_job, differences
 from tests.oracle.job_worlds import TASK, random_world, worlds
 
-WORLDS = int(os.environ.get("JOB_WORLDS", "100"))  # 2000 by hand
+WORLDS = int(os.environ.get("JOB_WORLDS", "60"))  # 2000 by hand
 JUDGED = 1000  # worlds that the model alone judges
 CHUNKS = 8
 AT_LEAST = 10  # times that each rule rejects, and accepts, in all the worlds
@@ -35,7 +35,7 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], ch
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(50)
+@drawn(WORLDS // 3)
 @given(worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []

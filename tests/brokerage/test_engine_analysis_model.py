@@ -18,7 +18,7 @@ from tests.oracle.engine import answers, drawn, rare
 from tests.oracle.job_worlds import TASK
 from tests.oracle.profiles import with_free_places
 
-WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "80"))  # 2000 by hand
+WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "48"))  # 2000 by hand
 EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
@@ -53,7 +53,7 @@ def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(20)
+@drawn(WORLDS // 4 + 1)
 @given(analysis_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []

@@ -19,7 +19,7 @@ from tests.oracle.profiles import without_job_check
 from tests.oracle.task_worlds import random_task_world, task_worlds
 from tests.oracle.tasks import broker_task, differences
 
-WORLDS = int(os.environ.get("TASK_WORLDS", "80"))  # 1000 and more by hand
+WORLDS = int(os.environ.get("TASK_WORLDS", "48"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them
@@ -42,7 +42,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(30)
+@drawn(WORLDS // 4 + 1)
 @given(task_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []

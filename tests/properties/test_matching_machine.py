@@ -403,7 +403,7 @@ def test_the_database_does_what_the_model_does(connect: Callable[..., psycopg.Co
     run_state_machine_as_test(
         Matching,
         settings=settings(
-            max_examples=int(examples or 25),
+            max_examples=int(examples or 15),
             stateful_step_count=70,
             derandomize=examples is None,
             database=None,

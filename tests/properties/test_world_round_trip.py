@@ -13,7 +13,7 @@ from tests.properties.worlds import worlds
 
 _numbers = itertools.count(1)
 
-EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "60"))  # more by hand
+EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "40"))  # more by hand
 
 
 @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
