@@ -104,7 +104,7 @@ def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
     """A fixed sample of what the second tier runs."""
     for name in family.calls:
         for number, other in pairs(family, name):
-            if number % 48 == 0:
+            if number % 96 == 0:
                 assert compare(family, new_scene, [name, other]) > 2
 
 
