@@ -266,8 +266,8 @@ create table brokerage.tape_value_default partition of brokerage.tape_value defa
 create index tape_value_digest on brokerage.tape_value (digest, setup);
 
 -- Facts that rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
--- facts_of_queues and facts_of_pairs fill the three types by name. A later revision may
--- add an attribute; none changes its meaning.
+-- facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by name. A later revision
+-- may add an attribute; none changes its meaning.
 --: A task as rules see it. Null is not known or not set, except where a default is named.
 create type brokerage.task_facts as (
   task_id bigint,  --: JEDI task id.
@@ -573,7 +573,7 @@ create type brokerage.network_facts as (
   mbps float8  --: Throughput of the link (MB/s).
 );
 
---: Jobs and slots of a share with resource types at a PanDA queue.
+--: Jobs and slots of a share with resource types (analysis: and a label) at a PanDA queue.
 create type brokerage.load_facts as (
   place bigint,  --: Number of the key and PanDA queue.
   running bigint,  --: Running jobs of the share.
@@ -609,8 +609,10 @@ create type brokerage.software_facts as (
 --: What a task has of its own at a queue.
 create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
-  is_preassigned boolean,  --: Whether the task names the queue.
-  alone boolean,  --: Whether the task is pre-assigned to this queue and no other; null = it is not.
+  --: The task is pre-assigned to the queue; analysis in documented: the queue is like a name of the task.
+  is_preassigned boolean,
+  --: Whether it is pre-assigned to this queue and no other; null = it is not, names that are only alike apart.
+  alone boolean,
   disk_files bigint,  --: Files of the input on disk there.
   disk_bytes bigint,  --: Their bytes.
   files bigint,  --: Files there on disk or tape.
@@ -622,7 +624,7 @@ create type brokerage.placement_facts as (
   closed bigint,  --: The same: jobs of the task that were closed there lately, to run elsewhere.
   finished bigint,  --: The same: jobs of the task that finished there lately.
   user_queued bigint,  --: The same: queued jobs of the user, share and label; null = the user has no entry.
-  user_running bigint  --: The same: running jobs of the user, share and label.
+  user_running bigint  --: The same: running jobs of the user, share and label; null = the user has no entry.
 );
 
 --: The input of an analysis task at a queue, and the outcome of its jobs there: a part of what it has there.

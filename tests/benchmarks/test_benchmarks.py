@@ -268,7 +268,9 @@ def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> No
         assert row["above_least_cost"] >= 0
 
 
-_PLAIN = [w for w in shown() if not {"--scenario", "--help", "--dsn"} & set(w)]  # with --dsn all but --set are run
+_PLAIN = [
+    w for w in shown() if not {"--scenario", "--help", "--dsn"} & set(w)
+]  # the others run on the tests' own server
 
 
 @pytest.mark.parametrize("words", _PLAIN, ids=" ".join)

@@ -133,6 +133,26 @@ def test_jobs_add_to_those_of_users_at_queues(db: Db) -> None:
     assert pairs(db, "panda2026")[1, "Q"]["users"] == 4
 
 
+@pytest.mark.parametrize("base_profile", FLAVOURS)
+def test_labels_of_a_share_are_kept_apart_and_their_load_is_not(db: Db, base_profile: str) -> None:
+    """Tasks of one run: users and starts go by share and label, the load of the share by the share."""
+    task = {"gshare": SHARE, "user": "ann", "status": "ready"}
+    load(
+        db,
+        tasks=[{**task, "id": 1, "label": "user"}, {**task, "id": 2, "label": "panda"}],
+        user_queue_statistics={"Q": {SHARE: {"ann": {"queued": 10, "running": 20}}}},
+        to_running_rate={"Q": {SHARE: 3}},
+        jobs=jobs((2, {"status": "running"}), (5, {"status": "running", "label": "panda", "user": "bob"})),
+    )
+    found = pairs(db, base_profile)
+    user, panda = found[1, "Q"], found[2, "Q"]
+    more = int(base_profile == "panda2026")
+    assert [(one["user_queued"], one["user_running"]) for one in (user, panda)] == [(10, 22), (10, 20)]
+    assert [(one["users"], one["users_running"]) for one in (user, panda)] == [(1 + more, 22), (2 + more, 25)]
+    assert user["to_running_rate"] == panda["to_running_rate"] == 3
+    assert user["running"] == panda["running"] == 7
+
+
 def test_users_without_jobs_left_are_not_listed(db: Db) -> None:
     load(db, jobs=jobs((2, {"status": "running"}), (1, {"status": "running", "user": "bob"})))
     before = pairs(db)[1, "Q"]

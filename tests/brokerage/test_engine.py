@@ -35,7 +35,7 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], ch
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(WORLDS // 3)
+@drawn(min(WORLDS // 3 + 1, 100))
 @given(worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []

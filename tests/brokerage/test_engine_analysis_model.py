@@ -53,7 +53,7 @@ def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(WORLDS // 4 + 1)
+@drawn(min(WORLDS // 4 + 1, 100))
 @given(analysis_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []

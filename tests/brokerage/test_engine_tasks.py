@@ -42,7 +42,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@drawn(WORLDS // 4 + 1)
+@drawn(min(WORLDS // 4 + 1, 100))
 @given(task_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []

@@ -112,7 +112,7 @@ VOIDS = {
     "void and continued": [True, False],
     "continued and void": [False, True],
 }
-# The first tier brings any three of the four together (the fourth follows from them), the second tier all.
+# The first tier brings any three of the four together, the second tier all four.
 _GRID = [
     pytest.param(
         way, how, voids, commit,

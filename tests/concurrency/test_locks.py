@@ -15,7 +15,7 @@ import pytest
 from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
-JOBS = int(os.environ.get("BROKER_TEST_DRAINED", "2100")) // 30 * 30  # more by hand
+JOBS = 6000 if os.environ.get("BROKER_TEST_ALL_RACES") else 2100
 # A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer); it holds a lock on
 # the row of the hand then. One look at pg_locks, so that both locks are of one moment.
 _WAITING = """

@@ -101,10 +101,11 @@ def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
-    """A fixed sample of what the second tier runs."""
+    """A fixed sample of what the second tier runs; pairs of matching come once each above."""
+    every = 96 if family is MATCHING else 48
     for name in family.calls:
         for number, other in pairs(family, name):
-            if number % 96 == 0:
+            if number % every == 0:
                 assert compare(family, new_scene, [name, other]) > 2
 
 

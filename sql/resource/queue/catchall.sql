@@ -1,5 +1,5 @@
 -- facts-and-formulas.md, catchall-lookup. Keys are compared whole. Most queues have none: plpgsql answers these without
--- a query, which takes 25 us.
+-- a query, which would take 25 us.
 create or replace function resource.catchall(p_catchall text) returns jsonb
 language plpgsql immutable parallel safe as $$
 begin

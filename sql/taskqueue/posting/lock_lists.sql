@@ -5,8 +5,8 @@
 -- are hashed. So a transaction takes at most 32 locks, however many lists and calls it makes: less than a connection's
 -- share of PostgreSQL's lock table (max_locks_per_transaction, 64 by default). With a lock per list, one job with
 -- 50,000 sites filled that table, and the calls of every setup failed. Two lists of one part at the same time cost a
--- posting that comes a little later. New lists get their ids in the order of their keys, because a draw
--- follows from the seed and the ids of lists: the order must not depend on the plan.
+-- posting that comes a little later. New lists get their ids in the order of their keys, because a draw follows from
+-- the seed and the ids of lists: the order must not depend on the plan.
 create or replace function taskqueue.lock_lists(p_setup text, p_sites text[], p_cpu_times bigint[], p_wait boolean)
 returns boolean
 language plpgsql as $$
