@@ -43,6 +43,12 @@ class Field:
     def journal(self, number: int) -> Path:
         return self.home / f"journal-{number}"
 
+    def journals(self) -> Iterator[list[list[str]]]:
+        """The words of each line of each journal. A line that is being written has no end yet and is left out."""
+        for journal in self.home.glob("journal-*"):
+            whole, _, _ = journal.read_text().rpartition("\n")
+            yield [line.split() for line in whole.splitlines()]
+
     def start(self, program: str) -> int:
         """Start a program; returns its number."""
         number = next(self.numbers)
@@ -122,9 +128,8 @@ class Story:
     @classmethod
     def of(cls, work: Field) -> "Story":
         story = cls()
-        for journal in work.home.glob("journal-*"):
-            for line in journal.read_text().splitlines():
-                _, what, *words = line.split()
+        for journal in work.journals():
+            for _, what, *words in journal:
                 if what == "inserted":
                     story.inserted |= set(map(int, words))
                 elif what == "inserting":

@@ -63,10 +63,9 @@ def done(work: Field) -> list[Done]:
     """All of them, by the journals."""
     found = []
     first = {"inserted": "inserting", "answered": "ask", "finished": "finishing"}
-    for journal in work.home.glob("journal-*"):
+    for journal in work.journals():
         begun: dict[str, int] = {}
-        for line in journal.read_text().splitlines():
-            at, what, *names = line.split()
+        for at, what, *names in journal:
             begun[what] = int(at)
             if what in first and names:
                 found.append(Done(begun[first[what]], int(at), what, tuple(names)))

@@ -39,8 +39,11 @@ class Caller:
 
     def note(self, *words: Any) -> None:
         """A line of the journal."""
-        with Path(self._journal).open("a") as journal:  # it reaches the kernel at once: kill -9 loses none
-            journal.write(" ".join(map(str, (time.monotonic_ns(), *words))) + "\n")
+        line = " ".join(map(str, (time.monotonic_ns(), *words))) + "\n"
+        with Path(self._journal).open(
+            "ab", buffering=0
+        ) as journal:  # it reaches the kernel at once: kill -9 loses none
+            journal.write(line.encode())
 
     def rows(self, query: str, *arguments: Any) -> list[Any]:
         """The answer of a query that may be repeated."""
