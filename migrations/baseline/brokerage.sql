@@ -611,7 +611,8 @@ create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
   --: The task is pre-assigned to the queue; analysis in documented: the queue is like a name of the task.
   is_preassigned boolean,
-  --: Whether it is pre-assigned to this queue and no other; null = it is not, names that are only alike apart.
+  --: Whether it is pre-assigned to this queue and no other; null = it is not. A queue that is only like a name does
+  --: not count.
   alone boolean,
   disk_files bigint,  --: Files of the input on disk there.
   disk_bytes bigint,  --: Their bytes.

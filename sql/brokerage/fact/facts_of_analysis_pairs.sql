@@ -62,5 +62,5 @@ $$;
 
 comment on function brokerage.facts_of_analysis_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'What tasks and queues have with each other, as rules of analysis_job see it, and with less those of production_job '
-  '(brokerage.facts_of_pairs): one row for each task and queue, by their places in the two arrays.';
+  'What tasks and queues have with each other, as rules of analysis_job see it: one row for each task and queue, by '
+  'their places in the two arrays. brokerage.facts_of_pairs has the part that rules of production_job see.';

@@ -1,13 +1,17 @@
--- The load for analysis: with what all users of a share and label have at queues (analysis-load.md, stabilizer).
+-- The load for analysis: with what all users of a share and label have at queues (analysis-load.md, stabilizer). A
+-- share is looked at once, whatever the resource types of its jobs.
 create or replace function brokerage.load_of_analysis(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text, p_load brokerage.load_facts[]
 ) returns setof brokerage.load_facts
 language sql stable as $$
-  with share as materialized (
-    select distinct k.mix_number as number, t.gshare, t.label
-      from unnest(p_tasks) with ordinality t
-      join unnest(p_keys) with ordinality k on k.ordinality = t.ordinality
+  with mix as materialized (
+    select m.number, dense_rank() over (order by m.gshare, m.label) as share, m.gshare, m.label
+      from (select distinct k.mix_number as number, t.gshare, t.label
+              from unnest(p_tasks) with ordinality t
+              join unnest(p_keys) with ordinality k on k.ordinality = t.ordinality) m
+  ), share as materialized (
+    select distinct m.share as number, m.gshare, m.label from mix m
   ), unified as materialized (
     select u.number, u.queue from brokerage.unified_queues(p_queues) u
   ), of_user as materialized (  -- here: of the jobs of this database
@@ -39,11 +43,12 @@ language sql stable as $$
          l.type_running, l.type_starting, l.type_activated, l.type_assigned, l.type_defined, h.users, h.users_running,
          h.of_share, h.of_all
     from unnest(p_load) l
-    full join (select coalesce(u.share, x.share) * cardinality(p_queues) + coalesce(u.queue, x.queue) as place,
+    full join (select m.number * cardinality(p_queues) + coalesce(u.queue, x.queue) as place,
                       case when p_base_profile = 'documented' then greatest(u.listed, 1) else u.listed + 1 end as users,
                       u.running::bigint as users_running, x.of_share, x.of_all
                  from users u
-                 full join rate x on x.share = u.share and x.queue = u.queue) h on h.place = l.place
+                 full join rate x on x.share = u.share and x.queue = u.queue
+                 join mix m on m.share = coalesce(u.share, x.share)) h on h.place = l.place
 $$;
 
 comment on function brokerage.load_of_analysis(
