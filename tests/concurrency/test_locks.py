@@ -16,15 +16,16 @@ from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
 JOBS = 6000 if os.environ.get("BROKER_TEST_ALL_RACES") else 2100
-# A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer); it holds a lock on
-# the row of the hand then. One look at pg_locks, so that both locks are of one moment.
+# A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer). It holds the tuple
+# lock of the hand then, or asks for it: another match that passes over the hand (skip locked) has it for a moment.
+# One look at pg_locks, so that both locks are of one moment.
 _WAITING = """
 select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
   from (select i.pid, max(i.locktype) filter (where not i.granted) as waits_for
           from pg_locks i
          group by i.pid
         having bool_or(not i.granted)
-           and not bool_or(i.granted and i.locktype = 'tuple' and i.relation = 'taskqueue.hand'::regclass)) l
+           and not bool_or(i.locktype = 'tuple' and i.relation = 'taskqueue.hand'::regclass)) l
   join pg_stat_activity a on a.pid = l.pid
   left join pg_stat_activity b on b.pid = any (pg_blocking_pids(a.pid))
  where a.datname = current_database() and a.application_name = 'agent'
