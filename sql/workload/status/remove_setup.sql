@@ -1,7 +1,8 @@
--- Counts, changes and history have no foreign key that takes them away with the setup.
+-- Jobs, counts, changes and history have no foreign key that takes them away with the setup.
 create or replace function workload.remove_setup(p_setup text) returns void
 language plpgsql as $$
 begin
+  delete from workload.job j where j.setup = p_setup;
   delete from workload.job_change c where c.setup = p_setup;
   delete from workload.queue_count c where c.setup = p_setup;
   delete from workload.user_count c where c.setup = p_setup;
@@ -12,4 +13,4 @@ begin
 end $$;
 
 comment on function workload.remove_setup(text) is
-  'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';
+  'Takes away the jobs of a setup and what they have left; taskqueue.remove_setup calls it.';

@@ -1,0 +1,19 @@
+-- An array, so that who joins a task to its parts joins one row.
+create or replace function workload.open_parts(p_setup text, p_task_id bigint, p_most bigint)
+returns table (numbers bigint[])
+language sql stable as $$
+  select array(select n.number
+                 from generate_series(1, d.jobs) n (number)
+                where n.number not in (select e.number
+                                         from workload.job e
+                                        where e.setup = p_setup and e.task_id = p_task_id and e.number is not null
+                                          and e.rebrokered = 0)
+                order by n.number
+                limit p_most)
+    from workload.input_digest d
+   where d.setup = p_setup and d.task_id = p_task_id
+  offset 0
+$$;
+
+comment on function workload.open_parts(text, bigint, bigint) is
+  'The numbers of the first p_most parts of the input of a task that nobody works on; no row: the input has no digest.';

@@ -1,0 +1,16 @@
+-- Elements stand at the numbers of their parts, from 1: the numbers that workload.job_file gives have no gap.
+create or replace function workload.sums_of_parts(p_setup text, p_task_id bigint)
+returns table (files bigint[], bytes bigint[], events bigint[])
+language sql stable as $$
+  select array_agg(s.files order by s.number), array_agg(s.bytes order by s.number),
+         array_agg(s.events order by s.number)
+    from (select f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files,
+                 coalesce(sum(f.size) filter (where not f.is_pseudo), 0)::bigint as bytes,
+                 coalesce(sum(f.nevents) filter (where f.is_main), 0)::bigint as events
+            from workload.job_file(p_setup, array[p_task_id]) f
+           group by f.number) s
+$$;
+
+comment on function workload.sums_of_parts(text, bigint) is
+  'What a job reads for each part of the input of a task: files (each name once), their bytes, and the events of the '
+  'primary dataset; null = no files.';
