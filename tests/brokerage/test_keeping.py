@@ -106,9 +106,20 @@ def test_assignments_count_for_a_while(brokered: Connection) -> None:
 
 
 def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
+    brokered.execute("select brokerage.set_settings('keep', '{\"makes_jobs\": true}')")
+    brokered.execute("delete from brokerage.task_state")  # as if nothing had been assigned
+    brokered.execute("call brokerage.broker_jobs('keep', '{1,2}')")
+    assert rows(brokered, "select count(*) from workload.job") == [(2,)]
+    tables = rows(
+        brokered,
+        "select c.oid::regclass from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'setup'"
+        " where c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text in"
+        " ('resource', 'workload', 'taskqueue', 'lifecycle', 'brokerage', 'monitor', 'instance')",
+    )
+    query = " union all ".join(f"select '{table}' from {table} where setup = 'keep'" for (table,) in tables)
+    assert ("workload.job_history",) in rows(brokered, query)
     brokered.execute("select taskqueue.remove_setup('keep')")
-    left = "select (select count(*) from brokerage.verdict) + (select count(*) from brokerage.run)"
-    assert rows(brokered, left) == [(0,)]
+    assert rows(brokered, query) == []
 
 
 @pytest.mark.parametrize(("settings", "said"), [
