@@ -98,7 +98,7 @@ def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
     world.load(db, [given], "grid")
     db.execute("call brokerage.broker_jobs('grid', null, 'panda2026', 7, p_tasks_a_commit => null)")
     [(pairs,)] = db.execute(
-        "select max(jsonb_array_length(tasks -> 'task_id')) * max(jsonb_array_length(v.value)) from brokerage.tape t"
+        "select max((tasks -> '')::int) * max(cardinality((v.value #>> '{}')::text[])) from brokerage.tape t"
         " join brokerage.tape_value v on v.digest = t.queues ->> 'queue'"
     ).fetchall()
     assert pairs > 5000
@@ -181,12 +181,17 @@ def test_facts_of_another_release_are_found_by_name(decided: Connection) -> None
         replayed(decided, setup="w")
 
 
-def test_an_attribute_of_another_type_is_read(decided: Connection) -> None:
-    """A number that was kept as a text, or the other way round, is what it was."""
-    decided.execute("update brokerage.tape set tasks = jsonb_set(tasks, '{ram_count}', '[\"2000\", \"500\"]')")
+def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> None:
+    """A number that was kept as a text, or the other way round, is what it was; what is no number is an error."""
+    keep = "update brokerage.tape set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
+    decided.execute(keep, ['{"2000","500"}'])
     before = [row["differs"] for row in replayed(decided, setup="w")]
-    decided.execute("update brokerage.tape set tasks = jsonb_set(tasks, '{ram_count}', '[2000, 500]')")
+    decided.execute(keep, ["{2000,500}"])
     assert [row["differs"] for row in replayed(decided, setup="w")] == before
+    decided.execute(keep, ["{2000,many}"])
+    with pytest.raises(psycopg.Error, match=r'were kept do not fit .*task_facts: .*"many"') as caught:
+        replayed(decided, setup="w")
+    assert caught.value.sqlstate == "PB001"
 
 
 VALUES = {
@@ -212,6 +217,7 @@ def test_facts_come_back_as_they_were(db: Connection, name: str) -> None:
     for number in range(max(map(len, VALUES.values()))):
         values = [f"{VALUES[kind][number % len(VALUES[kind])]}::{kind}" for kind in types]
         rows.append(f"row({', '.join(values)})::brokerage.{name}")
+    db.execute("set datestyle = 'SQL, DMY'; set intervalstyle = 'sql_standard'; set extra_float_digits = -5")
     there = f"brokerage.from_columns(brokerage.to_columns(%s), null::brokerage.{name})"
     for array in (f"array[{', '.join(rows)}]", f"array[{rows[0]}, {rows[0]}]", f"'{{}}'::brokerage.{name}[]"):
         [(equal,)] = db.execute(f"select {array} = {there.replace('%s', array)}".encode()).fetchall()

@@ -1,32 +1,49 @@
 -- Attributes are found by name: what the type no longer has is left out. One that the columns lack cannot be
 -- made up, since null would let queues pass.
-create or replace function brokerage.from_columns(p_columns jsonb, p_none anyelement) returns anyarray
-language plpgsql stable as $$
+create or replace function brokerage.from_columns(p_columns jsonb, p_none anyelement, out taken anyarray)
+language plpgsql stable set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare
+  v_type constant regtype := pg_typeof(p_none);
   v_lacking text;
+  v_values text;  -- for each attribute a call that gives its values, row by row
+  v_row text;
 begin
-  select string_agg(a.attname, ', ' order by a.attnum) into v_lacking
+  select string_agg(a.attname, ', ' order by a.attnum) filter (where not p_columns ? a.attname::text),
+         string_agg(format(case when t.typcategory = 'A' or a.atttypid = 'jsonb'::regtype
+                                then 'jsonb_array_elements(case when jsonb_typeof($1 -> %1$L) = ''array'' '
+                                     'then $1 -> %1$L end)'
+                                else 'unnest(($1 ->> %1$L)::%2$s[])' end,
+                           a.attname, format_type(a.atttypid, null)), ', ' order by a.attnum),
+         string_agg(format(case when a.atttypid = 'jsonb'::regtype
+                                then 'coalesce($1 -> %1$L -> ''all'', nullif(v.%1$I, ''null''))'
+                                when t.typcategory = 'A'
+                                then 'case when jsonb_typeof(v.%1$I) = ''array'' then array('
+                                     'select e.value from jsonb_array_elements_text(v.%1$I) with ordinality e '
+                                     'order by e.ordinality)::%2$s end'
+                                else 'v.%1$I' end,
+                           a.attname, format_type(a.atttypid, null)), ', ' order by a.attnum)
+    into v_lacking, v_values, v_row
     from pg_type y
     join pg_attribute a on a.attrelid = y.typrelid and a.attnum > 0 and not a.attisdropped
-   where y.oid = pg_typeof(p_none) and not p_columns ? a.attname::text;
-  if found and v_lacking is not null then
-    raise exception 'the facts that were kept lack % of %', v_lacking, pg_typeof(p_none)
+    join pg_type t on t.oid = a.atttypid
+   where y.oid = v_type;
+  if v_lacking is not null then
+    raise exception 'the facts that were kept lack % of %', v_lacking, v_type
       using errcode = 'PB001', hint = 'Another release kept them: replay what this release decided.';
   end if;
-  return array(
-    select jsonb_populate_record(p_none, coalesce(r.fields, '{}') || s.fields)
-      from generate_series(1, (p_columns -> '')::int) n
-      left join (select e.number, jsonb_object_agg(c.key, e.value) as fields
-                   from jsonb_each(p_columns) c
-                  cross join lateral jsonb_array_elements(c.value) with ordinality e(value, number)
-                  where jsonb_typeof(c.value) = 'array'
-                  group by e.number) r on r.number = n
-     cross join (select coalesce(jsonb_object_agg(c.key, c.value -> 'all'), '{}') as fields
-                   from jsonb_each(p_columns) c
-                  where jsonb_typeof(c.value) = 'object') s
-     order by n);
+  execute format('select array(select row(%s)::%s from rows from (generate_series(1, ($1 -> '''')::int), %s) '
+                 'v ("#", %s) order by v."#")', v_row, v_type, v_values,
+                 (select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+                    from pg_attribute a
+                    join pg_type y on y.typrelid = a.attrelid
+                   where y.oid = v_type and a.attnum > 0 and not a.attisdropped))
+     into taken using p_columns;
+exception
+  when data_exception then
+    raise exception 'the facts that were kept do not fit %: %', v_type, sqlerrm
+      using errcode = 'PB001', hint = 'Another release kept them: replay what this release decided.';
 end $$;
 
 comment on function brokerage.from_columns(jsonb, anyelement) is
   'Rows of a composite type (null of that type) from what brokerage.to_columns made of them. Errors: PB001 (an '
-  'attribute is lacking).';
+  'attribute is lacking or was of another type).';
