@@ -236,17 +236,17 @@ create table brokerage.verdict (
 create table brokerage.verdict_default partition of brokerage.verdict default;
 create index verdict_run on brokerage.verdict (run_id, task_id);
 
--- The tape keeps facts as JSON, a list a column: an attribute that a later release adds, removes or gives another type
--- changes no table, and is found by its name.
+-- The tape keeps facts as JSON with a key for each attribute. So an attribute that a later release adds, removes or
+-- gives another type changes no table, and is found by its name.
 --: What a part of a real run decided from; brokerage.replay decides it again. Partitioned by day (UTC).
 create table brokerage.tape (
   setup      text not null,
   run_id     bigint not null,
   part       bigint not null,  --: Part of the run (brokerage.part).
   decided_at timestamptz not null,  --: When (resource.clock).
-  tasks      jsonb not null,  --: Facts of the tasks, a list a column.
-  queues     jsonb not null,  --: Facts of the queues: of each column the digest of its list (brokerage.tape_value).
-  subjects   jsonb not null,  --: Facts by subject, each a list a column.
+  tasks      jsonb not null,  --: Facts of the tasks (brokerage.to_columns).
+  queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (tape_value).
+  subjects   jsonb not null,  --: Facts by subject (brokerage.to_columns).
   rules      text not null,  --: Digest of the rules of the algorithm (brokerage.tape_value).
   program    text not null,  --: Digest of the functions that decided (brokerage.tape_value).
   foreign key (setup, run_id) references brokerage.run on delete cascade
