@@ -303,8 +303,8 @@ comment on constraint statistic_status_allowed on workload.statistic is
 -- Few indexes: each costs every change of a job. A change of a job's status touches none of them except when the job
 -- starts, ends or goes back to its task, so that most changes are heap-only. No CHECK on what the calls write:
 -- PostgreSQL reads each constraint anew for each statement (20 us). workload.refuse_jobs checks jobs that are loaded.
--- No foreign key to the setup, which costs 5 us for each job that is made: who makes or loads jobs locks the setup, and
--- workload.remove_setup takes them away.
+-- No foreign key to the setup: it would cost 5 us for each job that is made. Who makes or loads jobs locks the setup,
+-- and workload.remove_setup deletes the jobs.
 --: Jobs. Brokerage counts them.
 create table workload.job (
   setup           text not null,

@@ -57,3 +57,14 @@ def test_a_kept_plan_does_not_go_over_all_parts_for_each_job(prepared: Connectio
     assert max(looked_at)[0] <= len(TASKS) * made, json.dumps(plan)
     rows = [(node["Actual Rows"] * node["Actual Loops"], node["Node Type"]) for node in nodes]
     assert max(rows)[0] <= len(TASKS) * made, json.dumps(plan)
+
+
+def test_parts_that_are_taken_are_hashed(prepared: Connection) -> None:
+    """Else they would be read for each part: of 1,500 parts, 750 are taken."""
+    prepared.execute("select workload.make_jobs('w', '{1,2}', '{Q,Q}', '{750,750}', 'test')")
+    execute = "execute make_jobs('w', '{1,2}', '{Q,Q}', '{900,900}', 'test', now(), 'me')"
+    [(plan,)] = prepared.execute(f"explain (analyze, timing off, format json) {execute}".encode()).fetchall()
+    [(made,)] = prepared.execute("select count(*) from workload.job where number > 750").fetchall()
+    assert made == len(TASKS) * 750
+    scans = [node for node in _nodes(plan[0]["Plan"]) if node.get("Index Name") == "job_task"]
+    assert sum(node["Actual Rows"] * node["Actual Loops"] for node in scans) <= 4 * made, json.dumps(plan)

@@ -188,10 +188,20 @@ def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> N
     before = [row["differs"] for row in replayed(decided, setup="w")]
     decided.execute(keep, ["{2000,500}"])
     assert [row["differs"] for row in replayed(decided, setup="w")] == before
-    decided.execute(keep, ["{2000,many}"])
-    with pytest.raises(psycopg.Error, match=r'were kept do not fit .*task_facts: .*"many"') as caught:
-        replayed(decided, setup="w")
-    assert caught.value.sqlstate == "PB001"
+    for name, value, error in (
+        ("ram_count", '"{2000,many}"', 'malformed|"many"'),
+        ("ram_count", "[2000, 500]", "malformed"),
+        ("runnable_at", '"{A,B}"', "scalar"),
+        ("runnable_at", '{"all": ["A"]}', "object"),
+        ("runnable_at", '["A", "B"]', "scalar"),
+        ("config", '"{}"', "scalar"),
+    ):
+        keep = "update brokerage.tape set tasks = tasks || jsonb_build_object(%s::text, %s::jsonb)"
+        with decided.transaction(force_rollback=True):
+            decided.execute(keep, [name, value])
+            with pytest.raises(psycopg.Error, match=rf"were kept do not fit .*task_facts: .*({error})") as caught:
+                replayed(decided, setup="w")
+        assert caught.value.sqlstate == "PB001", (name, value)
 
 
 VALUES = {

@@ -25,7 +25,8 @@ select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
           from pg_locks i
          group by i.pid
         having bool_or(not i.granted)
-           and not bool_or(i.locktype = 'tuple' and i.relation = 'taskqueue.hand'::regclass)) l
+           and not bool_or(i.locktype = 'tuple' and i.mode = 'AccessShareLock'
+                           and i.relation = 'taskqueue.hand'::regclass)) l
   join pg_stat_activity a on a.pid = l.pid
   left join pg_stat_activity b on b.pid = any (pg_blocking_pids(a.pid))
  where a.datname = current_database() and a.application_name = 'agent'

@@ -5,6 +5,7 @@ answers are the same, and nothing of the other setups changes.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -218,3 +219,17 @@ def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connect
     assert other.insert(1, CPUTime=5000) == 1
     found = {queues[0] for _, queues in draw(q.connection, range(40), Site="S", Platform="P")}
     assert found == set(lower)
+
+
+def test_a_setup_that_another_session_has_just_made_is_kept(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """Whoever waited for its maker holds it, too: jobs that come next are not left behind by a removal."""
+    waits = "select count(*) from pg_locks where pid = %s and not granted"
+    with psycopg.connect(dsn) as first, psycopg.connect(dsn) as second, ThreadPoolExecutor(1) as pool:
+        first.execute("select resource.require_setup('new')")
+        makes = pool.submit(second.execute, "select resource.require_setup('new')")
+        while db.execute(waits, [second.info.backend_pid]).fetchone() != (1,):
+            assert not makes.done()
+        first.commit()
+        makes.result(30)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            db.execute("select from resource.setup where setup = 'new' for update nowait")

@@ -9,15 +9,16 @@ declare
   v_row text;
 begin
   select string_agg(a.attname, ', ' order by a.attnum) filter (where not p_columns ? a.attname::text),
-         string_agg(format(case when t.typcategory = 'A' or a.atttypid = 'jsonb'::regtype
-                                then 'jsonb_array_elements(case when jsonb_typeof($1 -> %1$L) = ''array'' '
-                                     'then $1 -> %1$L end)'
+         string_agg(format(case when a.atttypid = 'jsonb'::regtype
+                                then 'jsonb_array_elements(case when jsonb_typeof($1 -> %1$L) <> ''object'' '
+                                     'then nullif($1 -> %1$L, ''null'') end)'
+                                when t.typcategory = 'A' then 'jsonb_array_elements(nullif($1 -> %1$L, ''null''))'
                                 else 'unnest(($1 ->> %1$L)::%2$s[])' end,
                            a.attname, format_type(a.atttypid, null)), ', ' order by a.attnum),
          string_agg(format(case when a.atttypid = 'jsonb'::regtype
                                 then 'coalesce($1 -> %1$L -> ''all'', nullif(v.%1$I, ''null''))'
                                 when t.typcategory = 'A'
-                                then 'case when jsonb_typeof(v.%1$I) = ''array'' then array('
+                                then 'case when v.%1$I <> ''null'' then array('
                                      'select e.value from jsonb_array_elements_text(v.%1$I) with ordinality e '
                                      'order by e.ordinality)::%2$s end'
                                 else 'v.%1$I' end,
@@ -40,7 +41,7 @@ begin
      into taken using p_columns;
 exception
   when data_exception then
-    raise exception 'the facts that were kept do not fit %: %', v_type, sqlerrm
+    raise exception 'the facts that were kept do not fit %: %', v_type, left(sqlerrm, 200)
       using errcode = 'PB001', hint = 'Another release kept them: replay what this release decided.';
 end $$;
 

@@ -1,8 +1,8 @@
 -- Rows of a composite type as JSON, an attribute a key: a tenth of the names, and values of a kind side by side
 -- compress well. The values stand in one text, as PostgreSQL writes an array of them, which takes a quarter of the time
 -- of a JSON list. Values that are arrays or JSON themselves are a list; a JSON value that is the same in all rows (the
--- configuration) stands once, as an object all. Values have the order of the rows: no aggregate here may sort them. In
--- the settings of the function texts of numbers and times are exact.
+-- configuration) stands once, as an object all. Values have the order of the rows: no aggregate here may sort them. The
+-- function sets how numbers and times are written: numbers with all digits, times whatever the session has set.
 create or replace function brokerage.to_columns(p_rows anyarray) returns jsonb
 language plpgsql stable set extra_float_digits = 1 set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare

@@ -2,15 +2,18 @@
 create or replace function resource.require_setup(p_setup text) returns void
 language plpgsql as $$
 begin
-  perform from resource.setup s where s.setup = p_setup for key share;  -- waits while somebody removes it
-  if not found then
+  loop
+    perform from resource.setup s where s.setup = p_setup for key share;  -- waits while somebody removes it
+    exit when found;
     if p_setup is null or p_setup = '' then
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
         using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
     perform resource.require_short('setup', p_setup, 100);
     insert into resource.setup (setup) values (p_setup) on conflict do nothing;
-  end if;
+    exit when found;  -- else somebody else has just made it, and it is not locked
+  end loop;
 end $$;
 
-comment on function resource.require_setup(text) is 'Makes a setup if it does not exist. Errors: PB001.';
+comment on function resource.require_setup(text) is
+  'Makes a setup if it does not exist, and keeps it from being removed until the transaction ends. Errors: PB001.';

@@ -1,4 +1,6 @@
--- An array, so that who joins a task to its parts joins one row.
+-- One row with an array: a join of a task to its parts then has one row a task. The parts that are taken are hashed,
+-- since nothing in their query depends on the part. Without offset the planner copies the whole array to each place
+-- where the caller reads it.
 create or replace function workload.open_parts(p_setup text, p_task_id bigint, p_most bigint)
 returns table (numbers bigint[])
 language sql stable as $$
@@ -16,4 +18,4 @@ language sql stable as $$
 $$;
 
 comment on function workload.open_parts(text, bigint, bigint) is
-  'The numbers of the first p_most parts of the input of a task that nobody works on; no row: the input has no digest.';
+  'The numbers of the first p_most parts of a task''s input that nobody works on; no row: the input has no digest.';

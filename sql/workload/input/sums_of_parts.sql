@@ -12,5 +12,5 @@ language sql stable as $$
 $$;
 
 comment on function workload.sums_of_parts(text, bigint) is
-  'What a job reads for each part of the input of a task: files (each name once), their bytes, and the events of the '
-  'primary dataset; null = no files.';
+  'What a job reads for each part of the input of a task: files (each name once), bytes of all datasets, and events of '
+  'the primary dataset; null = no files.';

@@ -28,6 +28,7 @@ begin
            array_agg(q.workflow order by w.place) as workflows
       from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)
       join queue q on q.queue = w.queue
+     where w.jobs > 0
      group by w.task_id
   ), task as materialized (
     select t.task_id, t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type,
