@@ -33,6 +33,7 @@ class Batch:
     """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
 
     makes: whether the jobs that are assigned are made, too, and not only counted. tape: whether facts are kept.
+    dry: whether decisions alone are stored.
     """
 
     setup: str
@@ -41,6 +42,7 @@ class Batch:
     callers: int
     makes: bool
     tape: bool = False
+    dry: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,11 @@ class Measuring:
         settings = json.dumps({"makes_jobs": batch.makes, "tape": batch.tape})
         self.connection.execute("select brokerage.set_settings(%s, %s)", [batch.setup, settings])
         parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
-        query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_tasks_a_commit => %s)"
+        query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_dry_run => %s, p_tasks_a_commit => %s)"
 
         def call(part: list[int]) -> None:
             with database.connect(self.target) as own:
-                own.execute(query, (batch.setup, part, batch.profile, len(part)))
+                own.execute(query, (batch.setup, part, batch.profile, batch.dry, len(part)))
 
         def together() -> None:
             with ThreadPoolExecutor(batch.callers) as pool:
