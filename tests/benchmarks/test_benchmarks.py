@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from benchmarks import background, dirac, pgbench
+from benchmarks import background, dirac, panda, pgbench
 from benchmarks.scenarios import SCENARIOS
 from broker.errors import BrokerError
 
@@ -239,6 +239,22 @@ def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Pa
     assert [(row["cases"], row["connections"], row["errors"]) for row in evaluated["rows"]] == [(8, 1, 0), (8, 2, 0)]
 
 
+def test_panda_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -> None:
+    try:
+        panda.require()
+    except BrokerError as error:
+        pytest.skip(error.message)
+    costs, decided, differing = measure("panda", "--cases 8:20 --rounds 1", server_dsn, tmp_path)
+    theirs, dry, real = costs["rows"]
+    assert (theirs["what"], theirs["ratio"]) == ("PanDA: doBrokerage", 1)
+    for row in (dry, real):
+        assert row["ratio"] == pytest.approx(theirs["cpu_us_per_pair"] / row["cpu_us_per_pair"])
+    (agreed,) = decided["rows"]
+    assert agreed["different"] == 0
+    assert agreed["pairs"] == theirs["pairs"] == agreed["tasks"] * 20
+    assert agreed["of another criterion"] == sum(row["pairs"] for row in differing["rows"])
+
+
 @pytest.mark.parametrize(("scenario", "a_case"), [("tasks", 4), ("analysis", 6)])
 def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path, scenario: str, a_case: int) -> None:
     """Two profiles with one and with two callers; jobs are made by one caller besides, tasks have none to make."""
@@ -295,7 +311,7 @@ def test_readme_explains_each_scenario() -> None:
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
-        "match batch many insert hot flat held churn space fair nothing peer brokerage tasks analysis replay "
+        "match batch many insert hot flat held churn space fair nothing peer brokerage panda tasks analysis replay "
         "transitions packing"
     )
     assert set(SCENARIOS) == set(tested.split())
