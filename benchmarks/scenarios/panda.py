@@ -100,6 +100,7 @@ class _Sides:
 
     def _look(self) -> dict[str, float]:
         """Keep what the run decided."""
+        self.ours.clear()
         query = "select task_id, queue, weight, verdict, reason from brokerage.decision where setup = %s"
         for task, queue, weight, verdict, reason in self.measuring.connection.execute(query, [self.batch.setup]):
             if verdict == "c":

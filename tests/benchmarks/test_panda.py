@@ -91,9 +91,7 @@ def test_a_link_is_what_panda_calls_it() -> None:
         pytest.skip(error.message)
     world = grid(1, 12, 4)
     world["links"] = [
-        {"src": "S", "dst": nucleus, "closeness": 3, "queued": queued, "mbps_1w": 2.5}
-        for nucleus in world["nuclei"]
-        for queued in (4,)
+        {"src": "S", "dst": nucleus, "closeness": 3, "queued": 4, "mbps_1w": 2.5} for nucleus in world["nuclei"]
     ]
     for nucleus in world["nuclei"]:
         found = Server(world).getNetworkMetrics(nucleus, [])
