@@ -50,6 +50,9 @@ _NUMBERS = {
     "nGBPerJob": "n_gb_per_job",
     "dynamicNumEvents": "dynamic_num_events",
     "maxEventsPerJob": "max_events_per_job",
+    "nEsConsumers": "n_es_consumers",
+    "maxAttemptES": "max_attempt_es",
+    "maxAttemptEsJob": "max_attempt_es_job",
     "maxCoreCount": "max_core_count",
     "nJumboJobs": "n_jumbo_jobs",
 }

@@ -282,7 +282,7 @@ create type brokerage.task_facts as (
   current_priority int,  --: Priority now.
   is_scout boolean,  --: The chunk makes scout jobs.
   is_merging boolean,  --: The chunk makes merge jobs.
-  event_service int,  --: 0 = none, 1 or 2 = event service.
+  event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
   merge_output boolean,  --: Outputs are merged (pre-merged jobs).
   preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.
   preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
@@ -314,6 +314,9 @@ create type brokerage.task_facts as (
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null = not dynamic.
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.
+  --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
+  --: walltime-bound); 1 for other tasks.
+  event_service_parts bigint,
   has_software boolean,  --: transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
   use_local_io boolean,  --: Input is copied, whatever allow_input_lan is.

@@ -189,6 +189,15 @@ create table workload.task (
   --: Events a job at most, with the dynamic number of events.
   max_events_per_job     bigint check (max_events_per_job > -1e15 and max_events_per_job < 1e15)
     constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
+  --: Jobs that work on the same events, for the event service; null counts 1.
+  n_es_consumers         bigint check (n_es_consumers > -1e15 and n_es_consumers < 1e15)
+    constraint task_n_es_consumers_allowed check (n_es_consumers >= 1),
+  --: Attempts of an event, for the event service.
+  max_attempt_es         bigint check (max_attempt_es > -1e15 and max_attempt_es < 1e15)
+    constraint task_max_attempt_es_allowed check (max_attempt_es >= 0),
+  --: Retries of a job of the event service; null = max_attempt_es.
+  max_attempt_es_job     bigint check (max_attempt_es_job > -1e15 and max_attempt_es_job < 1e15)
+    constraint task_max_attempt_es_job_allowed check (max_attempt_es_job >= 0),
   allow_incomplete_in_ds boolean default false,  --: Incomplete input datasets are allowed.
   --: Jumbo jobs.
   n_jumbo_jobs           bigint check (n_jumbo_jobs > -1e15 and n_jumbo_jobs < 1e15)

@@ -88,7 +88,13 @@ TASKS: dict[str, tuple[Row, Row]] = {
     "site": ({"site": "A,B"}, {"preassigned": ["A", "B"], "preassigned_by": "prod-initial-preassigned"}),
     "least weight": ({"gshare": "B"}, {"min_weight": 0.5, "nqueuelimitsite": 20, "disk_threshold": 100}),
     "least weight of a share": ({"gshare": "B", "label": "test"}, {"min_weight": 0.25}),
-    "event service": ({"event_service": 2}, {"event_service": 2}),
+    "event service": ({"event_service": 1}, {"event_service": 1, "event_service_parts": 3}),
+    "consumers": ({"event_service": 1, "split": {"nEsConsumers": 2}}, {"event_service_parts": 6}),
+    "attempts of events": ({"event_service": 1, "split": {"maxAttemptES": 1}}, {"event_service_parts": 2}),
+    "retries": ({"event_service": 1, "split": {"nEsConsumers": 2, "maxAttemptES": 1, "maxAttemptEsJob": 0}}, {
+        "event_service_parts": 2}),
+    "job cloning": ({"event_service": 2, "split": {"nEsConsumers": 2}}, {
+        "event_service": 2, "event_service_parts": 1}),
     # Two datasets, of which the pseudo one counts nothing but events
     "input": ({"input": ["data0", "data1", "pseudo"], "split": {"nFilesPerJob": 2}}, {
         "input_files": 4, "input_bytes": 10 * GB, "job_events": 200, "jobs": 2, "events": 300, "work": 300,

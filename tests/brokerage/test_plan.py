@@ -156,7 +156,7 @@ LOCALITY = "array(select l from brokerage.facts_of_locality('grid', $2, $3, $4) 
 # The queries of brokerage.facts_by_subject: $1 facts by subject, $2 tasks, $3 queues, $4 base profile.
 SUBJECTS = {
     "task_keys('grid', $2, $4, null)": "production_job",
-    "facts_of_network('grid', $2, ($1).keys, $3)": "production_job",
+    "facts_of_network('grid', $2, ($1).keys, $3, $4)": "production_job",
     "facts_of_load('grid', $2, ($1).keys, $3, $4)": "production_job",
     "facts_of_policies('grid', $2, ($1).keys, $3, $4)": "production_job",
     "facts_of_software('grid', $2, ($1).keys, $3, $4, null)": "production_job",

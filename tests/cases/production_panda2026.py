@@ -35,6 +35,8 @@ def queues(**more: Row) -> Row:
 
 AT_NUCLEUS = NUCLEUS | {"pilots": {"getjob": 1}}
 INPUT = {"input": ["data"]}
+OFFLINE = {"status": "offline"}
+NEAR: Row = {"astorages": {"read_lan": ["DISK"], "write_lan": ["NUC_DISK"]}}
 AS_IS = {"Q": EMPTY}
 FAILS = {"task": "input-completeness"}
 NO_CACHE = {"Q": "software -cache"}
@@ -181,6 +183,14 @@ CASES = [
          datasets=one_file({"DISK": {}}, site="Q", created={"hours_ago": 50}, modified={"hours_ago": 49}),
          queues=queues(N=QUEUE | {"astorages": {"read_lan": ["SECOND"], "write_lan": ["SECOND"]}}, M=QUEUE)),
         {"Q": 2 / 10, "N": "preassigned-merge", "M": 2 / 10}),
+    Case("queues that run what the merge site runs",
+        world(task=INPUT, datasets=one_file({"DISK": {}}, site="Q"),
+         queues=queues(Q=QUEUE | {"type": "unified"}, M=QUEUE, U=QUEUE | {"catchall": "grandly_unified"})),
+        {"Q": 2 / 10, "M": "preassigned-merge", "U": 2 / 10}),
+    Case("analysis beside a merge site that runs analysis",
+        world(task=INPUT, datasets=one_file({"DISK": {}}, site="A"),
+         queues={"A": QUEUE | {"type": "analysis"}, "M": QUEUE, "B": QUEUE | {"type": "analysis"}}),
+        {"A": 2 / 10, "M": "preassigned-merge", "B": 2 / 10}),
     Case("merge site of a dataset that nobody has touched",
         world(task=INPUT | {"frozen": {"hours_ago": 7}},
          datasets=one_file({"DISK": {}}, site="Q", created="2026-01-01T00:00:00Z", modified="2026-01-01T00:00:00Z"),
@@ -275,6 +285,13 @@ CASES = [
         world({"pilots": {}, "ups": True, "workers": {"running": 9}}, LOW | {"label": "test"},
          statistics=[count("running", 1)]), {"Q": 0.2}),
     # t1Weight
+    Case("near the nucleus by a storage that it reads", world(task={"split": {"t1Weight": -1}},
+        queues={"A": AT_NUCLEUS | OFFLINE | {"type": "production"}, "Q": QUEUE | NEAR}),
+        {"A": "queue-status -status", "Q": EMPTY}),
+    Case("storage of a nucleus that runs analysis, too", world(task={"split": {"t1Weight": -1}},
+        queues={"A": AT_NUCLEUS | OFFLINE | {"type": "unified"}, "P": QUEUE | NEAR,
+                "U": QUEUE | NEAR | {"type": "unified"}}),
+        {"A": "queue-status -status", "P": "t1-weight -t1weight", "U": EMPTY}),
     Case("merging", world(AT_NUCLEUS, {"split": {"t1Weight": -3}, "is_merging": True}), AS_IS),
     Case("the one queue that runs most, of those that take jobs",
         world(task={"split": {"t1Weight": -2}}, queues={"A": AT_NUCLEUS, "B": AT_NUCLEUS, "C": QUEUE, "D": AT_NUCLEUS},

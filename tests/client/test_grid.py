@@ -37,7 +37,8 @@ TASK = set(
 SPLIT = set(
     """t1Weight ipConnectivity ipStack allowInputLAN allowInputWAN useLocalIO inputPreStaging mergeOutput fullChain
     limitedSites avoidVP useScout nFilesPerJob nFilesPerMergeJob nEventsPerJob nGBPerJob dynamicNumEvents
-    maxEventsPerJob maxCoreCount allowIncompleteInDS nJumboJobs hpoWorkflow""".split()
+    maxEventsPerJob maxCoreCount nEsConsumers maxAttemptES maxAttemptEsJob allowIncompleteInDS
+    nJumboJobs hpoWorkflow""".split()
 )
 NUCLEUS = {"state", "bare_nucleus", "secondary_nucleus", "backlogged"}
 STORAGE = set(

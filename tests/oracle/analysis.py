@@ -806,7 +806,7 @@ def panda_scratch_disk(case: Analysis, queue: Queue) -> str | None:
     elif a_job and not case.split("useLocalIO"):
         each = exact(case.task.get("out_disk_count")) * unit_bytes(case.task.get("out_disk_unit"))
         need = max(need, (each * a_job * 1024 + work) / MIB)
-    shared = case.task.get("core_count") in (None, 0, 1) and not case.event_service
+    shared = case.task.get("core_count") in (None, 0, 1)
     part = queue.maxwdir / queue.unified_cores if shared else queue.maxwdir
     return "-disk" if queue.maxwdir and need > part else None
 

@@ -894,7 +894,7 @@ def wn_connectivity(case: Case, queue: Queue) -> str | None:
 def event_service(case: Case, queue: Queue) -> str | None:
     """event-service: jobseed of the queue against the kind of task."""
     seed = queue.row.get("jobseed") or "std"
-    if not case.task.get("event_service"):
+    if case.task.get("event_service") != 1:
         return "-nones" if seed == "es" else None
     if seed == "std":
         return "-es"

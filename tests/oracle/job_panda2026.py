@@ -88,7 +88,23 @@ class Panda(Case):
 
     @property
     def event_service(self) -> bool:
-        return bool(self.task.get("event_service"))
+        """Not job cloning, which is 2."""
+        return self.task.get("event_service") == 1
+
+    @property
+    def makes_consumers(self) -> bool:
+        """Event service or job cloning."""
+        return self.task.get("event_service") in (1, 2)
+
+    @property
+    def event_service_parts(self) -> Fraction:
+        """nEsConsumers times the attempts of a job."""
+        if not self.event_service:
+            return Fraction(1)
+        retries = self.split("maxAttemptEsJob")
+        if retries is None:
+            retries = self.split("maxAttemptES")
+        return exact(self.split("nEsConsumers") or 1) * (3 if retries is None else exact(retries) + 1)
 
     @property
     def urgent(self) -> bool:
@@ -189,6 +205,13 @@ class Panda(Case):
 
     # The nucleus
 
+    def is_near(self, queue: Queue) -> bool:
+        """Only a queue that runs what the first one runs shares its storage."""
+        first = self.first_nucleus_queue()
+        if not self.is_nucleus_queue(queue) and first is not None and not runs_as(queue, first):
+            return False
+        return super().is_near(queue)
+
     def writable(self, nucleus: str | None) -> bool:
         """The default output storage of the nucleus takes files over WAN."""
         first = replace(self, task={**self.task, "nucleus": nucleus}).first_nucleus_queue()
@@ -205,6 +228,15 @@ class Panda(Case):
 
 def runs_production(queue: Queue) -> bool:
     return queue.row.get("type") in ("production", "unified") or bool(attribute(queue.row, "grandly_unified"))
+
+
+def runs_analysis(queue: Queue) -> bool:
+    return queue.row.get("type") in ("analysis", "unified") or bool(attribute(queue.row, "grandly_unified"))
+
+
+def runs_as(queue: Queue, other: Queue) -> bool:
+    """The queue runs the kinds of jobs that the other one runs."""
+    return all(kind(queue) or not kind(other) for kind in (runs_production, runs_analysis))
 
 
 def initial_list(case: Panda) -> tuple[str, list[Queue]]:
@@ -228,9 +260,12 @@ def named(queue: Queue, names: list[str]) -> bool:
 
 
 def _shares_output(case: Panda, queue: Queue, names: list[str]) -> bool:
-    """An online production queue that reads where a named one writes."""
-    written = {other.outputs[0] for other in case.queues if named(other, names) and other.outputs}
-    return queue.row.get("status") == "online" and runs_production(queue) and bool(written & set(queue.inputs))
+    """An online queue that reads where a named one writes, and runs what that one runs."""
+    return queue.row.get("status") == "online" and any(
+        other.outputs[0] in queue.inputs and runs_as(queue, other)
+        for other in case.queues
+        if other.outputs and named(other, names)
+    )
 
 
 def _merge_site_is_stale(case: Panda) -> bool:
@@ -588,7 +623,7 @@ def scratch_disk(case: Panda, queue: Queue) -> str | None:
         work = Fraction(0)
     read = Fraction(0) if reads_directly(case, queue) else case.input_bytes_per_job
     need = (read + max(Fraction(1500 * MIB), output) + work) // MIB
-    shared = task.get("core_count") in (None, 0, 1) and not case.event_service
+    shared = task.get("core_count") in (None, 0, 1) and not case.makes_consumers
     part = queue.maxwdir / queue.unified_cores if shared else queue.maxwdir
     return "-disk" if queue.maxwdir and need > part else None
 
@@ -679,15 +714,19 @@ def too_short(case: Panda, queue: Queue) -> str | None:
         most = case.all_events
         if case.split("maxEventsPerJob"):
             most = min(most, exact(case.split("maxEventsPerJob")))
-        largest = work_of(case, most)
+        largest = work_of(case, most) if "HS06" in (case.task.get("cpu_time_unit") or "") else None
         if largest is not None and largest >= lower:
             return None
     return "-longwalltime"
 
 
 def _work(case: Panda, queue: Queue) -> Fraction | None:
+    """Of the smallest job with a dynamic number of events, else of a job's part in the event service."""
     granularity = exact(case.split("dynamicNumEvents"))
-    return work_of(case, granularity if granularity and queue.limit("mintime") else case.events_per_job)
+    if granularity and queue.limit("mintime") and "HS06" in (case.task.get("cpu_time_unit") or ""):
+        return work_of(case, granularity)
+    work = work_of(case, case.events_per_job)
+    return None if work is None else work / case.event_service_parts
 
 
 def wn_connectivity(case: Panda, queue: Queue) -> str | None:
@@ -874,7 +913,7 @@ def t1_factor(case: Panda, queue: Queue) -> Fraction:
         given = Fraction(4 if exact(case.task.get("io_intensity")) > 500 else 1)
     elif given < 0:
         given = Fraction(1)
-    at_least = case.urgent and not case.event_service and not queue.pre_assigned
+    at_least = case.urgent and not case.makes_consumers and not queue.pre_assigned
     return max(given, Fraction(100)) if at_least else given
 
 

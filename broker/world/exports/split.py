@@ -12,6 +12,7 @@ _TAGS: Mapping[str, str] = {
     "AV": "avoidVP",
     "CC": "maxCoreCount",
     "DY": "dynamicNumEvents",
+    "EC": "nEsConsumers",
     "FU": "fullChain",
     "HO": "hpoWorkflow",
     "IK": "ipStack",
@@ -30,6 +31,8 @@ _TAGS: Mapping[str, str] = {
     "OT": "onlyTagsForFC",
     "TW": "t1Weight",
     "US": "useScout",
+    "XA": "maxAttemptES",
+    "XJ": "maxAttemptEsJob",
     "ZF": "nFilesPerMergeJob",
 }
 """JEDI's short tags of the rules that brokerage reads."""
@@ -58,10 +61,13 @@ _NUMBERS = (
     "maxEventsPerJob",
     "maxCoreCount",
     "nJumboJobs",
+    "nEsConsumers",
+    "maxAttemptES",
+    "maxAttemptEsJob",
 )
 _GIVEN = ("avoidVP", "onlyTagsForFC")  # JEDI takes these whatever their value is
 _TRUE = ("inputPreStaging", "hpoWorkflow", "mergeOutput")  # and these if they are exactly true
-_AT_LEAST_ONE = ("nFilesPerJob", "nEventsPerJob", "nFilesPerMergeJob", "maxEventsPerJob")
+_AT_LEAST_ONE = ("nFilesPerJob", "nEventsPerJob", "nFilesPerMergeJob", "maxEventsPerJob", "nEsConsumers")
 
 
 def of_text(where: str, text: Any) -> Row:

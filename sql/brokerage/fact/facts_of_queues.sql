@@ -63,7 +63,7 @@ language sql stable as $$
          q.panda_site as panda_site,
          q.role is not distinct from 'nucleus' as is_nucleus,
          q.type as type,
-         coalesce(q.type in ('production', 'unified'), false) or q.attributes ? 'grandly_unified' as is_production,
+         brokerage.runs_production(q.type, q.attributes) as is_production,
          q.cloud as cloud,
          q.status as status,
          coalesce(q.storage_site, s.output_site) as storage_site,

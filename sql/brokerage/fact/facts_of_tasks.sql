@@ -54,7 +54,7 @@ language sql stable as $$
          coalesce(t.current_priority, 0) as current_priority,
          coalesce(t.use_scout, false) as is_scout,
          coalesce(t.is_merging, false) as is_merging,
-         coalesce(t.event_service, 0)::int as event_service,
+         case when p_algorithm = 'analysis_job' then 0 else coalesce(t.event_service, 0) end::int as event_service,
          coalesce(t.merge_output, false) as merge_output,
          case when p_algorithm = 'analysis_job' then a.preassigned else p.queues end as preassigned,
          case when p_algorithm = 'analysis_job' then case when a.preassigned is not null then 'preassigned' end
@@ -95,6 +95,9 @@ language sql stable as $$
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
+         case when p_algorithm = 'production_job' and t.event_service = 1
+              then coalesce(t.n_es_consumers, 1) * coalesce(coalesce(t.max_attempt_es_job, t.max_attempt_es) + 1, 3)
+              else 1 end as event_service_parts,
          p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> ''
          or coalesce(t.container_name, '') <> '' as has_software,
          t.allow_input_lan::int as allow_input_lan,

@@ -3,7 +3,7 @@ create or replace function brokerage.scratch_cores_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int
 language sql stable parallel safe as $$
-  select case when t.task_core_count > 1 or t.event_service <> 0 then 1
+  select case when t.task_core_count > 1 or t.event_service in (1, 2) then 1
               else brokerage.whole_queue_cores(t, q, p) end
 $$;
 

@@ -22,7 +22,8 @@ begin
     return v_facts;
   end if;
   v_facts.keys := array(select k from brokerage.task_keys(p_setup, p_tasks, p_base_profile, v_analysis) k);
-  v_facts.network := array(select f from brokerage.facts_of_network(p_setup, p_tasks, v_facts.keys, p_queues) f);
+  v_facts.network := array(
+    select f from brokerage.facts_of_network(p_setup, p_tasks, v_facts.keys, p_queues, p_base_profile) f);
   v_facts.load := array(
     select f from brokerage.facts_of_load(p_setup, p_tasks, v_facts.keys, p_queues, p_base_profile) f);
   v_facts.policies := array(

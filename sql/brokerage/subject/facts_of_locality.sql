@@ -19,7 +19,7 @@ language sql stable as $$
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
-    select u.number, u.queue, u.is_listed from brokerage.unified_queues(p_queues) u
+    select u.number, u.queue, u.runs_analysis from brokerage.unified_queues(p_queues) u
   ), input as materialized (
     select distinct t.input_number as number, t.preassigned, i.dataset, i.position, d.distributed
       from task t
@@ -64,12 +64,12 @@ language sql stable as $$
                 when bool_or(c.dataset is not null) then 1
                 else 0 end as level,
            sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
-           n.is_listed or bool_or(coalesce(n.queue = any (i.preassigned), false)) as is_candidate
+           n.runs_analysis or bool_or(coalesce(n.queue = any (i.preassigned), false)) as is_candidate
       from (select distinct i.number, c.queue from input i join there c on c.dataset = i.dataset) u
       join unified n on n.number = u.queue
       join input i on i.number = u.number
       left join copy c on c.dataset = i.dataset and c.queue = u.queue
-     group by i.number, u.queue, n.is_listed
+     group by i.number, u.queue, n.runs_analysis
   ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (

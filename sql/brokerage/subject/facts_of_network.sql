@@ -1,6 +1,7 @@
 -- What queues have with the nuclei of tasks: storage that they share, the link (conventions.md, Nucleus queues).
 create or replace function brokerage.facts_of_network(
-  p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[]
+  p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
+  p_base_profile text
 ) returns setof brokerage.network_facts
 language sql stable as $$
   with nucleus as materialized (
@@ -8,6 +9,8 @@ language sql stable as $$
       from unnest(p_tasks) with ordinality t
       join unnest(p_keys) with ordinality k on k.ordinality = t.ordinality
      where t.nucleus is not null
+  ), queue as materialized (
+    select u.* from brokerage.unified_queues(p_queues) u
   ), sharing as materialized (  -- queues whose default output storage is an input storage of the nucleus
     select distinct f.nucleus, w.queue
       from brokerage.first_nucleus_queue f
@@ -15,7 +18,12 @@ language sql stable as $$
                                    and r.scope = 'default'
       join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan'
                                    and w.scope = 'default' and w.position = 1
+      left join queue a on a.queue = f.queue
+      join queue b on b.queue = w.queue
      where f.setup = p_setup
+       and (p_base_profile = 'documented'  -- PanDA's code: it runs the kinds of jobs that the first queue runs
+            or b.runs_production >= coalesce(a.runs_production, false)
+           and b.runs_analysis >= coalesce(a.runs_analysis, false))
   )
   select n.number * cardinality(p_queues) + u.number,
          u.is_nucleus and u.panda_site is not distinct from n.nucleus,
@@ -25,11 +33,11 @@ language sql stable as $$
          case when l.src is not null then coalesce(l.queued_express, 0) end::float8,
          coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w)
     from nucleus n
-   cross join brokerage.unified_queues(p_queues) u
+   cross join queue u
     left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
     left join sharing o on o.nucleus = n.nucleus and o.queue = u.queue
 $$;
 
 comment on function brokerage.facts_of_network(
-  text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[]) is
+  text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text) is
   'What the nuclei of tasks have with queues, a row a nucleus and PanDA queue.';

@@ -13,16 +13,18 @@ language sql stable as $$
       from unnest(p_tasks) with ordinality f
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
   ), queue as materialized (
-    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name,
-           f.is_production, f.status
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
-    select u.number, u.queue from brokerage.unified_queues(p_queues) u
-  ), reader as materialized (  -- queues that read where another one writes
+    select u.number, u.queue, u.status, u.runs_production, u.runs_analysis from brokerage.unified_queues(p_queues) u
+  ), reader as materialized (  -- online queues that read where another one writes, and run what that one runs
     select distinct w.queue, r.queue as reader
       from resource.queue_storage w
       join resource.queue_storage r on r.setup = w.setup and r.storage = w.storage and r.direction = 'read_lan'
                                    and r.scope = 'default'
+      join unified a on a.queue = w.queue
+      join unified b on b.queue = r.queue and b.status = 'online' and b.runs_production >= a.runs_production
+                    and b.runs_analysis >= a.runs_analysis
      where w.setup = p_setup and p_base_profile <> 'documented' and w.direction = 'write_lan' and w.scope = 'default'
        and w.position = 1
   ), chosen as materialized (  -- queues that tasks are pre-assigned to
@@ -35,7 +37,7 @@ language sql stable as $$
             select t.number, q.number
               from task t
               join reader r on r.queue = any (t.preassigned)
-              join queue q on q.unified_name = r.reader and q.status = 'online' and q.is_production
+              join queue q on q.unified_name = r.reader
              where t.preassigned_by = 'preassigned-merge') x
   ), input as materialized (
     select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files

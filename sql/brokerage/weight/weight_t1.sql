@@ -9,7 +9,8 @@ language sql stable parallel safe as $$
            when coalesce(t.t1_weight, 0) = 0 and t.io_intensity > 500 then 4
            else 1 end,
       case when (t.current_priority >= 900
-                 or t.is_scout) and coalesce(t.event_service, 0) = 0 and p.is_preassigned is not true then 100 end)
+                 or t.is_scout) and coalesce(t.event_service not in (1, 2), true)
+                and p.is_preassigned is not true then 100 end)
   end
 $$;
 

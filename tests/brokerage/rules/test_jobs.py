@@ -339,9 +339,12 @@ def test_event_service(rolled_back: Db) -> None:
         case("-nones", q_jobseed="es"),
         case("-nones", q_jobseed="es", t_event_service=None),
         case(None, **events),
-        case(None, t_event_service=2, q_jobseed="es"),
+        case(None, **events, q_jobseed="es"),
+        case("-nones", q_jobseed="es", t_event_service=2),  # job cloning
+        case("-nones", q_jobseed="es", t_event_service=3),  # fine-grained
         case("-es:", **events, q_jobseed="std"),
-        case("-es:", t_event_service=2, q_jobseed=None),
+        case("-es:", **events, q_jobseed=None),
+        case(None, t_event_service=2, q_jobseed=None),
         case("-eshigh: priority is 899", **events, q_jobseed="eshigh", t_current_priority=899),
         case(None, **events, q_jobseed="eshigh", t_current_priority=900),
         case(None, **events, q_jobseed="eshigh", t_is_scout=True),

@@ -140,6 +140,8 @@ def test_scratch_disk(rolled_back: Db) -> None:
         case("for 8 jobs", **job, q_maxwdir=15999, q_unified_corecount=8, t_task_core_count=None),
         case(None, **job, q_maxwdir=2000, q_unified_corecount=8, t_task_core_count=8),
         case(None, **job, q_maxwdir=2000, q_unified_corecount=8, t_event_service=1),
+        case(None, **job, q_maxwdir=2000, q_unified_corecount=8, t_event_service=2),
+        case("for 8 jobs", **job, q_maxwdir=15999, q_unified_corecount=8, t_event_service=3),
         case("for 8 jobs", **job, q_maxwdir=15999, q_unified_corecount=8, t_event_service=None),
         case("1500", t_job_input_bytes=None, t_out_disk_bytes=None, q_maxwdir=1499),
     ])  # fmt: skip
@@ -214,6 +216,27 @@ def test_walltime(rolled_back: Db) -> None:
         case("-shortwalltime", **job, **SCOUTS, q_maxtime=9999),
         case(None, **job, **SCOUTS, q_maxtime=10000, q_mintime=10001),
         case("-longwalltime", **job, **SCOUTS, q_maxtime=100000, q_mintime=10001),
+    ])  # fmt: skip
+
+
+def test_walltime_of_the_event_service(rolled_back: Db) -> None:
+    """The work of a job is divided; the smallest and the largest job of a dynamic number of events are not."""
+    job = {"t_cpu_time": 90, "t_job_events": 1000, "t_event_service": 1, "t_event_service_parts": 3}
+    other = {"t_cpu_time_is_hs06": False, "t_walltime": 3, "t_job_input_mb": 100, "t_event_service_parts": 3}
+    dynamic = {**job, "t_dynamic_num_events": 100, "t_events": 5000}
+    check(rolled_back, "rule_walltime_panda2026", [
+        case(None, **job, q_maxtime=3334, q_mintime=3333),
+        case("-shortwalltime: takes 30000, maxtime of 3333 s allows 29997", **job, q_maxtime=3333),
+        case("-longwalltime: takes 30000, mintime of 3334 s asks for 30006", **job, q_mintime=3334),
+        case(None, **other, q_maxtime=100, q_mintime=100),
+        case("-shortwalltime: takes 100", **other, q_maxtime=99),
+        case("-longwalltime: takes 100", **other, q_mintime=101),
+        case(None, **dynamic, q_maxtime=3334),
+        case("-shortwalltime: takes 30000", **dynamic, q_maxtime=3333),
+        case(None, **dynamic, q_maxtime=1000, q_mintime=50000),
+        case("-shortwalltime: takes 9000", **dynamic, q_maxtime=999, q_mintime=1),
+        case("-longwalltime: takes 450000", **dynamic, q_mintime=50001),
+        case(None, **other, t_dynamic_num_events=5, q_maxtime=100, q_mintime=100),
     ])  # fmt: skip
 
 
@@ -354,7 +377,8 @@ def test_io_cutoff(rolled_back: Db) -> None:
     cases = [
         case(None, **{**busy, "t_io_intensity": 200}), case(None, **{**busy, "t_io_intensity": None}),
         case(None, **{**busy, "t_input_bytes": 0}), case(None, **busy, t_is_merging=True),
-        case(None, **busy, t_event_service=1), case(None, **busy, **ALONE), case("1000 files are missing", **busy),
+        case(None, **busy, t_event_service=1), case(None, **busy, **ALONE),
+        case("1000 files are missing", **busy, t_event_service=2), case("1000 files are missing", **busy),
         case("1000 files", **busy, p_is_preassigned=True), case("1000 files", **busy, t_event_service=None),
     ]  # fmt: skip
     unknown = dict.fromkeys(("p_available_bytes", "p_available_files", "p_reachable_bytes", "p_reachable_files"))

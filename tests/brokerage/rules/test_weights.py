@@ -143,6 +143,8 @@ def test_t1(rolled_back: Db) -> None:
         case(100.0, t_is_scout=True, t_t1_weight=7, **near),
         case(101.0, t_is_scout=True, t_t1_weight=101, **near),
         case(1.0, t_is_scout=True, t_event_service=1, **near),
+        case(1.0, t_is_scout=True, t_event_service=2, **near),
+        case(100.0, t_is_scout=True, t_event_service=3, **near),
         case(1.0, t_is_scout=True, p_is_preassigned=True, **near),
         case(7.0, t_t1_weight=7, p_is_preassigned=True, **near),
         case(1.0, t_is_scout=True),

@@ -5,7 +5,7 @@ create or replace function brokerage.rule_event_service(
 language sql stable parallel safe as $$
   select case
     when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
-    when coalesce(t.event_service, 0) = 0
+    when t.event_service is distinct from 1
     then case when q.jobseed = 'es' then '-nones: the queue only takes event service' end
     when coalesce(q.jobseed, 'std') = 'std' then '-es: the queue takes no event service'
     when q.jobseed = 'eshigh' and coalesce(t.current_priority, 0) < 900 and t.is_scout is not true

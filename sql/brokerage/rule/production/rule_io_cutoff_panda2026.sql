@@ -6,7 +6,7 @@ create or replace function brokerage.rule_io_cutoff_panda2026(
 language sql stable parallel safe as $$
   select case
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true
-         and coalesce(t.event_service, 0) = 0
+         and t.event_service is distinct from 1
          and not brokerage.is_only_site(t, q, p)
          and (floor((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes
                                                    else p.available_bytes end, 0)) / 1048576::float8)
