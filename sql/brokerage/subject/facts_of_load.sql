@@ -40,7 +40,7 @@ language sql stable as $$
            coalesce(sum(s.njobs) filter (where s.status = 'assigned'), 0) as assigned,
            coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0) as defined
       from workload.job_statistic s
-     where s.setup = p_setup and p_base_profile <> 'documented'
+     where s.setup = p_setup and p_base_profile <> 'documented' and s.gshare in (select n.gshare from share n)
      group by s.queue, s.gshare, s.resource_type
   ), type_count as materialized (
     select m.number as mix, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting,

@@ -20,7 +20,7 @@ language sql stable as $$
                                    and w.scope = 'default' and w.position = 1
       left join queue a on a.queue = f.queue
       join queue b on b.queue = w.queue
-     where f.setup = p_setup
+     where f.setup = p_setup and f.nucleus in (select n.nucleus from nucleus n)
        and (p_base_profile = 'documented'  -- PanDA's code: it runs the kinds of jobs that the first queue runs
             or b.runs_production >= coalesce(a.runs_production, false)
            and b.runs_analysis >= coalesce(a.runs_analysis, false))
