@@ -15,6 +15,7 @@ SQLSTATES = {
     "PB005": "wrong state",
     "PB006": "busy, try again",
     "PB007": "database and program differ",
+    "PB008": "not known who calls",
 }
 
 
@@ -55,6 +56,10 @@ class Busy(BrokerError):
     """PB006: the setup is being reconfigured or busy; the same call may succeed a moment later."""
 
 
+class Unauthenticated(BrokerError):
+    """PB008: a token or secret that the service does not know, or that has ended or was revoked."""
+
+
 class EmbeddedError(BrokerError):
     """The embedded server cannot be installed, started or stopped."""
 
@@ -70,6 +75,7 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
     "PB004": NoSuchThing,
     "PB005": WrongState,
     "PB006": Busy,
+    "PB008": Unauthenticated,
 }
 
 

@@ -10,10 +10,12 @@
 --   broker_submitter  submits, cancels and looks at its own jobs
 --   broker_operator   runs pgbroker: all public functions, configuration, views
 --   broker_viewer     reads: monitor's views and the explanations
+--   broker_service    the login of broker serve: finds out who calls, and acts as one of the four roles for it
 --
 -- Somebody gets a role as a member: `grant broker_agent to pilot_user`.
 
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant usage on schema resource to broker_service;
 grant usage on schema workload, brokerage, monitor to broker_operator, broker_viewer;
 grant usage on schema lifecycle to broker_submitter, broker_operator, broker_viewer;
 
@@ -21,6 +23,13 @@ grant usage on schema lifecycle to broker_submitter, broker_operator, broker_vie
 grant execute on function resource.installed_release to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant execute on function
   resource.set_identity, resource.clear_identity, resource.set_clock, resource.make_isolated_setup
+  to broker_operator;
+
+-- resource: who calls through the service
+grant execute on function resource.credentials_of, resource.exchange_secret to broker_service;
+grant execute on function
+  resource.set_credential, resource.clear_credential, resource.make_token, resource.revoke_tokens,
+  resource.make_secret, resource.revoke_secret
   to broker_operator;
 
 -- resource, workload, brokerage, instance: worlds and configuration
@@ -133,7 +142,7 @@ grant select on table
   monitor.trial, monitor.trial_outcome,
   monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site
   to broker_operator, broker_viewer;
-grant select on table monitor.identity to broker_operator;
+grant select on table monitor.credential, monitor.identity to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.requires_value
   to broker_operator, broker_viewer;
 

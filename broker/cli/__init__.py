@@ -15,6 +15,7 @@ from broker.cli import (
     classes,
     common,
     config,
+    credential,
     db,
     demo,
     doctor,
@@ -58,6 +59,7 @@ app.add_typer(worlds.app)
 app.add_typer(settings.app)
 app.add_typer(setup.app, name="setup", rich_help_panel="Setups")
 app.add_typer(identity.app, name="identity", rich_help_panel="Setups")
+app.add_typer(credential.app, name="credential", rich_help_panel="Setups")
 app.add_typer(limit.limit_app, name="limit", rich_help_panel="Setups")
 app.add_typer(limit.group_app, name="group", rich_help_panel="Setups")
 app.add_typer(config.app, name="config", rich_help_panel="Brokerage")

@@ -8,7 +8,7 @@ import psycopg
 Connection = psycopg.Connection[Any]
 
 SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
-ROLES = ("agent", "submitter", "operator", "viewer")
+ROLES = ("agent", "submitter", "operator", "viewer", "service")
 
 _ERROR = re.compile(r"errcode = '(PB\d{3})'")
 _CALL = re.compile(rf"\b(?:{'|'.join(SCHEMAS)})\.\w+")

@@ -54,6 +54,11 @@ EXPLAINED = {
         "program raises this error, no function does.",
         "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
     ),
+    "PB008": Explained(
+        "not known who calls",
+        "The service does not know the token or the secret of a pilot, or it has ended, was used up or was revoked.",
+        "Get a new one: `broker credential token`, `broker credential secret`.",
+    ),
 }
 _OTHERS = """\
 A call with arguments of its types raises no other error than those above and these:

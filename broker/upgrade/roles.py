@@ -13,7 +13,9 @@ from psycopg import errors, sql
 
 from broker.upgrade.failure import UpgradeError
 
-KINDS = ("owner", "agent", "submitter", "operator", "viewer")
+KINDS = ("owner", "agent", "submitter", "operator", "viewer", "service")
+CALLERS = ("agent", "submitter", "operator", "viewer")
+"""The roles that the service acts as, for whoever calls through it."""
 DEFAULT_PREFIX = "broker_"
 
 
@@ -31,7 +33,7 @@ class Roles:
             )
 
     def name(self, kind: str) -> str:
-        """Name of the role of one kind (owner, agent, submitter, operator, viewer)."""
+        """Name of the role of one kind: one of KINDS."""
         return self.prefix + kind
 
     @property
@@ -59,10 +61,16 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     }
     for name in roles.names.values():
         if name not in present:
-            todo.append(sql.SQL("create role {} nologin").format(sql.Identifier(name)))
+            inherit = sql.SQL(" noinherit" if name == roles.name("service") else "")
+            todo.append(sql.SQL("create role {} nologin{}").format(sql.Identifier(name), inherit))
     owner = sql.Identifier(roles.owner)
     # Before PostgreSQL 16 every member may SET ROLE.
     membership = "SET" if conn.info.server_version >= 160000 else "MEMBER"
+    service = roles.name("service")
+    for name in map(roles.name, CALLERS):
+        both = {name, service} <= present
+        if not (both and _scalar(conn, "select pg_has_role(%s, %s, %s)", service, name, membership)):
+            todo.append(sql.SQL("grant {} to {}").format(sql.Identifier(name), sql.Identifier(service)))
     user, database = str(_scalar(conn, "select session_user")), str(_scalar(conn, "select current_database()"))
     if roles.owner not in present or not _scalar(
         conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership
@@ -86,11 +94,8 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
         todo = _missing(conn, roles)
         if _scalar(conn, "select usesuper from pg_user where usename = session_user"):
             # A superuser acts as anyone; no membership is left behind.
-            todo = [
-                statement
-                for statement in todo
-                if b" database " in statement.as_bytes(conn) or statement.as_bytes(conn).startswith(b"create role")
-            ]
+            owner = sql.SQL("grant {} to ").format(sql.Identifier(roles.owner)).as_bytes(conn)
+            todo = [statement for statement in todo if not statement.as_bytes(conn).startswith(owner)]
         if not todo:
             return
         try:
@@ -113,10 +118,11 @@ def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed
     """Say what somebody must have to run the statements that are to be run."""
     texts = [statement.as_string(conn) for statement in todo]
     makes = any(text.startswith("create role") for text in texts)
-    grants_owner = any(text.startswith("grant") and " on database " not in text for text in texts)
+    grants_owner = any(text.startswith(f'grant "{roles.owner}"') for text in texts)
+    grants_callers = any(text.endswith(f'to "{roles.name("service")}"') for text in texts)
     # Before PostgreSQL 16 CREATEROLE may grant any role; since then it is who made the role, with the ADMIN option.
     old = conn.info.server_version < 160000
-    needs = ["CREATEROLE"] if makes or (grants_owner and old) else []
+    needs = ["CREATEROLE"] if makes or ((grants_owner or grants_callers) and old) else []
     if grants_owner and not old and _scalar(conn, "select to_regrole(%s) is not null", roles.owner):
         holders = _scalar(
             conn,
@@ -128,6 +134,8 @@ def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed
         needs.append(
             f"the ADMIN option on {roles.owner} (" + (f"{holders} has it" if holders else "no login has it") + ")"
         )
+    if grants_callers and not makes and not old:
+        needs.append(f"the ADMIN option on {', '.join(map(roles.name, CALLERS))}")
     if any(" on database " in text for text in texts):
         needs.append("the ownership of the database")
     return " and ".join(needs)

@@ -21,8 +21,8 @@ create table resource.installation (
 
 --: Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
-  --: owner, agent, submitter, operator or viewer.
-  kind      text primary key check (kind in ('owner', 'agent', 'submitter', 'operator', 'viewer')),
+  --: owner, agent, submitter, operator, viewer, or service, the login of broker serve.
+  kind      text primary key check (kind in ('owner', 'agent', 'submitter', 'operator', 'viewer', 'service')),
   role_name text not null unique  --: Name of the role in this cluster.
 );
 
@@ -69,6 +69,78 @@ create table resource.identity (
   primary key (setup, role_name),
   constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
 );
+
+--: Who calls through the service (broker serve), as the setting pgbroker.subject of a transaction has it.
+create type resource.subject as (
+  name        text,  --: Issuer and subject of the token, or the name of an opaque token.
+  setup       text,  --: The one setup that the credential is for.
+  owner_group text,  --: Owner group that the caller acts for; null = that of the role, if it has one.
+  owner_dn    text  --: Owner that the caller acts for; null = that of the role, if it has one.
+);
+
+--: Which tokens of issuers may use a setup through the service, and as what. The service has verified a token before
+--: it asks.
+create table resource.credential (
+  setup             text not null references resource.setup on delete cascade,
+  name              text not null check (name <> ''),  --: Name, chosen by who made it.
+  issuer            text not null check (issuer <> ''),  --: Claim iss of the tokens.
+  subject           text check (subject <> ''),  --: Claim sub of the one holder; null = any.
+  claim             text check (claim <> ''),  --: Claim that has the value, such as wlcg.groups; null = any token.
+  value             text check (value <> ''),  --: Value of the claim, or a path that it lies below: /atlas.
+  --: agent, submitter, operator or viewer: the role that the caller acts as.
+  kind              text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),
+  owner_group       text check (owner_group <> ''),  --: Owner group that the caller acts for.
+  owner_dn          text check (owner_dn <> ''),  --: Owner that the caller acts for.
+  owner_group_claim text check (owner_group_claim <> ''),  --: Claim that names the owner group.
+  owner_dn_claim    text check (owner_dn_claim <> ''),  --: Claim that names the owner.
+  primary key (setup, name),
+  constraint credential_fits_once unique nulls not distinct (setup, issuer, subject, claim, value),
+  constraint credential_claim_has_value check ((claim is null) = (value is null)),
+  constraint credential_owner_group_once check (owner_group is null or owner_group_claim is null),
+  constraint credential_owner_once check (owner_dn is null or owner_dn_claim is null)
+);
+
+--: Secrets of pilots: who knows the stamp and the secret gets a short token. Only a hash of the secret is kept.
+create table resource.pilot_secret (
+  setup       text not null references resource.setup on delete cascade,
+  stamp       text not null check (stamp <> ''),  --: Name of the secret, such as the stamp of a pilot.
+  hash        bytea not null,  --: sha256 of the secret.
+  owner_group text check (owner_group <> ''),  --: Owner group that the pilot acts for; null = any.
+  owner_dn    text check (owner_dn <> ''),  --: Owner that the pilot acts for; null = any.
+  uses_left   int not null check (uses_left >= 0),  --: How often it may still be exchanged.
+  expires_at  timestamptz not null,  --: From then on it is refused.
+  primary key (setup, stamp)
+);
+
+--: Opaque tokens. Only a hash of a token is kept.
+create table resource.access_token (
+  hash        bytea primary key,  --: sha256 of the token.
+  setup       text not null references resource.setup on delete cascade,
+  name        text not null check (name <> ''),  --: Who has it.
+  kind        text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),  --: Role.
+  owner_group text check (owner_group <> ''),  --: Owner group that the caller acts for; null = any.
+  owner_dn    text check (owner_dn <> ''),  --: Owner that the caller acts for; null = any.
+  stamp       text,  --: Secret that it was exchanged for; null = made by resource.make_token.
+  expires_at  timestamptz not null,  --: From then on it is refused.
+  foreign key (setup, stamp) references resource.pilot_secret on delete cascade
+);
+create index access_token_name on resource.access_token (setup, name);
+create index access_token_stamp on resource.access_token (setup, stamp);
+create index access_token_expires on resource.access_token (expires_at);
+
+--: Changes of credentials, secrets and tokens, by whom.
+create table resource.credential_change (
+  change_id bigint primary key generated always as identity,  --: Number of the change.
+  setup     text not null references resource.setup on delete cascade,
+  at        timestamptz not null default now(),  --: When.
+  role_name text not null,  --: Database role that made it.
+  subject   text,  --: Who called through the service; null = a login.
+  object    text not null,  --: credential, pilot secret or token.
+  name      text not null,  --: Name of the credential or token, stamp of the secret.
+  before    jsonb,  --: As it was, without hashes; null = new.
+  after     jsonb  --: As it is, without hashes; null = gone.
+);
+create index credential_change_setup on resource.credential_change (setup, change_id);
 
 --: Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types).
 --: A setup without rows has the six of resource.default_resource_type.

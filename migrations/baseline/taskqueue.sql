@@ -327,6 +327,7 @@ create table taskqueue.lease (
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
   request_id    uuid,  --: Request id of its match, chosen by the client; null = none, or of a call for several jobs.
   asked         bigint,  --: Hash of the resource description that was given with the request id.
+  subject       text,  --: Who asked through the service; null = a login of the database.
   primary key (setup, job_id)
 );
 create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
@@ -364,7 +365,8 @@ create table taskqueue.history (
   user_priority smallint,
   site          text,  --: Site of the lease.
   grid_ce       text,  --: Computing element of the lease.
-  role_name     text not null  --: Database role that caused it.
+  role_name     text not null,  --: Database role that caused it.
+  subject       text  --: Who caused it through the service; null = a login of the database.
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
@@ -667,6 +669,12 @@ create type taskqueue.race as (
   passed bigint[],  --: TaskQueues that gave no job.
   listed boolean,  --: Whether there were TaskQueues that the sites may see.
   task_queue_id bigint  --: TaskQueue that was drawn; null = none.
+);
+
+--: Who asks for a job.
+create type taskqueue.asker as (
+  request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null = none.
+  subject    text  --: Who asks through the service; null = a login of the database.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.

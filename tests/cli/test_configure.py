@@ -70,6 +70,33 @@ def test_identities(cli: Cli, q: Calls) -> None:
     assert (again.code, "broker_submitter has no identity in setup default" in again.err) == (1, True)
 
 
+def test_credentials(cli: Cli, q: Calls) -> None:
+    issuer = ("--issuer", "https://i.example")
+    made = cli("credential", "set", "pilots", *issuer, "--claim", "groups=/atlas=x", "--group", "prod")
+    assert made.out == "tokens of https://i.example may be used in setup default as agent: pilots\n"
+    assert cli("credential", "set", "users", *issuer, "--as", "submitter", "--owner-claim", "sub", "--json").json[
+        "kind"
+    ] == ("submitter")
+    token, secret = cli("credential", "token", "me", "--for", "1 hour").out, cli("credential", "secret", "s1").out
+    assert [len(printed.strip()) for printed in (token, secret)] == [64, 64]
+    assert cli("credential", "secret", "s2", "--uses", 7, "--json").json["uses"] == 7
+    rows = cli("credential", "list", "--json").json
+    assert [(row["object"], row["name"], row["kind"]) for row in rows] == [
+        ("credential", "pilots", "agent"), ("credential", "users", "submitter"), ("secret", "s1", "agent"),
+        ("secret", "s2", "agent"), ("token", "me", "viewer"),
+    ]  # fmt: skip
+    assert [rows[0][key] for key in ("claim", "value", "owner_group")] == ["groups", "/atlas=x", "prod"]
+    assert (rows[1]["owner_dn"], rows[3]["uses_left"]) == ("claim sub", 7)
+    shown = cli("credential", "list").out
+    assert token.strip() not in shown and "/atlas=x" in shown
+    for words in (("clear", "pilots"), ("revoke", "me"), ("revoke-secret", "s1")):
+        assert "is refused from now on" in cli("credential", *words).out
+        assert "[PB004]" in cli("credential", *words).err or "there is no" in cli("credential", *words).err
+    assert [row["name"] for row in cli("credential", "list", "--setup", "default", "--json").json] == ["users", "s2"]
+    assert "has no =" in cli("credential", "set", "x", *issuer, "--claim", "groups").err
+    assert "PB001" in cli("credential", "set", "x", *issuer, "--as", "submitter").err
+
+
 def test_an_identity_of_a_role_that_is_not_there_is_refused(cli: Cli, q: Calls) -> None:
     for role, hint in (("broker_agnt", "The nearest is broker_agent"), ("pilöts", "Create the login first")):
         refused = cli("identity", "grant", role)
@@ -165,6 +192,8 @@ def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
         ("group", "set", "users", "--share", 1),
         ("identity", "list"),
         ("identity", "grant", "x"),
+        ("credential", "list"),
+        ("credential", "token", "x"),
         ("config", "set", "jobbroker:NQUEUED_SAT_CAP", 1),
         ("profile", "set", "x"),
         ("setup", "mend"),

@@ -15,6 +15,7 @@ from tests.security.conftest import PASSWORD
 SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
+OPERATORS_VIEWS = {("broker_viewer", "monitor.identity"), ("broker_viewer", "monitor.credential")}
 EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",
@@ -91,6 +92,12 @@ OPERATOR = (
     | VIEWER
     | {
         "resource.set_identity",
+        "resource.set_credential",
+        "resource.clear_credential",
+        "resource.make_token",
+        "resource.revoke_tokens",
+        "resource.make_secret",
+        "resource.revoke_secret",
         "resource.clear_identity",
         "resource.set_clock",
         "taskqueue.delete_queue_if_empty",
@@ -306,7 +313,7 @@ def test_tables_and_views(
     assert {kind for _, kind, _ in relations} >= {"r", "v", "p"}
     for name, kind, column in relations:
         for_people = kind == "v" and (name.startswith("monitor.") or name in VIEWS)
-        may_read = for_people and role[0] in MAY_READ_VIEWS and (role[0], name) != ("broker_viewer", "monitor.identity")
+        may_read = for_people and role[0] in MAY_READ_VIEWS and (role[0], name) not in OPERATORS_VIEWS
         if refused(connection, f"select * from {name} limit 0") != (not may_read):
             wrong.append(f"{name} is {'unreadable' if may_read else 'readable'}")
         privileges = "select, update, usage" if kind == "S" else "insert, update, delete, truncate, references, trigger"

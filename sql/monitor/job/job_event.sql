@@ -1,10 +1,11 @@
 -- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here
 -- from the moment it is made (taskqueue.match).
 create or replace view monitor.job_event as
-select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name
+select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name,
+       m.subject
   from taskqueue.match m
  union all
-select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name
+select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name, h.subject
   from taskqueue.history h
  where h.event <> 'matched';
 

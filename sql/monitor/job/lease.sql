@@ -2,7 +2,8 @@
 create or replace view monitor.lease as
 select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,
        l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority, d.requirements,
-       coalesce(l.reported_at, l.matched_at) as heard_at, d.owner_dn, d.owner_group
+       coalesce(l.reported_at, l.matched_at) as heard_at, d.owner_dn, d.owner_group,
+       l.subject
   from taskqueue.lease l
   join resource.setup_time t on t.setup = l.setup
   left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;

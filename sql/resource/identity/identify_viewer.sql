@@ -5,7 +5,8 @@ declare
 begin
   if p_setup <> '' and octet_length(p_setup) <= 100
      and pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'viewer'),
-                     'member') then
+                     'usage')
+     and (resource.subject()).setup is null then
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();
     v_identity.private := false;
@@ -15,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.identify_viewer(text) is
-  'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup. '
-  'Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup, through '
+  'the service in that of their credential. Errors: PB001 (no setup), PB002 (setup not granted).';

@@ -20,9 +20,9 @@ begin
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   -- with its owner, who may ask for the job when its TaskQueue is gone (taskqueue.owner_of_job)
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, owner_group, owner_dn,
-                                 user_priority, role_name)
+                                 user_priority, role_name, subject)
   select p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, q.definition_id,
-         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller()
+         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller(), (resource.subject()).name
     from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if not v_job.held then

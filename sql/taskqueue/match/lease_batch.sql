@@ -13,7 +13,8 @@ begin
       return query
         select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
           from taskqueue.lease_together(p_setup, array[p_resource], array[v_known],
-                                        taskqueue.new_streams(array[v_known], array[p_limit])) l;
+                                        taskqueue.new_streams(array[v_known], array[p_limit]),
+                                        array[row(null, (resource.subject()).name)::taskqueue.asker]) l;
       if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found, resource.clock(p_setup)) then
         perform taskqueue.note_resource(p_setup, p_resource, v_known, found);
       end if;

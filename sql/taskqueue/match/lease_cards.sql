@@ -2,7 +2,7 @@
 -- taskqueue.take_next; the cards of a hand that has become void stay where they are.
 create or replace function taskqueue.lease_cards(
   p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[],
-  p_request_ids uuid[]
+  p_askers taskqueue.asker[]
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -22,16 +22,17 @@ begin
     returning j.job_id
   ), leased as (
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
-                                 grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
+                                 grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
     select p_setup, g.job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id, (s.card).user_priority,
            case when cardinality(o.sites) = 1 then o.sites[1]
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
            case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
                 else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-           resource.caller(), t.now, t.now + o.lease_time, (s.card).brokered, p_request_ids[s.request],
-           case when p_request_ids[s.request] is not null then jsonb_hash_extended(p_resources[s.request], 1) end
+           resource.caller(), t.now, t.now + o.lease_time, (s.card).brokered, a.request_id,
+           case when a.request_id is not null then jsonb_hash_extended(p_resources[s.request], 1) end, a.subject
       from gone g
       join unnest(p_streams) s on (s.card).job_id = g.job_id
+     cross join lateral (select (p_askers[s.request]).*) a
      cross join lateral (select (k.offer).sites, (k.offer).grid_ces, k.lease_time
                             from (select (p_known[s.request]).*) k offset 0) o
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
@@ -56,6 +57,7 @@ begin
   return coalesce(v_taken, '{}');
 end $$;
 
-comment on function taskqueue.lease_cards(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[], uuid[]) is
-  'Leases the jobs of locked cards; returns the streams that got theirs. p_resources, p_known, p_request_ids: as for '
+comment on function taskqueue.lease_cards(
+  text, jsonb[], taskqueue.known_offer[], taskqueue.stream[], taskqueue.asker[]) is
+  'Leases the jobs of locked cards; returns the streams that got theirs. p_resources, p_known, p_askers: as for '
   'taskqueue.lease_together.';

@@ -6,7 +6,7 @@
 -- steps of one loop over the TaskQueues drawn.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null,
-  p_request_id uuid default null
+  p_asker taskqueue.asker default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1 as $$
 declare
@@ -77,15 +77,17 @@ begin
           continue;
         end if;
         insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
-                                          site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
+                                          site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked,
+                                          subject)
         select p_setup, v_card.job_id, v_card.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id,
                v_card.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
                     else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1]
                     else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
-               resource.caller(), t.now, t.now + v_known.lease_time, v_card.brokered, p_request_id,
-               case when p_request_id is not null then jsonb_hash_extended(p_resource, 1) end
+               resource.caller(), t.now, t.now + v_known.lease_time, v_card.brokered, p_asker.request_id,
+               case when p_asker.request_id is not null then jsonb_hash_extended(p_resource, 1) end,
+               coalesce(p_asker.subject, (resource.subject()).name)
           from resource.setup_time t where t.setup = p_setup
         returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                   taskqueue.attempt_text(l.attempt, l.token)
@@ -112,6 +114,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[], uuid) is
+comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[], taskqueue.asker) is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
-  'them. A request id is kept with the lease of one job. Errors: PB001 (description), PB002 (setup not granted).';
+  'them. A request id of p_asker is kept with the lease of one job. Errors: PB001 (description), PB002 (setup not '
+  'granted).';

@@ -4,7 +4,7 @@
 -- depends on what the ones before it left: taskqueue.lease_jobs serves it alone, and the others go on behind it.
 create or replace function taskqueue.lease_together(
   p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[],
-  p_request_ids uuid[] default null
+  p_askers taskqueue.asker[]
 ) returns table (number int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql as $$
 declare
@@ -23,7 +23,7 @@ begin
          and taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some) then
         v_locked := taskqueue.lock_cards(p_setup, v_some);
       end if;
-      v_some := taskqueue.lease_cards(p_setup, p_resources, p_known, v_locked, p_request_ids);
+      v_some := taskqueue.lease_cards(p_setup, p_resources, p_known, v_locked, p_askers);
       return query
         select s.number, (s.card).job_id, s.task_queue_id, d.requirements, (s.card).user_priority::int,
                taskqueue.attempt_text((s.card).attempt, s.token)
@@ -38,7 +38,7 @@ begin
       return query
         select v_first.number, l.*
           from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first],
-                                    p_request_ids[v_first.request]) l;
+                                    p_askers[v_first.request]) l;
       -- lease_jobs has tried all that matches, so the other jobs of the request get nothing either
       v_left := case when found then v_left[2:]
                      else array(select s from unnest(v_left) s where s.request <> v_first.request) end;
@@ -46,6 +46,7 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[], uuid[]) is
-  'Leases a job for each stream; a stream without a row gets none. p_resources, p_known: the descriptions, by number '
-  'of request. p_request_ids: ids under which the leases keep the answers, by number of request; null = none.';
+comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[],
+                                               taskqueue.asker[]) is
+  'Leases a job for each stream; a stream without a row gets none. p_resources, p_known, p_askers: the descriptions, '
+  'and who asks, by number of request.';

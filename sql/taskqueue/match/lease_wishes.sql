@@ -8,7 +8,10 @@ declare
   v_resources jsonb[] := array(select r -> 'resources' -> p_wish from jsonb_array_elements(p_requests) r);
   v_numbers int[] := array(select case when r ->> 'n' ~ '^[0-9]{1,4}$' then (r ->> 'n')::int else 1 end
                              from jsonb_array_elements(p_requests) r);
-  v_ids uuid[] := array(select null::uuid from jsonb_array_elements(p_requests));
+  v_askers taskqueue.asker[] := array(
+    select row(case when taskqueue.request_fault(r) is null then taskqueue.leased_under(r) end,
+               coalesce(r ->> 'subject', (resource.subject()).name))::taskqueue.asker
+      from jsonb_array_elements(p_requests) r);
   v_known taskqueue.known_offer;
   -- one a request, so that its number is the subscript
   v_all taskqueue.known_offer[] := array(select null::taskqueue.known_offer from jsonb_array_elements(p_requests));
@@ -19,7 +22,6 @@ declare
   v_request int;
 begin
   foreach v_request in array p_open loop
-    v_ids[v_request] := taskqueue.leased_under(p_requests -> v_request - 1);
     begin
       v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], v_identity);
       if taskqueue.goes_alone(v_known) then
@@ -37,7 +39,7 @@ begin
   v_got := array(
     select row(v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
                null)::taskqueue.answer
-      from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams, v_ids) l);
+      from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams, v_askers) l);
   perform taskqueue.note_resource(p_setup, v_resources[k.ordinality], v_all[k.ordinality], g.is_matched)
      from unnest(v_all) with ordinality k
     cross join lateral (select exists (select from unnest(v_got) a where a.request = k.ordinality) as is_matched) g
@@ -48,7 +50,7 @@ begin
     return query
       select v_request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb
         from taskqueue.lease_jobs(p_setup, v_resources[v_request], v_numbers[v_request], null, null,
-                                          v_ids[v_request]) l;
+                                          v_askers[v_request]) l;
   end loop;
 end $$;
 

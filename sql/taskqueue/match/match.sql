@@ -2,12 +2,12 @@
 -- less. This view reads both.
 create or replace view taskqueue.match as
 select h.setup, h.at, h.job_id, h.attempt, h.task_queue_id, h.definition_id, h.cpu_time, h.owner_group, h.owner_dn,
-       h.user_priority, h.site, h.grid_ce, h.role_name
+       h.user_priority, h.site, h.grid_ce, h.role_name, h.subject
   from taskqueue.history h
  where h.event = 'matched'
 union all
 select l.setup, l.matched_at, l.job_id, l.attempt, l.task_queue_id, l.definition_id, d.cpu_time, d.owner_group,
-       d.owner_dn, l.user_priority, l.site, l.grid_ce, l.role_name
+       d.owner_dn, l.user_priority, l.site, l.grid_ce, l.role_name, l.subject
   from taskqueue.lease l
   join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
 

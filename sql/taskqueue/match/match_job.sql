@@ -38,7 +38,7 @@ begin
   end if;
   v_known := v_start.known;
   if (v_known.is_plain and (v_start.bound > 0 or v_known.matches is not null and v_start.cpu_time > 0)) is not true then
-    return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, p_request_id);
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, row(p_request_id, null));
     return;
   end if;
   while v_tries < 32 loop
@@ -107,7 +107,7 @@ begin
                                   v_start.cpu_time)::float8, v_known.cpu_buckets), v_tries,
             coalesce((1 - v_above) / v_start.highest, 0),
             case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-            null)::taskqueue.stream], p_request_id);
+            null)::taskqueue.stream], row(p_request_id, null));
   end if;
   if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
     perform taskqueue.note_known(p_setup, p_resource, found);

@@ -7,6 +7,7 @@ declare
   v_answer taskqueue.answer;
   v_last uuid;
   v_locked int[] := '{}'::int[];
+  v_is_service boolean := resource.is_service();
 begin
   perform resource.identify(p_setup);
   for v_request in
@@ -19,6 +20,9 @@ begin
     if v_request.fault is not null then
       v_answer.error := jsonb_build_object('code', 'PB001', 'message', v_request.fault, 'hint',
                                            'A request is {"resources": [{...}, ...], "n": 1, "request_id": "..."}.');
+    elsif v_request.request ->> 'subject' is not null and not v_is_service then
+      v_answer.error := jsonb_build_object('code', 'PB002', 'message', 'subject is for the service alone', 'hint',
+                                           'Leave it out: the login is who asks.');
     elsif v_request.id = v_last then
       v_answer.error := jsonb_build_object('code', 'PB001',
                                            'message', format('request id %s stands twice in the call', v_last),

@@ -13,10 +13,11 @@ begin
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id, entry_id)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end,
             case when not p_held then p_job_id end, case when p_held then v_job.entry_id end);
-    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
+    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name,
+                                   subject)
     values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts,
             case when p_held then 'held' else 'resumed' end, v_job.task_queue_id, v_job.user_priority,
-            resource.caller());
+            resource.caller(), (resource.subject()).name);
     return 1;
   end if;
   if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then

@@ -1,0 +1,175 @@
+"""`broker credential`: who may call through the service (`broker serve`), and as what."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.done import report
+from broker.cli.session import Setup, require_setup, session
+
+app = typer.Typer(no_args_is_help=True, help="Tokens, secrets of pilots, and which tokens of an issuer count.")
+
+Kind = Literal["agent", "submitter", "operator", "viewer"]
+_Name = Annotated[str, typer.Argument(help="Name by which it can be found and taken away.")]
+_Stamp = Annotated[str, typer.Argument(help="Stamp: the name of the pilot, or of the kind of pilots.")]
+_As = Annotated[Kind, typer.Option("--as", help="Role that the holder acts as.")]
+_Group = Annotated[str | None, typer.Option(help="Owner group that the holder acts for.")]
+_Owner = Annotated[str | None, typer.Option(help="Owner (DN) that the holder acts for.")]
+_Valid = Annotated[str, typer.Option("--for", help="How long it is valid, such as '12 hours'.")]
+
+
+@app.command("list")
+def list_credentials(
+    *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
+) -> None:
+    """List credentials, secrets and tokens. Needs the role broker_operator."""
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        rows = rows_of(
+            connection,
+            """select * from monitor.credential where %s::text is null or setup = %s
+                order by setup collate "C", object, name collate "C" """,
+            setup,
+            setup,
+        )
+    if as_json:
+        output.json_out(rows)
+        return
+    cells = [
+        (
+            *(row[name] for name in ("setup", "object", "name", "kind")),
+            " ".join(filter(None, (row["issuer"], row["subject"], row["claim"], row["value"]))),
+            " ".join(filter(None, (row["owner_group"], row["owner_dn"]))) or "any",
+            row["uses_left"],
+            row["expires_at"],
+        )
+        for row in rows
+    ]
+    output.table("Credentials", ["setup", "what", "name", "as", "tokens", "acts for", "uses", "until"], cells)
+
+
+@app.command("set")
+def set_credential(
+    name: _Name,
+    *,
+    issuer: Annotated[str, typer.Option(help="Claim iss of the tokens.")],
+    kind: _As = "agent",
+    subject: Annotated[str | None, typer.Option(help="Only the holder with this claim sub.")] = None,
+    claim: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=VALUE", help="Only tokens whose claim has the value, or a path below it."),
+    ] = None,
+    group: _Group = None,
+    owner: _Owner = None,
+    group_claim: Annotated[str | None, typer.Option(help="Claim that names the owner group.")] = None,
+    owner_claim: Annotated[str | None, typer.Option(help="Claim that names the owner.")] = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Let holders of an issuer's tokens call in a setup. Replaces the credential of that name.
+
+    The most specific credential counts: one with --subject, then one with --claim. The service must know the issuer:
+    `broker serve --issuer`. Needs the role broker_operator.
+    """
+    if claim is not None and "=" not in claim:
+        raise typer.BadParameter(f"{claim} has no =", param_hint="--claim")
+    claim_name, _, value = (claim or "").partition("=")
+    with session() as connection:
+        connection.execute(
+            "select resource.set_credential(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [setup, name, kind, issuer, subject, claim and claim_name, claim and value, group, owner, group_claim,
+             owner_claim],
+        )  # fmt: skip
+    report(
+        f"tokens of {issuer} may be used in setup {setup} as {kind}: {name}",
+        as_json=as_json,
+        setup=setup,
+        name=name,
+        kind=kind,
+        issuer=issuer,
+    )
+
+
+@app.command()
+def clear(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Take a credential away: its tokens are refused from the next request on. Needs the role broker_operator."""
+    _take_away("select resource.clear_credential(%s, %s)", "credential", name, setup, as_json=as_json)
+
+
+@app.command()
+def token(
+    name: _Name,
+    *,
+    kind: _As = "viewer",
+    valid: _Valid = "12 hours",
+    group: _Group = None,
+    owner: _Owner = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Make a token and print it, this once. Needs the role broker_operator."""
+    with session() as connection:
+        made = connection.execute(
+            "select token, expires_at from resource.make_token(%s, %s, %s, %s, %s, %s)",
+            [setup, name, kind, valid, group, owner],
+        ).fetchone()
+    assert made is not None
+    if as_json:
+        output.json_out({"setup": setup, "name": name, "kind": kind, "token": made[0], "expires_at": made[1]})
+        return
+    typer.echo(made[0])
+
+
+@app.command()
+def revoke(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Take the tokens of a name away. Needs the role broker_operator."""
+    _take_away("select resource.revoke_tokens(%s, %s) > 0", "token", name, setup, as_json=as_json)
+
+
+@app.command()
+def secret(
+    stamp: _Stamp,
+    *,
+    uses: Annotated[int, typer.Option(min=1, max=1_000_000, help="How often it may be exchanged for a token.")] = 1,
+    valid: _Valid = "1 day",
+    group: _Group = None,
+    owner: _Owner = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Make the secret of a pilot and print it, this once. Replaces that of the stamp, with its tokens.
+
+    The pilot exchanges stamp and secret for a short token. Needs the role broker_operator.
+    """
+    with session() as connection:
+        made = connection.execute(
+            "select secret, expires_at from resource.make_secret(%s, %s, %s, %s, %s, %s)",
+            [setup, stamp, uses, valid, group, owner],
+        ).fetchone()
+    assert made is not None
+    if as_json:
+        output.json_out({"setup": setup, "stamp": stamp, "uses": uses, "secret": made[0], "expires_at": made[1]})
+        return
+    typer.echo(made[0])
+
+
+@app.command()
+def revoke_secret(stamp: _Stamp, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Take the secret of a pilot away, with its tokens. Needs the role broker_operator."""
+    _take_away("select resource.revoke_secret(%s, %s)", "secret", stamp, setup, as_json=as_json)
+
+
+def _take_away(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        require_setup(connection, setup)
+        found = connection.execute(query.encode(), [setup, name]).fetchone() == (True,)
+    if not found:
+        raise NoSuchThing(f"there is no {what} {name} in setup {setup}", "broker credential list shows all")
+    report(f"the {what} {name} of setup {setup} is refused from now on", as_json=as_json, setup=setup, name=name)

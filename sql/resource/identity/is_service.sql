@@ -1,0 +1,6 @@
+create or replace function resource.is_service() returns boolean
+language sql stable as $$
+  select session_user = (select r.role_name from resource.installation_role r where r.kind = 'service')
+$$;
+
+comment on function resource.is_service() is 'Whether the session is one of the service (broker serve).';

@@ -1,0 +1,17 @@
+-- ARCHITECTURE.md, Roles: who calls through the service. Everybody may set the setting, so it counts only where the
+-- session is one of the service. A call of any other login looks at nothing else.
+create or replace function resource.subject() returns resource.subject
+language plpgsql stable as $$
+declare
+  v_subject text := current_setting('pgbroker.subject', true);
+begin
+  if v_subject <> '' and session_user = (select r.role_name from resource.installation_role r where r.kind = 'service')
+  then
+    return jsonb_populate_record(null::resource.subject, v_subject::jsonb);
+  end if;
+  return null;
+end $$;
+
+comment on function resource.subject() is
+  'Who calls through the service (broker serve), from the setting pgbroker.subject of the transaction; null in the '
+  'session of any other login, and where the service calls for nobody.';
