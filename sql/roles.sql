@@ -73,7 +73,7 @@ grant select on table
 -- taskqueue: a JobAgent's calls
 grant execute on function
   taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.report_job, taskqueue.report_jobs,
-  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job
+  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job, taskqueue.payloads
   to broker_agent, broker_operator;
 
 -- taskqueue: a submitter's calls
@@ -84,7 +84,7 @@ grant execute on function
 
 -- taskqueue: a submitter looks at its own jobs
 grant execute on function
-  taskqueue.own_job, taskqueue.own_jobs, taskqueue.own_job_events
+  taskqueue.own_job, taskqueue.own_jobs, taskqueue.own_job_events, taskqueue.own_payload
   to broker_submitter, broker_operator;
 
 -- taskqueue: explanations; of a private submitter about its own jobs

@@ -43,6 +43,7 @@ _SETTINGS: _Fields = {
     "most_names": int,
     "description_size": int,
     "requirements_size": int,
+    "payload_size": int,
     "batch_size": int,
     "reason_size": int,
 }

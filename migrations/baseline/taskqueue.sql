@@ -52,6 +52,8 @@ create table taskqueue.setting (
   description_size  int not null default 65536 check (description_size between 4096 and 1048576),
   --: Bytes of the requirements of a job, and of the needs of a step.
   requirements_size int not null default 262144 check (requirements_size between 4096 and 16777216),
+  --: Bytes of the payload of a job.
+  payload_size      int not null default 65536 check (payload_size between 0 and 16777216),
   --: Bytes of the jobs, reports or steps of one call.
   batch_size        int not null default 67108864 check (batch_size between 1048576 and 268435456),
   reason_size       int not null default 1000 check (reason_size between 100 and 100000)  --: Bytes of a cancel reason.
@@ -64,6 +66,7 @@ comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1
 comment on constraint setting_most_names_check on taskqueue.setting is 'within 100 and 100000';
 comment on constraint setting_description_size_check on taskqueue.setting is 'within 4096 and 1048576';
 comment on constraint setting_requirements_size_check on taskqueue.setting is 'within 4096 and 16777216';
+comment on constraint setting_payload_size_check on taskqueue.setting is 'within 0 and 16777216';
 comment on constraint setting_batch_size_check on taskqueue.setting is 'within 1048576 and 268435456';
 comment on constraint setting_reason_size_check on taskqueue.setting is 'within 100 and 100000';
 

@@ -442,6 +442,16 @@ create table workload.job_history (
 create table workload.job_history_default partition of workload.job_history default;
 create index job_history_job on workload.job_history (setup, job_id, at);
 
+--: What an agent needs to run a job: a script, a command, parameters. Only the agent that has the job and its owner
+--: read it. It goes when the ended job is forgotten.
+create table workload.payload (
+  setup  text not null,
+  job_id bigint not null,  --: Job.
+  body   jsonb not null,  --: The payload, as it was inserted.
+  primary key (setup, job_id)
+);
+alter table workload.payload alter column setup set (n_distinct = 1);
+
 --: Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
 create table workload.job_change (
   setup           text not null,

@@ -29,6 +29,8 @@ PLAIN: dict[str, Any] = {
     "p_steps": "[]",
     "p_reports": "[]",
     "p_requests": "[]",
+    "p_leases": "[]",
+    "p_payload": "{}",
     "p_attempt": "1-" + "0" * 32,
     "p_status": "running",
     "p_outcome": "finished",
@@ -48,6 +50,8 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_steps": (json.dumps([{"id": 1, "inputs": {LARGE: 1}}]), "steps[0] has"),
     "p_reports": (json.dumps([{"job_id": 1, "attempt": 4 * LARGE}]), "reports has"),
     "p_requests": (json.dumps([{"resources": [{"CPUTime": 1, "Site": 4 * LARGE}]}]), "list of requests has"),
+    "p_leases": (json.dumps([{"job_id": 1, "attempt": 4 * LARGE}]), "leases has"),
+    "p_payload": (json.dumps(LARGE), "payload of job 1 has"),
     "p_attempt": (LARGE, "invalid attempt"),
     "p_status": (LARGE, "invalid status"),
     "p_outcome": (LARGE, "invalid outcome"),
@@ -168,7 +172,7 @@ def test_a_setup_without_settings_has_the_defaults(q: Calls) -> None:
           from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
          where a.attrelid = 'taskqueue.setting'::regclass and (a.attname like '%%\\_size' or a.attname = 'most_names')
            and a.attname <> 'queue_size'""")
-    assert len(defaults) == 5
+    assert len(defaults) == 6
     for name, value in defaults:
         check = "select taskqueue.require_within('nowhere', %s, 'key', %s)"
         q.rows(check, name, value)

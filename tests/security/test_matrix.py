@@ -26,6 +26,7 @@ AGENT = EVERYBODY | {
     "taskqueue.finish_job",
     "taskqueue.finish_jobs",
     "taskqueue.release_job",
+    "taskqueue.payloads",
     "instance.match_jobs",
 }
 SUBMITTER = EVERYBODY | {
@@ -39,6 +40,7 @@ SUBMITTER = EVERYBODY | {
     "taskqueue.own_job",
     "taskqueue.own_jobs",
     "taskqueue.own_job_events",
+    "taskqueue.own_payload",
     "taskqueue.explain_match",
     "taskqueue.explain_job",
     "lifecycle.cancel_jobs",

@@ -170,7 +170,7 @@ def test_a_user_priority_in_a_batch(settled: Calls, priority: Any) -> None:
         None, {}, "text", 5, [5], ["text"], [None], [[]], [{}], [{"jobs": [[11, 1]]}],
         [{"requirements": requirements(), "jobs": 5}],
         [{"requirements": requirements(), "jobs": [11]}],
-        [{"requirements": requirements(), "jobs": [[11, 1, 1]]}],
+        [{"requirements": requirements(), "jobs": [[11, 1, 1, 1]]}],
         [{"requirements": requirements(), "jobs": [[]]}],
         [{"requirements": requirements(), "jobs": [None]}],
         [{"requirements": requirements(), "jobs": [[11, 1]], "job_id": 12}],

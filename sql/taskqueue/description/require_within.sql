@@ -10,6 +10,7 @@ begin
   select case p_setting when 'most_names' then coalesce(max(s.most_names), 1000)
                         when 'description_size' then coalesce(max(s.description_size), 65536)
                         when 'requirements_size' then coalesce(max(s.requirements_size), 262144)
+                        when 'payload_size' then coalesce(max(s.payload_size), 65536)
                         when 'batch_size' then coalesce(max(s.batch_size), 67108864)
                         when 'reason_size' then coalesce(max(s.reason_size), 1000) end
     into v_limit

@@ -12,16 +12,16 @@ begin
   end if;
   select e into v_bad from jsonb_array_elements(p_jobs) e
    where jsonb_typeof(e) <> 'object'
-      or e - '{job_id,requirements,user_priority}'::text[] <> '{}' and e - '{requirements,jobs}'::text[] <> '{}'
+      or e - '{job_id,requirements,user_priority,payload}'::text[] <> '{}' and e - '{requirements,jobs}'::text[] <> '{}'
       or not e ? 'requirements'
       or jsonb_typeof(coalesce(e -> 'jobs', '[]')) <> 'array'
-      or e @? 'strict $.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 2)'
+      or e @? 'strict $.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 3)'
    limit 1;
   if found then
     raise exception 'this element is neither a job nor a group of jobs: %', left(v_bad::text, 200)
       using errcode = 'PB001',
-            hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, '
-                   'user_priority], ...]}.';
+            hint = 'An element is {job_id, requirements, user_priority, payload} or {requirements, jobs: [[id, '
+                   'user_priority, payload], ...]}.';
   end if;
   select array_agg(taskqueue.submitted_id(n.id)),
          count(taskqueue.job_priority(taskqueue.job_id(n.id),

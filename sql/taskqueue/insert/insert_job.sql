@@ -1,6 +1,7 @@
 -- MATCHING.md, Insertion.
 create or replace function taskqueue.insert_job(
-  p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1, p_request_id uuid default null
+  p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1, p_request_id uuid default null,
+  p_payload jsonb default null
 ) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -16,8 +17,13 @@ begin
     perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
                                      taskqueue.json_size(p_requirements));
   end if;
+  if p_payload is not null then
+    perform taskqueue.require_within(p_setup, 'payload_size', format('payload of job %s', p_job_id),
+                                     octet_length(p_payload::text));
+  end if;
   if p_request_id is not null then
-    v_asked := jsonb_hash_extended(jsonb_build_array(p_job_id, p_requirements, p_user_priority), 0);
+    v_asked := jsonb_hash_extended(
+      jsonb_build_array(p_job_id, p_requirements, p_user_priority, p_payload), 0);
   end if;
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
@@ -34,6 +40,7 @@ begin
       select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
         from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.submitted_id(to_jsonb(p_job_id))],
                                   array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+      perform workload.set_payloads(p_setup, array[p_job_id], array[nullif(p_payload, 'null')]);
       exit;
     exception when deadlock_detected then
       if v_try = 20 then
@@ -48,7 +55,8 @@ begin
   return v_answer::bigint;
 end $$;
 
-comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
+comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid, jsonb) is
   'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, and a job that waits already is moved. The '
-  'same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority), PB002 (setup '
-  'or owner not granted), PB005 (leased, or a brokered job), PB006 (other calls insert the same job all the time).';
+  'same request id within ten minutes gives the same answer. p_payload: what the agent needs to run the job '
+  '(taskqueue.payloads). Errors: PB001 (requirements, id, priority, payload), PB002 (setup or owner not granted), '
+  'PB005 (leased, or a brokered job), PB006 (other calls insert the same job all the time).';

@@ -9,6 +9,7 @@ declare
   v_asked bigint;
   v_answer jsonb;
   v_count bigint;
+  v_payloads record;
   v_made bigint[];
 begin
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
@@ -22,11 +23,13 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
+  select b.* into v_payloads from taskqueue.batch_payloads(p_setup, p_jobs) b;
   -- Two batches with the same ids under different requirements can deadlock: the one that PostgreSQL cancels starts
   -- again a moment later, at random, so that the two do not meet again.
   for v_try in 1..20 loop
     begin
       v_made := taskqueue.place_batch(v_identity, p_jobs);
+      perform workload.set_payloads(p_setup, v_payloads.job_ids, v_payloads.payloads);
       exit;
     exception when deadlock_detected then
       if v_try = 20 then
@@ -43,5 +46,6 @@ end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
   'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as in taskqueue.insert_job). An element '
-  'is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: '
-  'PB001, PB002, PB005, naming the job; PB006 (other calls insert the same jobs all the time).';
+  'is {job_id, requirements, user_priority, payload} or a group {requirements, jobs: [[id, user_priority, payload], '
+  '...]}; payload: what the agent needs to run the job. Errors: PB001, PB002, PB005, naming the job; PB006 '
+  '(other calls insert the same jobs all the time).';

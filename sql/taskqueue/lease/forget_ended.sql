@@ -3,18 +3,24 @@
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
-  v_count bigint;
+  v_gone bigint[];
 begin
   perform resource.identify(p_setup);
   if p_older_than is null or p_older_than not between interval '0' and interval '1000 years' then
     raise exception 'invalid older_than %', coalesce(p_older_than::text, 'null')
       using errcode = 'PB001', hint = 'Give an interval within 0 and 1000 years.';
   end if;
-  delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
-  get diagnostics v_count = row_count;
-  return v_count;
+  with gone as (
+    delete from taskqueue.ended e
+     where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than
+    returning e.job_id
+  )
+  select array_agg(g.job_id) into v_gone from gone g;
+  -- who inserts the id anew deletes the ended row first, so the new payload is not among these
+  perform workload.forget_payloads(p_setup, v_gone);
+  return coalesce(cardinality(v_gone), 0);
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
   'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
-  'come back. Errors: PB001, PB002 (setup not granted).';
+  'come back. Their payloads go. Errors: PB001, PB002 (setup not granted).';

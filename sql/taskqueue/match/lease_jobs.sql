@@ -12,6 +12,7 @@ language plpgsql rows 1 as $$
 declare
   v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
   v_offer taskqueue.offer;
+  v_subject text := coalesce(p_asker.subject, (resource.subject()).name);
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
   v_stream taskqueue.stream;
   v_token uuid;
@@ -87,7 +88,7 @@ begin
                     else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
                resource.caller(), t.now, t.now + v_known.lease_time, v_card.brokered, p_asker.request_id,
                case when p_asker.request_id is not null then jsonb_hash_extended(p_resource, 1) end,
-               coalesce(p_asker.subject, (resource.subject()).name)
+               v_subject
           from resource.setup_time t where t.setup = p_setup
         returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
                   taskqueue.attempt_text(l.attempt, l.token)

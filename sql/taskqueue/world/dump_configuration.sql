@@ -14,8 +14,8 @@ begin
                'share_correction', s.share_correction, 'correction_window',
                extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8,
-               'most_names', s.most_names, 'description_size', s.description_size, 'requirements_size',
-               s.requirements_size, 'batch_size', s.batch_size, 'reason_size', s.reason_size),
+               'most_names', s.most_names, 'payload_size', s.payload_size, 'description_size', s.description_size,
+               'requirements_size', s.requirements_size, 'batch_size', s.batch_size, 'reason_size', s.reason_size),
              'cpu_buckets', (
                select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]')
                  from taskqueue.cpu_bucket b

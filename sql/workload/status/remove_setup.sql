@@ -10,6 +10,7 @@ begin
   delete from workload.start_count c where c.setup = p_setup;
   delete from workload.end_count c where c.setup = p_setup;
   delete from workload.job_history h where h.setup = p_setup;
+  delete from workload.payload p where p.setup = p_setup;
 end $$;
 
 comment on function workload.remove_setup(text) is

@@ -1,0 +1,23 @@
+-- LEASES.md, Payloads: for whoever has the attempts; fetched once for all jobs of a call, behind the match.
+create or replace function taskqueue.payloads(p_setup text, p_leases jsonb)
+returns table (job_id bigint, payload jsonb)
+language plpgsql stable
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'leases', taskqueue.json_size(p_leases));
+  perform taskqueue.check_reports(p_leases, '{job_id,attempt}');
+  return query
+    select p.job_id, p.body
+      from (select r.job_id, r.attempt
+              from jsonb_array_elements(p_leases) e
+             cross join lateral jsonb_to_record(e) as r (job_id bigint, attempt text) offset 0) a
+      join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id
+                            and taskqueue.attempt_text(l.attempt, l.token) = a.attempt
+      join workload.payload p on p.setup = p_setup and p.job_id = a.job_id;
+end $$;
+
+comment on function taskqueue.payloads(text, jsonb) is
+  'The payloads of leased jobs, [{job_id, attempt}], a row a job that has one and whose attempt is the current one. '
+  'Errors: PB001 (not such a list), PB002 (setup not granted).';

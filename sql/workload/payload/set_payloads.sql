@@ -1,0 +1,21 @@
+-- A job that is inserted anew has the payload of this insertion, or none. Most setups have no payload at all: then
+-- nothing is looked up for a job.
+create or replace function workload.set_payloads(p_setup text, p_job_ids bigint[], p_bodies jsonb[]) returns void
+language plpgsql as $$
+begin
+  if exists (select from workload.payload p where p.setup = p_setup) then
+    delete from workload.payload p
+     where p.setup = p_setup
+       and p.job_id = any (array(select n.job_id from unnest(p_job_ids, p_bodies) n(job_id, body)
+                                  where n.body is null));
+  end if;
+  insert into workload.payload as p (setup, job_id, body)
+  select p_setup, n.job_id, n.body
+    from unnest(p_job_ids, p_bodies) n(job_id, body)
+   where n.body is not null
+   order by n.job_id
+  on conflict (setup, job_id) do update set body = excluded.body where p.body <> excluded.body;
+end $$;
+
+comment on function workload.set_payloads(text, bigint[], jsonb[]) is
+  'Stores the payloads of jobs that are inserted; null = none, which takes away what an earlier job of the id had.';
