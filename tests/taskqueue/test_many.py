@@ -29,7 +29,7 @@ def wish(n: int | None = None, request_id: object = None, /, *resources: dict[st
 def ask(q: Calls, *requests: Any) -> dict[int, list[Any]]:
     """Request -> its jobs, or its error, in the order of the answer; each row is a job or an error."""
     found: dict[int, list[Any]] = {}
-    for number, job_id, queue, requirements, priority, attempt, error in q.call_rows("match_many", Jsonb(requests)):
+    for number, job_id, queue, requirements, priority, attempt, error, _ in q.call_rows("match_many", Jsonb(requests)):
         assert (job_id is None) == (queue is None) == (requirements is None) == (priority is None) == (attempt is None)
         assert (job_id is None) == (error is not None)
         found.setdefault(number, []).append(error or job_id)
@@ -58,7 +58,7 @@ def test_each_request_gets_what_it_matches(q: Calls) -> None:
 
 def test_the_attempt_is_that_of_the_lease(q: Calls) -> None:
     q.insert(1, 5, Sites=["S"], GridCEs=["ce"])
-    [(number, job_id, queue, requirements, priority, attempt, error)] = q.call_rows(
+    [(number, job_id, queue, requirements, priority, attempt, error, _)] = q.call_rows(
         "match_many", Jsonb([wish(Site="S", GridCE="ce")])
     )
     assert (number, job_id, priority, error) == (1, 1, 5, None)

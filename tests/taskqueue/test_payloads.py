@@ -65,6 +65,19 @@ def test_batches_have_payloads_singly_and_in_groups(q: Calls) -> None:
     assert payloads(q, *leases) == {1: BODY, 3: "text", 6: 0}
 
 
+def test_many_agents_get_payloads_with_their_jobs(q: Calls) -> None:
+    """The same request again gives the same answer, payload and all."""
+    q.call(
+        "insert_jobs", Jsonb([{"job_id": 1, "requirements": JOB, "payload": BODY}, {"job_id": 2, "requirements": JOB}])
+    )
+    one = {"resources": [{"CPUTime": 86400}], "n": 2, "request_id": "00000000-0000-4000-8000-000000000001"}
+    query = "select job_id, payload, error from taskqueue.match_many(%s, %s)"
+    for _ in range(2):
+        got = q.rows(query, q.setup, Jsonb([one, {"resources": [{"CPUTime": 86400}]}, {"resources": []}]))
+        assert sorted(got[:2], key=str) == [(1, BODY, None), (2, None, None)]
+        assert [(row[0], row[1], row[2]["code"]) for row in got[2:]] == [(None, None, "PB001")]
+
+
 def test_an_insertion_replaces_it(q: Calls) -> None:
     insert(q, 1, BODY)
     insert(q, 1, "other")

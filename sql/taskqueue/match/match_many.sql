@@ -2,7 +2,9 @@
 -- Requests for which all can be drawn side by side come first (taskqueue.lease_together), then the others in their
 -- order. A request that got no job for one resource asks for the next one in the next round. A request that is refused
 -- harms no other. The planner's settings are those of taskqueue.match_job.
-create or replace function taskqueue.match_many(p_setup text, p_requests jsonb) returns setof taskqueue.answer
+create or replace function taskqueue.match_many(p_setup text, p_requests jsonb)
+returns table (request int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text,
+               error jsonb, payload jsonb)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -28,13 +30,17 @@ begin
                        and jsonb_array_length(p_requests -> o - 1 -> 'resources') > v_wish + 1);
   end loop;
   perform taskqueue.keep_answers(p_setup, p_requests, v_new);
-  return query select a.* from unnest(v_answers || v_new) a order by a.request, a.job_id is null;
+  return query
+    select a.*, p.body
+      from unnest(v_answers || v_new) a
+      left join workload.payload p on p.setup = p_setup and p.job_id = a.job_id
+     order by a.request, a.job_id is null;
 end $$;
 
 comment on function taskqueue.match_many(text, jsonb) is
   'Leases jobs for up to 1000 requests [{resources, n, request_id}, ...] in one transaction. resources: descriptions '
   'of the resource in the order of wish, at most 10; the first that yields a job counts. n: how many jobs (default 1; '
-  '1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service '
-  'alone. A row for each job, and for each request that is refused; a request without a row gets nothing now. Errors '
-  'of the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
+  '1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service alone. A row for each '
+  'job, with its payload, and for each request that is refused; a request without a row gets nothing now. Errors of '
+  'the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
   'description), PB002 (subject), PB006 (its request id is busy).';
