@@ -10,6 +10,7 @@ there, too: for PgBouncer from 1.21 with max_prepared_statements. `--no-prepare`
 
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,13 +129,28 @@ def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) 
     )
 
 
-def pool_async(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> AsyncConnectionPool:
-    """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement."""
-    target = target or resolve()
-    configure = _prepare_without_a_pooler_async if target.prepare is None else None
-    kwargs = {"autocommit": True, **target.parameters}
+def pool_async(
+    target: Target | None = None,
+    *,
+    min_size: int = 1,
+    max_size: int = 8,
+    configure: Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]] | None = None,
+) -> AsyncConnectionPool:
+    """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
+
+    configure: is called with each new connection.
+    """
+    found = target or resolve()
+
+    async def configured(connection: psycopg.AsyncConnection[Any]) -> None:
+        if found.prepare is None:
+            await _prepare_without_a_pooler_async(connection)
+        if configure is not None:
+            await configure(connection)
+
+    kwargs = {"autocommit": True, **found.parameters}
     return AsyncConnectionPool(
-        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False
+        found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False
     )
 
 

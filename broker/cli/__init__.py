@@ -29,6 +29,7 @@ from broker.cli import (
     profile,
     replay,
     run,
+    serve,
     server,
     settings,
     setup,
@@ -44,6 +45,7 @@ from broker.cli import (
 app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
+app.add_typer(serve.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(simulate.app)

@@ -1,0 +1,139 @@
+"""`broker serve`: the HTTPS door for agents, submitters and viewers without a login to the database."""
+
+import ipaddress
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from broker.cli import common, output
+from broker.cli.session import Setup
+
+if TYPE_CHECKING:
+    from broker.server.embedded import Server
+
+app = typer.Typer()
+
+PANEL = "Server"
+_NEEDED = ("starlette", "msgspec", "uvicorn", "joserfc", "prometheus_client")
+_TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_kind => %s, p_valid => %s)"
+
+
+@app.command(rich_help_panel=PANEL)
+def serve(
+    bind: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = "127.0.0.1:8765",
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that serve.")] = 1,
+    issuer: Annotated[
+        list[str] | None, typer.Option(metavar="URL", help="Accept tokens (JWT) of this issuer; repeat it for several.")
+    ] = None,
+    audience: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The audience that tokens of issuers must be for.")
+    ] = None,
+    setup: Setup = "default",
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Certificate chain (PEM).")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its private key (PEM).")
+    ] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front of it does TLS: listen without, anywhere.")
+    ] = False,
+    rate: Annotated[
+        float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
+    ] = None,
+    connections: Annotated[int, typer.Option(min=1, max=1000, help="Connections to the database, of each worker.")] = 8,
+) -> None:
+    """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit, and why, for callers with tokens.
+
+    --setup names the setup of the token that is shown, and whose viewers may read the metrics. With --dsn or BROKER_DSN
+    the DSN is the service's own login, broker_service. On the embedded server its password is made once.
+    """
+    from broker.errors import BrokerError
+
+    try:
+        from broker.service.run import run
+        from broker.service.settings import Settings
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        raise BrokerError(f"{error.name} is not installed", "pip install 'pgbroker[serve]'") from None
+    host, port = _place(bind)
+    if (tls_cert is None) != (tls_key is None):
+        raise typer.BadParameter("--tls-cert and --tls-key belong together", param_hint="--tls-cert")
+    if tls_cert is None and not behind_proxy and not _is_loopback(host):
+        raise BrokerError(
+            f"{host} is not this machine's alone, and tokens would travel in the clear",
+            "give --tls-cert and --tls-key, or --behind-proxy if a proxy in front of it does TLS",
+        )
+    issuers = tuple(_issuer(one) for one in issuer or [])
+    if issuers and not audience:
+        raise BrokerError("--issuer needs --audience", "name the audience that tokens for this service have")
+    url = f"{'http' if tls_cert is None else 'https'}://{bind}"
+    settings = Settings(
+        dsn=_dsn(setup, url), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
+        workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
+    )  # fmt: skip
+    certificate, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
+    run(settings, host, port, tls_cert=certificate, tls_key=key)
+
+
+def _place(bind: str) -> tuple[str, int]:
+    host, _, port = bind.rpartition(":")
+    if not host or not port.isdecimal() or len(port) > 5 or int(port) > 65535:
+        raise typer.BadParameter(f"{bind} is not HOST:PORT", param_hint="--bind")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _issuer(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+        raise typer.BadParameter(f"{url} is not https", param_hint="--issuer")
+    return url
+
+
+def _dsn(setup: str, url: str) -> str:
+    """The DSN of the service's login. On the embedded server a token is made for whoever looks at a terminal."""
+    from broker import database
+    from broker.cli.session import ready
+    from broker.errors import BrokerError
+    from broker.server import embedded
+    from broker.server.service import service_dsn
+
+    target = database.named(common.options.dsn, prepare=common.options.prepare)
+    if target:
+        return target.dsn
+    ready()
+    server = embedded.current()
+    if server is None:
+        raise BrokerError("the embedded server does not run", "broker up")
+    found = service_dsn(server)
+    if sys.stdout.isatty():
+        _show(server, setup, url)
+    else:
+        output.note("a token for a caller: `broker credential token`")
+    return found
+
+
+def _show(server: "Server", setup: str, url: str) -> None:
+    """Print a token of an operator for a day, and how to use it."""
+    from broker import database
+
+    with database.connect(database.Target(server.dsn, "embedded")) as connection:
+        row = connection.execute(_TOKEN, [setup, "broker serve", "operator", "1 day"]).fetchone()
+    assert row is not None
+    output.say(f"{url}, with a token that holds for a day:")
+    output.say(f"  TOKEN={row[0]}")
+    output.say(
+        f'  curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json"'
+        f' {url}/api/v1/setups/{setup}/match -d \'{{"resources": [{{"CPUTime": 86400}}]}}\''
+    )

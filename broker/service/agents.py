@@ -1,0 +1,65 @@
+"""What agents call: match, report, finish, release."""
+
+from typing import LiteralString
+
+import msgspec
+import psycopg
+from starlette.responses import Response
+
+from broker.service.calls import Row
+from broker.service.door import Call
+from broker.service.models import Finish, Finished, ItemError, Matches, Release, Released, Report, Reported
+from broker.service.problems import Problem, of_error
+
+_REPORT: LiteralString = "select job_id, action, reason from taskqueue.report_jobs(%s, %s::jsonb)"
+_FINISH: LiteralString = "select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s::jsonb)"
+_RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, %s)"
+_RELEASES = 1000
+
+WAIT = 30
+"""Seconds after which an agent that got nothing may ask again."""
+
+
+async def match(call: Call) -> Matches | Response:
+    """Jobs for a resource; nothing now: 204."""
+    wanted = call.body
+    request_id = call.id_of(call.key(wanted.request_id))
+    found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
+    return Matches(found) if found else Response(status_code=204, headers={"Retry-After": str(WAIT)})
+
+
+async def report(call: Call) -> list[Reported]:
+    """Reports on many jobs, each with an answer."""
+    reports: list[Report] = call.body
+    return [Reported(*row) for row in await call.rows(_REPORT, call.setup, msgspec.json.encode(reports).decode())]
+
+
+async def finish(call: Call) -> list[Finished]:
+    """Ends of many jobs, each with an answer."""
+    ends: list[Finish] = call.body
+    return [Finished(*row) for row in await call.rows(_FINISH, call.setup, msgspec.json.encode(ends).decode())]
+
+
+async def release(call: Call) -> list[Released]:
+    """Jobs that shall wait again, each in a transaction of its own: a stale one harms no other."""
+    jobs: list[Release] = call.body
+    if len(jobs) > _RELEASES:
+        raise Problem(422, f"{len(jobs)} jobs in one call", code="PB001", hint=f"A call takes up to {_RELEASES} jobs.")
+    each = [(call.setup, job.job_id, job.attempt) for job in jobs]
+    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, _RELEASE, each)
+    return [_released(job, answer) for job, answer in zip(jobs, answers, strict=True)]
+
+
+def _released(job: Release, answer: list[Row] | psycopg.Error) -> Released:
+    if isinstance(answer, psycopg.Error):
+        return Released(job.job_id, False, None, item_error(answer))
+    task_queue_id = answer[0][0]
+    return Released(job.job_id, task_queue_id is not None, task_queue_id, None)
+
+
+def item_error(error: psycopg.Error) -> ItemError:
+    """Why one of many was refused. Raises the refusal of the whole call, if that is what it is."""
+    found = of_error(error)
+    if found.status in (403, 500, 503):
+        raise found
+    return ItemError(found.code, found.detail, found.hint)

@@ -1,0 +1,97 @@
+"""Bodies of requests: read as they come up to a limit, and decoded into the structs of models.py."""
+
+import re
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from broker.service.problems import Problem
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_UNKNOWN = re.compile(r"unknown field `(.*?)`", re.DOTALL)
+_MISSING = re.compile(r"missing required field `(.*?)`", re.DOTALL)
+_PLACE = re.compile(r" - at `(.*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def media_type(request: Request, allowed: tuple[str, ...]) -> str:
+    """The media type of the body. Raises Problem (415) for another than the allowed."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given not in allowed:
+        hint = f"Send the header Content-Type: {allowed[0]}."
+        raise Problem(415, f"the content type is {given or 'missing'}", key="Content-Type", hint=hint)
+    return given
+
+
+async def stream(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The body part by part. Raises Problem (413) when it is longer than the limit, whatever its header claims."""
+    claimed = request.headers.get("content-length", "")
+    size = 0
+    if claimed.isdecimal() and len(claimed) < 20 and int(claimed) > limit:
+        raise too_long(limit)
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise too_long(limit)
+        yield part
+
+
+async def read(request: Request, limit: int) -> bytes:
+    """The whole body."""
+    return b"".join([part async for part in stream(request, limit)])
+
+
+def too_long(limit: int) -> Problem:
+    """The refusal of a long body. What is left of it is not read."""
+    return Problem(
+        413, f"the body has more than {limit} bytes", hint="Use several calls.", headers={"Connection": "close"}
+    )
+
+
+@cache
+def _decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(kind)
+
+
+def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
+    """The value of a JSON text. Raises Problem: 400 for what is no JSON, 422 for a wrong key, type or text."""
+    try:
+        value = _decoder(kind).decode(body)
+    except msgspec.ValidationError as error:
+        raise _wrong(body, str(error), where) from None
+    except RecursionError:
+        raise Problem(400, f"{where} is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem(400, f"{where} is no JSON: {error}") from None
+    if b"\\u0000" in body and _NUL.search(body):
+        raise Problem(422, f"{where} holds the character NUL in a text", code="PB001")
+    return value
+
+
+def _wrong(body: bytes, message: str, where: str) -> Problem:
+    """The refusal of a wrong key or value, which it names."""
+    found = _PLACE.search(message)
+    steps = [key or int(index) for key, index in _STEP.findall(found[1])] if found else []
+    key = next((str(step) for step in reversed(steps) if isinstance(step, str)), None)
+    value: Any = msgspec.UNSET
+    try:
+        value = msgspec.json.decode(body)
+        for step in steps:
+            value = value[step]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        value = msgspec.UNSET
+    named = _UNKNOWN.search(message) or _MISSING.search(message)
+    if named:
+        key = named[1]
+        value = value.get(key, msgspec.UNSET) if isinstance(value, dict) else msgspec.UNSET
+    more: dict[str, Any] = {"key": key} if key is not None else {}
+    if value is not msgspec.UNSET:
+        more["value"] = msgspec.json.encode(value).decode()[:100]
+    words = f" (it is {more['value']})" if "value" in more else ""
+    return Problem(422, f"{where}: {message}{words}", code="PB001", **more)

@@ -1,0 +1,86 @@
+"""Who calls: the role, and for whom, that a credential stands for in a setup. The database is asked each time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from broker.service.calls import Database
+from broker.service.collector import Bounds, Collector
+from broker.service.problems import BEARER, Problem, of_code
+from broker.service.tokens import Verifier, digest, is_jwt
+
+_CREDENTIALS_OF = "select n, role_name, subject, message, hint, code from resource.credentials_of(%s::jsonb)"
+_MOST = 200
+
+
+class Subject(msgspec.Struct):
+    """Whom a caller is and acts for, as the database knows him."""
+
+    name: str
+    setup: str
+    owner_group: str | None = None
+    owner_dn: str | None = None
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """A caller in a setup: the role that he acts as; `text` is the subject as the database gave it."""
+
+    setup: str
+    role: str
+    subject: Subject
+    text: str
+
+    @property
+    def group(self) -> tuple[str, str, str | None, str | None]:
+        """Callers of one group share a transaction: all the database knows of them is alike, but their names."""
+        return self.setup, self.role, self.subject.owner_group, self.subject.owner_dn
+
+    @property
+    def group_text(self) -> str:
+        """The subject of such a transaction."""
+        members = msgspec.json.decode(self.text)
+        return msgspec.json.encode({**members, "name": ""}).decode()
+
+
+class Callers:
+    """Finds out who calls. Look-ups that come together are one call of the database."""
+
+    def __init__(self, database: Database, verifier: Verifier, note: Any = lambda _: None) -> None:
+        self._database = database
+        self._verifier = verifier
+        self._collector: Collector[None, dict[str, Any], Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
+
+    async def of(self, authorization: str | None, setup: str) -> Caller:
+        """The caller of a request, by its header. Raises Problem: 401, 403, 503."""
+        scheme, _, token = (authorization or "").partition(" ")
+        token = token.strip()
+        if scheme.lower() != BEARER.lower() or not token:
+            raise Problem(
+                401,
+                "a bearer token is needed",
+                code="28000",
+                hint="Send the header Authorization: Bearer TOKEN.",
+                headers={"WWW-Authenticate": BEARER},
+            )
+        if is_jwt(token):
+            asked = {"setup": setup, "claims": await self._verifier.claims(token)}
+        else:
+            asked = {"setup": setup, "token": digest(token)}
+        return await self._collector.ask(None, asked)
+
+    async def _look_up(self, _: None, asked: Sequence[dict[str, Any]]) -> list[Caller | Exception]:
+        texts = [msgspec.json.encode(one).decode() for one in asked]
+        distinct = list(dict.fromkeys(texts))
+        rows = await self._database.as_login(_CREDENTIALS_OF, [f"[{','.join(distinct)}]"])
+        setups = {text: one["setup"] for text, one in zip(texts, asked, strict=True)}
+        found = {distinct[n - 1]: _answer(setups[distinct[n - 1]], row) for n, *row in rows}
+        return [found[text] for text in texts]
+
+
+def _answer(setup: str, row: Sequence[Any]) -> Caller | Problem:
+    role, subject, message, hint, code = row
+    if role is None:
+        return of_code(code or "PB002", message, hint)
+    text = subject if isinstance(subject, str) else bytes(subject).decode()
+    return Caller(setup, role, msgspec.json.decode(text, type=Subject), text)

@@ -1,0 +1,118 @@
+"""The one module that talks to the database.
+
+A call of somebody is one transaction: the role and the subject are set for it alone, then the statement runs. All
+parts travel together, so that a call costs one round trip. Texts of statements are constants; values are parameters.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, LiteralString
+
+import msgspec
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.types.json import set_json_loads
+from psycopg_pool import AsyncConnectionPool
+
+from broker import database
+from broker.service.settings import Settings
+
+Row = tuple[Any, ...]
+Connection = psycopg.AsyncConnection[Any]
+
+_WAIT = 1.0  # seconds that a call waits for a connection
+_READY = 2.0  # seconds in which a database that is ready answers
+_ACT_AS: LiteralString = "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true)"
+
+
+async def _configure(connection: Connection) -> None:
+    """JSON of the database goes to the caller as it is."""
+    set_json_loads(msgspec.Raw, connection)
+
+
+class Database:
+    """A pool of connections of the service's login."""
+
+    def __init__(self, settings: Settings) -> None:
+        target = database.Target(settings.dsn, "--dsn", settings.prepare)
+        self.pool: AsyncConnectionPool = database.pool_async(
+            target, min_size=1, max_size=settings.connections, configure=_configure
+        )
+        self._checking: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Begin to connect. A database that is away does not stop the service from starting."""
+        await self.pool.open(wait=False)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.pool.close()
+
+    @property
+    def in_use(self) -> int:
+        """Connections that are at work."""
+        stats = self.pool.get_stats()
+        return stats.get("pool_size", 0) - stats.get("pool_available", 0)
+
+    async def as_login(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+        """Rows of a statement that the service's login runs as itself."""
+        async with self.pool.connection(_WAIT) as connection:
+            try:
+                return await (await connection.execute(statement, values)).fetchall()
+            except psycopg.OperationalError:
+                self._look_at_the_others(connection)
+                raise
+
+    async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> list[Row]:
+        """Rows of a statement that somebody's role runs, in a transaction of its own."""
+        async with self.pool.connection(_WAIT) as connection:
+            return await self._transaction(connection, role, subject, statement, values)
+
+    async def each_as_role(
+        self, role: str, subject: str, statement: LiteralString, each: Sequence[Sequence[object]]
+    ) -> list[list[Row] | psycopg.Error]:
+        """The rows, or the error, of a statement for each list of values, a transaction each.
+
+        Raises the error of a lost connection, after which nobody knows what became of the others.
+        """
+        answers: list[list[Row] | psycopg.Error] = []
+        async with self.pool.connection(_WAIT) as connection:
+            for values in each:
+                try:
+                    answers.append(await self._transaction(connection, role, subject, statement, values))
+                except psycopg.Error as error:
+                    if connection.closed or error.sqlstate is None or error.sqlstate[:2] == "57":
+                        raise
+                    answers.append(error)
+        return answers
+
+    async def is_ready(self) -> bool:
+        """Whether the database answers in time."""
+        try:
+            async with asyncio.timeout(_READY):
+                await self.as_login("select 1")
+        except (psycopg.Error, TimeoutError):
+            return False
+        return True
+
+    async def _transaction(
+        self, connection: Connection, role: str, subject: str, statement: LiteralString, values: Sequence[object]
+    ) -> list[Row]:
+        try:
+            async with connection.pipeline():
+                await connection.execute("begin")
+                await connection.execute(_ACT_AS, [role, subject])
+                cursor = await connection.execute(statement, values)
+                await connection.execute("commit")
+            return await cursor.fetchall()
+        except psycopg.OperationalError:
+            self._look_at_the_others(connection)
+            raise
+        finally:
+            if connection.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
+                await connection.rollback()
+
+    def _look_at_the_others(self, lost: Connection) -> None:
+        """Replace the other connections, if they are as dead as one that was lost."""
+        if lost.closed and (self._checking is None or self._checking.done()):
+            self._checking = asyncio.create_task(self.pool.check())

@@ -1,0 +1,101 @@
+"""Requests that come at the same time go to the database together.
+
+The first request of a group is sent at once. Those that come while it is under way wait for its answer, and go
+together; after a call for several, others have two milliseconds to join. So nobody waits while the service is idle.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+PAUSE = 0.002
+
+
+@dataclass(frozen=True)
+class Bounds(Generic[Item]):
+    """What goes together: so many items, of this weight in all, no two of the same name.
+
+    weight: of an item. name: of an item; an item of a name that is in the call already waits for the next one.
+    """
+
+    items: int
+    weight: Callable[[Item], int] = lambda _: 1
+    most_weight: int = 2**62
+    name: Callable[[Item], object] = id
+
+
+@dataclass
+class _Group(Generic[Item, Answer]):
+    waiting: list[tuple[Item, "asyncio.Future[Answer]"]] = field(default_factory=list)
+    task: "asyncio.Task[None] | None" = None
+
+
+class Collector(Generic[Key, Item, Answer]):
+    """Collects the items of each group into calls.
+
+    send: gets the group's key and the items, and returns an answer, or an exception, for each.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Key, Sequence[Item]], Awaitable[Sequence[Answer | Exception]]],
+        bounds: Bounds[Item],
+        *,
+        note: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._send = send
+        self._bounds = bounds
+        self._note = note
+        self._groups: dict[Key, _Group[Item, Answer]] = {}
+
+    async def ask(self, key: Key, item: Item) -> Answer:
+        """The answer to one item. The call goes on when the one who asked is gone."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        group = self._groups.setdefault(key, _Group())
+        group.waiting.append((item, future))
+        if group.task is None:
+            group.task = asyncio.create_task(self._serve(key, group))
+        return await future
+
+    async def _serve(self, key: Key, group: _Group[Item, Answer]) -> None:
+        while group.waiting:
+            batch = self._taken(group)
+            self._note(len(batch))
+            try:
+                answers = await self._send(key, [item for item, _ in batch])
+            except Exception as error:
+                answers = [error] * len(batch)
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if future.done():  # who asked is gone
+                    continue
+                if isinstance(answer, Exception):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)
+            if len(batch) > 1 or group.waiting:
+                await asyncio.sleep(PAUSE)
+        del self._groups[key]
+
+    def _taken(self, group: _Group[Item, Answer]) -> list[tuple[Item, "asyncio.Future[Answer]"]]:
+        """The items of the next call, out of those that wait, the oldest first."""
+        bounds = self._bounds
+        taken: list[tuple[Item, asyncio.Future[Answer]]] = []
+        left: list[tuple[Item, asyncio.Future[Answer]]] = []
+        names = set()
+        weight = 0
+        for entry in group.waiting:
+            name, more = bounds.name(entry[0]), bounds.weight(entry[0])
+            full = len(taken) >= bounds.items or (taken and weight + more > bounds.most_weight)
+            if full or name in names:
+                left.append(entry)
+                continue
+            names.add(name)
+            weight += more
+            taken.append(entry)
+        group.waiting = left
+        return taken

@@ -1,0 +1,152 @@
+"""What an endpoint gets, and what stands in front of it: who calls, how often, and with what body."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.service import bodies
+from broker.service.callers import Caller, Callers
+from broker.service.calls import Database, Row
+from broker.service.matching import Matcher
+from broker.service.metrics import Metrics
+from broker.service.problems import Problem, encoded
+from broker.service.rate import Rate
+from broker.service.settings import Settings
+from broker.service.tokens import Verifier
+
+NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
+_LONGEST_NAME = 100
+_LONGEST_KEY = 500
+
+
+class Service:
+    """What all requests of a worker share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.database = Database(settings)
+        self.metrics.watch(lambda: self.database.in_use)
+        verifier = Verifier(settings.issuers, settings.audience)
+        self.callers = Callers(self.database, verifier, self.metrics.batches("credentials_of"))
+        self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
+        self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
+
+
+@dataclass
+class Call:
+    """One request: the service, who calls in which setup, and the decoded body."""
+
+    service: Service
+    request: Request
+    setup: str = ""
+    body: Any = None
+    _caller: Caller | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls. An endpoint that is open to everybody has none."""
+        assert self._caller is not None
+        return self._caller
+
+    async def identify(self, setup: str) -> Caller:
+        """Find out who calls, and whether he has called too often."""
+        self._caller = await self.service.callers.of(self.request.headers.get("authorization"), setup)
+        if self.service.rate:
+            self.service.rate.spend((setup, self._caller.role, self._caller.subject.name))
+        return self._caller
+
+    async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
+        """Rows of a statement that runs as the caller."""
+        return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
+
+    @property
+    def job_id(self) -> int:
+        """The id in the path."""
+        return self._id("job_id")
+
+    @property
+    def task_id(self) -> int:
+        """The id in the path."""
+        return self._id("task_id")
+
+    def _id(self, key: str) -> int:
+        number: int = self.request.path_params[key]
+        if not 1 <= number < 2**63:
+            raise Problem(422, f"{key} is {number}, which is not within 1..{2**63 - 1}", code="PB001", key=key)
+        return number
+
+    def key(self, request_id: UUID | None = None) -> str:
+        """What the caller names this call by, to repeat it; else something that nobody else has."""
+        given = self.request.headers.get("idempotency-key")
+        if given is None:
+            return str(request_id or uuid4())
+        if not given or len(given) > _LONGEST_KEY:
+            raise Problem(
+                422, f"Idempotency-Key has {len(given)} characters, not 1 to {_LONGEST_KEY}", key="Idempotency-Key"
+            )
+        with suppress(ValueError):
+            given = str(UUID(given))
+        if request_id is not None and given != str(request_id):
+            hint = "Give one of them."
+            raise Problem(
+                422, "request_id and Idempotency-Key differ", code="PB001", key="request_id", value=str(request_id),
+                hint=hint,
+            )  # fmt: skip
+        return given
+
+    def id_of(self, key: str) -> UUID:
+        """The request id for the database: the same key of another caller is another id."""
+        return uuid5(NAMESPACE, f"{self.caller.subject.name}\n{key}")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint: routes and OpenAPI are made from a table of these.
+
+    body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
+    a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
+    """
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    run: Callable[[Call], Awaitable[Any]]
+    body: Any = None
+    answers: Any = None
+    may_be_empty: bool = False
+    media_types: tuple[str, ...] = (bodies.JSON,)
+    reads_itself: bool = False
+    limit_factor: int = 1
+    open: bool = False
+    repeatable: bool = False
+    outside: bool = False
+    produces: str = bodies.JSON
+
+    async def answer(self, service: Service, request: Request) -> Response:
+        """Answer a request. Raises Problem."""
+        call = Call(service, request)
+        if not self.outside:
+            call.setup = _setup(request)
+            if not self.open:
+                await call.identify(call.setup)
+        if self.body is not None:
+            bodies.media_type(request, self.media_types)
+            if not self.reads_itself:
+                limit = service.settings.body_limit * self.limit_factor
+                call.body = bodies.decoded(await bodies.read(request, limit), self.body)
+        found = await self.run(call)
+        return found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
+
+
+def _setup(request: Request) -> str:
+    name: str = request.path_params["setup"]
+    if "\0" in name or len(name) > _LONGEST_NAME:
+        raise Problem(422, f"this is no name of a setup: {name[:_LONGEST_NAME]!r}", code="PB001", key="setup")
+    return name

@@ -1,0 +1,66 @@
+"""All endpoints: the one table that routes and OpenAPI are made from."""
+
+from broker.service import agents, bodies, metrics, models, outside, submitters, viewers
+from broker.service.door import Endpoint
+
+BASE = "/api/v1/setups/{setup}"
+_JOB = BASE + "/jobs/{job_id:id}"
+
+ENDPOINTS = (
+    Endpoint(
+        "POST", BASE + "/match", "match", "Get jobs for a resource; 204: nothing fits now", agents.match,
+        body=models.MatchRequest, answers=models.Matches, may_be_empty=True, repeatable=True,
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/report", "report", "Report on up to 10,000 jobs", agents.report,
+        body=list[models.Report], answers=list[models.Reported], limit_factor=4,
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/finish", "finish", "End up to 10,000 jobs", agents.finish,
+        body=list[models.Finish], answers=list[models.Finished], limit_factor=4,
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/release", "release", "Give back up to 1,000 jobs", agents.release,
+        body=list[models.Release], answers=list[models.Released],
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs", "insert", "Insert jobs: JSON lines, or an array", submitters.insert,
+        body=list[models.NewJob], answers=models.Inserted, media_types=(bodies.LINES, bodies.JSON),
+        reads_itself=True, repeatable=True,
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/cancel", "cancel", "Cancel jobs, all or none", submitters.cancel,
+        body=models.Cancel, answers=list[models.Cancelled],
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/hold", "hold", "Hold jobs that wait", submitters.hold,
+        body=models.JobIds, answers=list[models.Held],
+    ),
+    Endpoint(
+        "POST", BASE + "/jobs/resume", "resume", "Resume jobs that are held", submitters.resume,
+        body=models.JobIds, answers=list[models.Held],
+    ),
+    Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job),
+    Endpoint("GET", _JOB + "/events", "job_events", "What happened to a job", viewers.events,
+             answers=list[models.Event]),
+    Endpoint("GET", _JOB + "/why", "why_job", "Why a job waits", viewers.why_job, answers=list[models.Condition]),
+    Endpoint(
+        "GET", BASE + "/tasks/{task_id:id}/why", "why_task", "Why the jobs of a task go to a queue or not",
+        viewers.why_task, answers=list[models.Candidate],
+    ),
+    Endpoint(
+        "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",
+        viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting],
+    ),
+    Endpoint(
+        "POST", BASE + "/tokens", "token", "Exchange the secret of a pilot for a token", outside.token,
+        body=models.Secret, answers=models.Token, open=True,
+    ),
+    Endpoint("GET", "/healthz/live", "live", "Whether the service runs", outside.live, answers=models.Health,
+             outside=True, open=True),
+    Endpoint("GET", "/healthz/ready", "ready", "Whether the database answers", outside.ready, answers=models.Health,
+             outside=True, open=True),
+    Endpoint("GET", "/metrics", "metrics", "Figures for Prometheus", outside.figures, outside=True,
+             produces=metrics.MEDIA_TYPE),
+    Endpoint("GET", "/api/openapi.json", "openapi", "This description", outside.openapi, outside=True, open=True),
+)  # fmt: skip

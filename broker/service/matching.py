@@ -1,0 +1,77 @@
+"""Matching: requests of one group that come at the same time are one call of taskqueue.match_many."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+import psycopg
+
+from broker.service.callers import Caller
+from broker.service.calls import Database
+from broker.service.collector import Bounds, Collector
+from broker.service.models import Match
+from broker.service.problems import Problem, of_code, of_error
+
+_MATCH_MANY: LiteralString = (
+    "select request, job_id, task_queue_id, requirements, user_priority, attempt, error"
+    " from taskqueue.match_many(%s, %s::jsonb)"
+)
+_REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
+
+Group = tuple[str, str, str | None, str | None]
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A request as the database takes it: `text` is its JSON; `acting` the subject of its group's transaction."""
+
+    request_id: UUID
+    n: int
+    text: bytes
+    acting: str
+
+
+class Matcher:
+    """Collects requests of each group into calls."""
+
+    def __init__(self, database: Database, note: Callable[[int], None]) -> None:
+        self._database = database
+        # a request counts by its jobs and by its length, of whichever it has the larger part
+        bounds = Bounds[Wanted](
+            _REQUESTS, lambda w: max(w.n, len(w.text) * _JOBS // _BYTES), _JOBS, lambda w: w.request_id
+        )
+        self._collector: Collector[Group, Wanted, list[Match]] = Collector(self._send, bounds, note=note)
+
+    async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
+        """The jobs that a request gets. Raises Problem."""
+        text = msgspec.json.encode(
+            {"resources": resources, "n": n, "request_id": str(request_id), "subject": caller.subject.name}
+        )
+        return await self._collector.ask(caller.group, Wanted(request_id, n, text, caller.group_text))
+
+    async def _send(self, group: Group, wanted: Sequence[Wanted]) -> list[list[Match] | Exception]:
+        setup, role = group[:2]
+        requests = b"[" + b",".join(one.text for one in wanted) + b"]"
+        try:
+            rows = await self._database.as_role(role, wanted[0].acting, _MATCH_MANY, [setup, requests.decode()])
+        except psycopg.Error as error:
+            found = of_error(error)
+            if len(wanted) > 1 and found.status == 422:  # one of them spoils it for the others
+                return [(await self._send(group, [one]))[0] for one in wanted]
+            return [found] * len(wanted)
+        except Exception as error:
+            return [of_error(error)] * len(wanted)
+        answers: list[list[Match] | Exception] = [[] for _ in wanted]
+        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused in rows:
+            if refused is not None:
+                answers[number - 1] = _refusal(refused)
+                continue
+            jobs = answers[number - 1]
+            assert isinstance(jobs, list)
+            jobs.append(Match(job_id, attempt, task_queue_id, requirements, user_priority))
+        return answers
+
+
+def _refusal(error: Any) -> Problem:
+    found = msgspec.json.decode(error)
+    return of_code(found["code"], found["message"], found.get("hint"))

@@ -1,0 +1,64 @@
+"""Metrics of the service in the format of Prometheus. No label names a user, a job or a setup."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable with the folder in which workers share what they count."""
+
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
+
+
+class Metrics:
+    """What a worker counts."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "pgbroker_http_requests", "Requests by route and status.", ["method", "route", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "pgbroker_http_request_seconds", "Time of requests.", ["route"], buckets=_SECONDS, registry=registry
+        )
+        self._sizes = Histogram(
+            "pgbroker_batch_size", "Requests that one call of the database served.", ["call"], buckets=_SIZES,
+            registry=registry,
+        )  # fmt: skip
+        self._in_use = Gauge(
+            "pgbroker_pool_in_use", "Connections to the database at work.", registry=registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
+        self._connections: Callable[[], int] = lambda: 0
+
+    def watch(self, connections: Callable[[], int]) -> None:
+        """Learn how to find the number of connections at work."""
+        self._connections = connections
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def batches(self, call: str) -> Callable[[int], None]:
+        """What counts the sizes of a call's batches."""
+        return self._sizes.labels(call).observe
+
+    def text(self) -> bytes:
+        """All of it, of all workers."""
+        self._in_use.set(self._connections())
+        registry: Any = self._registry
+        if FOLDER in os.environ:
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+
+def forget_worker() -> None:
+    """Leave what this worker has at work out of the sums, as it ends."""
+    if FOLDER in os.environ:
+        multiprocess.mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]

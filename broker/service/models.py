@@ -1,0 +1,237 @@
+"""The bodies of requests and answers. OpenAPI is made from them, so their words are for callers."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+JobId = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Id of a job.")]
+Attempt = Annotated[str, Meta(max_length=200, description="The proof that the job is the caller's, from its match.")]
+Reason = Annotated[str, Meta(max_length=1000)]
+
+
+class Request(Struct, forbid_unknown_fields=True):
+    """A body; a key that is not listed is refused."""
+
+
+class MatchRequest(Request):
+    """Ask for jobs. resources: descriptions of the resource in the order of wish; the first that yields a job counts.
+    request_id may stand in the header Idempotency-Key instead."""
+
+    resources: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=10)]
+    n: Annotated[int, Meta(ge=1, le=1000, description="How many jobs.")] = 1
+    request_id: Annotated[
+        UUID | None, Meta(description="The same id within ten minutes gives the same answer; as Idempotency-Key.")
+    ] = None
+
+
+class Match(Struct):
+    """A job that was given out."""
+
+    job_id: JobId
+    attempt: Attempt
+    task_queue_id: int
+    requirements: Any
+    user_priority: int
+
+
+class Matches(Struct):
+    """The jobs that a request got."""
+
+    matches: list[Match]
+
+
+class Report(Request, omit_defaults=True):
+    """A report on a job. status: starting, running, holding or transferring; left out = running, null = a heartbeat."""
+
+    job_id: JobId
+    attempt: Attempt
+    status: str | UnsetType | None = UNSET
+
+
+class Finish(Request, omit_defaults=True):
+    """The end of a job. outcome: finished, failed, cancelled or closed; left out = finished."""
+
+    job_id: JobId
+    attempt: Attempt
+    outcome: str | UnsetType = UNSET
+
+
+class Release(Request):
+    """A job to be given back."""
+
+    job_id: JobId
+    attempt: Attempt
+
+
+class Reported(Struct):
+    """The answer to a report: continue, kill, stale (stop working on the job) or refused, and why."""
+
+    job_id: JobId
+    action: str
+    reason: str | None
+
+
+class Finished(Struct):
+    """What became of an end: the outcome, stale or refused, and why."""
+
+    job_id: JobId
+    outcome: str
+    reason: str | None
+
+
+class ItemError(Struct):
+    """Why one of many was refused."""
+
+    code: str | None
+    message: str
+    hint: str | None
+
+
+class Released(Struct):
+    """What became of a job that was given back. A job that was marked for kill has ended instead."""
+
+    job_id: JobId
+    released: bool
+    task_queue_id: int | None
+    error: ItemError | None
+
+
+class NewJob(Request):
+    """A job to be inserted, with an id that the submitter chooses. Or jobs with the same requirements: `jobs` has
+    pairs of an id and a user priority, which may be left out."""
+
+    requirements: dict[str, Any]
+    job_id: Annotated[int, Meta(ge=1, le=10**12 - 1)] | UnsetType = UNSET
+    user_priority: Annotated[int, Meta(ge=0, le=10)] = 1
+    jobs: list[list[int]] | UnsetType = UNSET
+
+
+class Inserted(Struct):
+    """How many lines and jobs are stored, and the ids of the jobs."""
+
+    stored: int
+    jobs: int
+    job_ids: list[JobId]
+
+
+class JobIds(Request):
+    """Jobs to be held or resumed."""
+
+    job_ids: Annotated[list[JobId], Meta(max_length=1000)]
+
+
+class Cancel(Request):
+    """Jobs to be cancelled, all or none. reason: the agent gets it."""
+
+    job_ids: Annotated[list[JobId], Meta(max_length=100_000)]
+    reason: Reason = "cancelled"
+
+
+class Cancelled(Struct):
+    """What became of it: ended, kill asked, or that the job has ended, and how."""
+
+    job_id: JobId
+    answer: str
+
+
+class Held(Struct):
+    """Whether the state of a job changed."""
+
+    job_id: JobId
+    changed: bool
+    error: ItemError | None
+
+
+class Job(Struct, omit_defaults=True):
+    """Where a job is and since when. Which of the other members there are depends on whether the job is brokered, and
+    on whether its submitter asks."""
+
+    job_id: JobId
+    status: str
+    since: datetime
+    task_id: int | None = None
+    queue: str | None = None
+    site: str | None = None
+    owner: str | None = None
+    owner_group: str | None = None
+    priority: int | None = None
+    created: datetime | None = None
+    heard_at: datetime | None = None
+    attempts: int | None = None
+    task_queue_id: int | None = None
+    why: str | None = None
+
+
+class Event(Struct):
+    """Something that happened to a job in TaskQueues."""
+
+    at: datetime
+    attempt: int | None
+    event: str
+    site: str | None
+    grid_ce: str | None
+
+
+class Condition(Struct):
+    """A condition of a job: how many of the kinds of resources seen lately fail it."""
+
+    condition: str
+    wanted: str | None
+    failing: int
+    seen: int
+    last_seen: datetime | None
+    remark: str | None
+
+
+class Candidate(Struct):
+    """A queue for the jobs of a task: what the broker decides about it now, and every reason against it."""
+
+    queue: str | None
+    verdict: str
+    rank: int | None
+    rule: str | None
+    criteria: str | None
+    reason: str | None
+    weight: float | None
+    factors: Any
+    all_reasons: list[str] | None
+
+
+class ResourceRequest(Request):
+    """A description of a resource."""
+
+    resource: dict[str, Any]
+
+
+class Waiting(Struct):
+    """Jobs that wait, by the conditions that the resource fails; none = it matches."""
+
+    jobs: int
+    task_queues: int
+    failing: list[str]
+    example: int
+    wanted: str | None
+    offered: str | None
+
+
+class Secret(Request):
+    """The stamp and the secret of a pilot."""
+
+    stamp: Annotated[str, Meta(max_length=1000)]
+    secret: Annotated[str, Meta(max_length=1000)]
+
+
+class Token(Struct):
+    """A bearer token, and the seconds for which it holds."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+
+
+class Health(Struct):
+    """Whether it is well."""
+
+    status: str

@@ -1,0 +1,96 @@
+"""OpenAPI 3.1 of the service, from the table of endpoints. `python -m broker.service.openapi` writes openapi.json."""
+
+import json
+import re
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from broker.service import bodies
+from broker.service.door import Endpoint
+from broker.service.endpoints import ENDPOINTS
+from broker.service.outside import OPENAPI
+from broker.service.problems import MEDIA_TYPE, ProblemDetails
+
+_REF = "#/components/schemas/{name}"
+_PARAMETERS = {
+    "setup": {"type": "string", "maxLength": 100},
+    "job_id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+    "task_id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+}
+_ALWAYS = (500, 503)
+_LIMITED = (401, 403, 422, 429)
+_WITH_BODY = (400, 413, 415)
+
+
+def document() -> dict[str, Any]:
+    """The description of all endpoints."""
+    kinds = {kind for one in ENDPOINTS for kind in (one.body, one.answers) if kind is not None} | {ProblemDetails}
+    ordered = sorted(kinds, key=str)
+    schemas, components = msgspec.json.schema_components(ordered, ref_template=_REF)
+    known = dict(zip(ordered, schemas, strict=True))
+    paths: dict[str, Any] = {}
+    for one in ENDPOINTS:
+        path = re.sub(r":id\}", "}", one.path)
+        paths.setdefault(path, {})[one.method.lower()] = _operation(one, path, known)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "pgbroker",
+            "version": "1",
+            "summary": "Matching of jobs to resources, and why",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(components.items())),
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def text() -> str:
+    """The same as the committed file has it."""
+    return json.dumps(document(), indent=1, sort_keys=False) + "\n"
+
+
+def _operation(one: Endpoint, path: str, known: dict[Any, Any]) -> dict[str, Any]:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _PARAMETERS[name]}
+        for name in re.findall(r"\{(\w+)\}", path)
+    ]
+    if one.repeatable:
+        key = {"type": "string", "minLength": 1, "maxLength": 500}
+        parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
+    found: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "parameters": parameters}
+    found["security"] = [] if one.open else [{"bearer": []}]
+    if one.body is not None:
+        content = {kind: {"schema": _body(one, kind, known)} for kind in one.media_types}
+        found["requestBody"] = {"required": True, "content": content}
+    found["responses"] = _responses(one, known)
+    return found
+
+
+def _body(one: Endpoint, kind: str, known: dict[Any, Any]) -> Any:
+    """The schema of a body; of JSON lines that of a line."""
+    return known[one.body]["items"] if kind == bodies.LINES else known[one.body]
+
+
+def _responses(one: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
+    schema = known[one.answers] if one.answers is not None else {}
+    answers: dict[str, Any] = {"200": {"description": "Done", "content": {one.produces: {"schema": schema}}}}
+    if one.may_be_empty:
+        seconds = {"description": "Seconds to wait", "schema": {"type": "integer"}}
+        answers["204"] = {"description": "Nothing now", "headers": {"Retry-After": seconds}}
+    statuses = {*_ALWAYS, *(() if one.open else _LIMITED), *(_WITH_BODY if one.body is not None else ())}
+    if one.path.endswith(("}", "/why", "/events", "/cancel")):
+        statuses.add(404)
+    for status in sorted(statuses):
+        problem = {MEDIA_TYPE: {"schema": known[ProblemDetails]}}
+        answers[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
+    return answers
+
+
+if __name__ == "__main__":
+    OPENAPI.write_text(text(), encoding="utf-8")

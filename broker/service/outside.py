@@ -1,0 +1,63 @@
+"""What is called without a credential, or about the service itself."""
+
+import ipaddress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import LiteralString
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.service import metrics
+from broker.service.bodies import JSON
+from broker.service.door import Call
+from broker.service.models import Health, Token
+from broker.service.problems import Problem
+from broker.service.tokens import invalid
+
+_EXCHANGE: LiteralString = "select token, expires_at from resource.exchange_secret(%s, %s, %s)"
+_MAY_LOOK: LiteralString = "select has_table_privilege('monitor.task_queue', 'select')"
+
+OPENAPI = Path(__file__).with_name("openapi.json")
+
+
+async def token(call: Call) -> Token:
+    """A short token for the stamp and the secret of a pilot."""
+    rows = await call.service.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
+    if not rows or rows[0][0] is None:
+        raise invalid("the stamp or the secret is not valid")
+    value, expires_at = rows[0]
+    return Token(value, "Bearer", max(0, int((expires_at - datetime.now(UTC)).total_seconds())))
+
+
+async def live(_: Call) -> Health:
+    """The service runs."""
+    return Health("live")
+
+
+async def ready(call: Call) -> Health:
+    """The service runs, and the database answers."""
+    if not await call.service.database.is_ready():
+        raise Problem(503, "the database does not answer")
+    return Health("ready")
+
+
+async def figures(call: Call) -> Response:
+    """Metrics, for programs of this machine, and for viewers and operators of the service's setup."""
+    if call.service.settings.behind_proxy or not _is_local(call.request):
+        caller = await call.identify(call.service.settings.setup)
+        if await call.service.database.as_role(caller.role, caller.text, _MAY_LOOK, []) != [(True,)]:
+            raise Problem(403, "metrics are for viewers and operators", code="42501")
+    return Response(call.service.metrics.text(), media_type=metrics.MEDIA_TYPE)
+
+
+async def openapi(_: Call) -> Response:
+    """The description of all endpoints."""
+    return Response(OPENAPI.read_bytes(), media_type=JSON)
+
+
+def _is_local(request: Request) -> bool:
+    try:
+        return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,57 @@
+"""Runs the workers of the service until SIGTERM or SIGINT. Requests under way get their answers first."""
+
+import copy
+import os
+import signal
+import sys
+import tempfile
+from contextlib import nullcontext
+from typing import Any
+
+import uvicorn
+from uvicorn.config import LOGGING_CONFIG
+
+from broker.service import metrics
+from broker.service.settings import Settings, hand_over
+
+_KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
+_BACKLOG = 4096
+
+
+def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None, tls_key: str | None = None) -> None:
+    """Serve. Workers get the settings in the environment."""
+    hand_over(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end)  # uvicorn stops gracefully, and then sends itself the signal again
+    shared = tempfile.TemporaryDirectory(prefix="pgbroker-metrics-") if settings.workers > 1 else nullcontext()
+    with shared as folder:
+        if folder is not None:
+            os.environ[metrics.FOLDER] = folder
+        uvicorn.run(
+            "broker.service.app:create",
+            factory=True,
+            host=host,
+            port=port,
+            workers=settings.workers,
+            ssl_certfile=tls_cert,
+            ssl_keyfile=tls_key,
+            lifespan="on",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE,
+            backlog=_BACKLOG,
+            log_config=_logging(),
+        )
+
+
+def _end(*_: object) -> None:
+    sys.exit(0)
+
+
+def _logging() -> dict[str, Any]:
+    """uvicorn's logging, with a time and with the lines of the service."""
+    found: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
+    found["formatters"]["default"]["fmt"] = "%(asctime)s %(levelprefix)s %(message)s"
+    found["loggers"]["broker.service"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    return found

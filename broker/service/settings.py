@@ -1,0 +1,45 @@
+"""What a worker of the service needs to know. The command hands it over in the environment."""
+
+import os
+
+import msgspec
+
+from broker.errors import BrokerError
+
+_VARIABLE = "BROKER_SERVICE"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The configuration of the service.
+
+    dsn: the login of the service. prepare: whether statements are prepared; None = where no pooler is between.
+    issuers, audience: whose tokens are verified, and for whom they must be. setup: the setup whose viewers may read
+    the metrics. rate: requests a second of one caller, on all workers together; None = any number. connections: to
+    the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. body_limit,
+    jobs_limit: bytes of a body, and of the body of an insertion.
+    """
+
+    dsn: str
+    prepare: bool | None = None
+    issuers: tuple[str, ...] = ()
+    audience: str | None = None
+    setup: str = "default"
+    workers: int = 1
+    rate: float | None = None
+    connections: int = 8
+    behind_proxy: bool = False
+    body_limit: int = 2**20
+    jobs_limit: int = 2**26
+
+
+def hand_over(settings: Settings) -> None:
+    """Put the settings into the environment, where only processes of the same account can read them."""
+    os.environ[_VARIABLE] = msgspec.json.encode(settings).decode()
+
+
+def taken_over() -> Settings:
+    """The settings that `hand_over` left in the environment. Raises BrokerError where there are none."""
+    text = os.environ.get(_VARIABLE)
+    if text is None:
+        raise BrokerError(f"{_VARIABLE} is not set", "start the service with `broker serve`")
+    return msgspec.json.decode(text, type=Settings)

@@ -1,0 +1,112 @@
+"""What submitters and operators call: insert, cancel, hold, resume."""
+
+from collections.abc import AsyncIterator
+from typing import Any, LiteralString
+
+import msgspec
+from starlette.requests import ClientDisconnect
+
+from broker.service import bodies
+from broker.service.agents import item_error
+from broker.service.door import Call
+from broker.service.models import Cancelled, Held, Inserted
+from broker.service.problems import of_error
+
+_INSERT: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb, %s)"
+_CANCEL: LiteralString = "select job_id, answer from lifecycle.cancel_jobs(%s, %s, %s)"
+_HOLD: LiteralString = "select taskqueue.hold(%s, 'job', %s)"
+_RESUME: LiteralString = "select taskqueue.resume(%s, 'job', %s)"
+
+CHUNK = 1000
+"""Jobs of a chunk, which is stored at once."""
+_CHUNK_BYTES = 4 * 2**20
+
+Line = tuple[str, list[Any]]  # its text, and the ids of its jobs
+
+
+async def insert(call: Call) -> Inserted:
+    """Store jobs, chunk by chunk as they come. The first chunk that is refused ends it; those before it stay."""
+    key = call.key()
+    done = Inserted(0, 0, [])
+    number = 0
+    try:
+        async for chunk in _chunks(_lines(call)):
+            number += 1
+            text = f"[{','.join(line for line, _ in chunk)}]"
+            rows = await call.rows(_INSERT, call.setup, text, call.id_of(f"{key}\n{number}"))
+            done.stored += len(chunk)
+            done.jobs += rows[0][0]
+            done.job_ids += [job for _, ids in chunk for job in ids]
+    except ClientDisconnect:
+        raise
+    except Exception as error:
+        problem = of_error(error)
+        if problem.status not in (401, 403):
+            problem.more |= {"stored": done.stored, "jobs": done.jobs, "line": done.stored + 1}
+        raise problem from error
+    return done
+
+
+async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[list[Line]]:
+    chunk: list[Line] = []
+    jobs = size = 0
+    async for line in lines:
+        if chunk and (jobs + len(line[1]) > CHUNK or size + len(line[0]) > _CHUNK_BYTES):
+            yield chunk
+            chunk, jobs, size = [], 0, 0
+        chunk.append(line)
+        jobs += len(line[1])
+        size += len(line[0])
+    if chunk:
+        yield chunk
+
+
+async def _lines(call: Call) -> AsyncIterator[Line]:
+    """The elements of a JSON array, or the lines of a stream that are not empty."""
+    limit = call.service.settings.jobs_limit
+    if bodies.media_type(call.request, (bodies.LINES, bodies.JSON)) == bodies.JSON:
+        for number, raw in enumerate(bodies.decoded(await bodies.read(call.request, limit), list[msgspec.Raw]), 1):
+            yield _line(bytes(raw), number)
+        return
+    left, number = b"", 0
+    async for part in bodies.stream(call.request, limit):
+        *whole, left = (left + part).split(b"\n") if b"\n" in part else (left + part,)
+        for text in whole:
+            number += 1
+            if text.strip():
+                yield _line(text, number)
+    if left.strip():
+        yield _line(left, number + 1)
+
+
+def _line(text: bytes, number: int) -> Line:
+    """A line, and the ids in it. The database checks all of them; here it is JSON that the database can read."""
+    found = bodies.decoded(text, dict[str, Any], f"line {number}")
+    jobs = found.get("jobs")
+    ids = [job[0] if isinstance(job, list) and job else None for job in jobs] if isinstance(jobs, list) else None
+    return text.decode().strip(), ids if ids is not None else [found.get("job_id")]
+
+
+async def cancel(call: Call) -> list[Cancelled]:
+    """Cancel jobs, all or none."""
+    return [Cancelled(*row) for row in await call.rows(_CANCEL, call.setup, call.body.job_ids, call.body.reason)]
+
+
+async def hold(call: Call) -> list[Held]:
+    """Hold jobs, each on its own."""
+    return await _each(call, _HOLD)
+
+
+async def resume(call: Call) -> list[Held]:
+    """Resume jobs, each on its own."""
+    return await _each(call, _RESUME)
+
+
+async def _each(call: Call, statement: LiteralString) -> list[Held]:
+    ids: list[int] = call.body.job_ids
+    each = [(call.setup, str(job_id)) for job_id in ids]
+    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, statement, each)
+    return [
+        Held(job_id, answer[0][0] > 0, None) if isinstance(answer, list) else Held(job_id, False, item_error(answer))
+        for job_id, answer in zip(ids, answers, strict=True)
+    ]

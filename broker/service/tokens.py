@@ -1,0 +1,148 @@
+"""Bearer tokens: verifies those of issuers (JWT), and hashes those that the database has made.
+
+What is kept for a minute are the claims of a token that was verified. What the claims allow is asked of the database
+each time.
+"""
+
+import binascii
+import hashlib
+import json
+import math
+import time
+from base64 import urlsafe_b64decode
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from joserfc import jws
+from joserfc.errors import JoseError
+
+from broker.service.keys import ALGORITHMS, Keys, NoKeys
+from broker.service.problems import Problem
+
+SKEW = 60  # seconds by which clocks may differ
+_KEPT = 60.0  # seconds
+_MOST_KEPT = 10_000
+_LONGEST = 16_384
+
+
+class _Refused(Exception):
+    """Why a token is not accepted."""
+
+
+class _Registry(jws.JWSRegistry):
+    """joserfc's limits are for small tokens; a person in many groups has a longer one."""
+
+    max_payload_length = _LONGEST
+
+
+_REGISTRY = _Registry(algorithms=list(ALGORITHMS))
+
+
+def invalid(detail: str, hint: str | None = None) -> Problem:
+    """The refusal of a token."""
+    return Problem(401, detail, code="28000", hint=hint)
+
+
+def digest(token: str) -> str:
+    """What of an opaque token goes to the database."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def is_jwt(token: str) -> bool:
+    """Whether it has the three parts of a signed token."""
+    return token.count(".") == 2
+
+
+class Verifier:
+    """Verifies tokens of the configured issuers."""
+
+    def __init__(self, issuers: Sequence[str], audience: str | None) -> None:
+        self._keys = {issuer: Keys(issuer) for issuer in issuers}
+        self._audience = audience
+        self._kept: OrderedDict[bytes, tuple[dict[str, Any], float]] = OrderedDict()
+
+    async def claims(self, token: str) -> dict[str, Any]:
+        """The claims of a token. Raises Problem: 401, or 503 while the keys of its issuer cannot be had."""
+        name = hashlib.sha256(token.encode()).digest()
+        kept = self._kept.get(name)
+        if kept is not None and time.time() < kept[1]:
+            return kept[0]
+        try:
+            claims = await self._verified(token)
+        except _Refused as refused:
+            raise invalid(f"the token is not valid: {refused}") from None
+        except NoKeys as error:
+            detail = f"the keys of issuer {error} cannot be had"
+            raise Problem(503, detail, hint="Ask again.", headers={"Retry-After": "30"}) from None
+        except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise invalid(f"the token is not valid: {type(error).__name__}") from None
+        self._keep(name, claims)
+        return claims
+
+    async def _verified(self, token: str) -> dict[str, Any]:
+        if len(token) > _LONGEST:
+            raise _Refused(f"it is longer than {_LONGEST} bytes")
+        header, claims = (_part(part) for part in token.split(".")[:2])
+        algorithm, kid = header.get("alg"), header.get("kid")
+        if algorithm not in ALGORITHMS:
+            raise _Refused("its algorithm is none of " + ", ".join(ALGORITHMS))
+        if "crit" in header or "b64" in header:
+            raise _Refused("its header has an extension")
+        issuer = claims.get("iss")
+        if not isinstance(issuer, str) or issuer not in self._keys:
+            raise _Refused("its issuer is not known here")
+        if kid is not None and not isinstance(kid, str):
+            raise _Refused("its kid is no text")
+        if not any(_signed(token, key, algorithm) for key in await self._keys[issuer].fitting(algorithm, kid)):
+            raise _Refused("no key of its issuer made the signature")
+        self._check(claims)
+        return claims
+
+    def _check(self, claims: dict[str, Any]) -> None:
+        """The times and the audience of a token whose signature is right."""
+        now = time.time()
+        if not now < _time(claims, "exp") + SKEW:
+            raise _Refused("it has expired")
+        for name in ("nbf", "iat"):
+            if name in claims and not _time(claims, name) - SKEW <= now:
+                raise _Refused(f"its {name} is in the future")
+        audience = claims.get("aud")
+        if self._audience not in (audience if isinstance(audience, list) else [audience]):
+            raise _Refused("it is for another audience")
+        text = msgspec.json.encode(claims)  # raises for half of a surrogate pair
+        if b"\\u0000" in text:
+            raise _Refused("a text has the character NUL")
+
+    def _keep(self, name: bytes, claims: dict[str, Any]) -> None:
+        self._kept[name] = claims, min(time.time() + _KEPT, claims["exp"] + SKEW)
+        self._kept.move_to_end(name)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
+def _part(text: str) -> dict[str, Any]:
+    """A part of a token as an object. Nothing of it is believed yet."""
+    try:
+        found = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (binascii.Error, UnicodeDecodeError, json.JSONDecodeError):
+        raise _Refused("it is no JSON") from None
+    if not isinstance(found, dict):
+        raise _Refused("it is no JSON object")
+    return found
+
+
+def _signed(token: str, key: Any, algorithm: str) -> bool:
+    try:
+        jws.deserialize_compact(token, key, algorithms=[algorithm], registry=_REGISTRY)
+    except (JoseError, ValueError):
+        return False
+    return True
+
+
+def _time(claims: dict[str, Any], name: str) -> float:
+    value = claims.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _Refused(f"its {name} is no time")
+    return value
