@@ -23,6 +23,7 @@ _TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_k
 
 @app.command(rich_help_panel=PANEL)
 def serve(
+    *,
     bind: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = "127.0.0.1:8765",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that serve.")] = 1,
     issuer: Annotated[

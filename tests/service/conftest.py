@@ -1,0 +1,156 @@
+"""A service that runs on a test's database, an issuer, and tokens."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+import uvicorn
+from psycopg.conninfo import make_conninfo
+
+from broker.service.app import create
+from broker.service.settings import Settings
+from tests.service.issuer import AUDIENCE, Issuer
+
+PASSWORD = "not a secret"
+SETUP = "default"
+BASE = f"/api/v1/setups/{SETUP}"
+
+
+class Running:
+    """The service in a thread of this process, on a port of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.app = create(settings)
+        config = uvicorn.Config(self.app, host="127.0.0.1", port=0, log_config=None, lifespan="on", access_log=False)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            assert self._thread.is_alive()
+            time.sleep(0.01)
+        self.url = "http://127.0.0.1:%d" % self._server.servers[0].sockets[0].getsockname()[1]
+
+    def close(self) -> None:
+        """Stop it as SIGTERM does."""
+        self._server.should_exit = True
+        self._thread.join()
+
+
+@pytest.fixture
+def service_dsn(db: psycopg.Connection[Any], dsn: str) -> str:
+    if "STUB" in os.environ:
+        db.execute(Path(os.environ["STUB"]).read_text())
+
+    """The DSN of the service's login on the test's database. The role belongs to the server, so all tests set alike."""
+    while True:
+        try:
+            db.execute(f"alter role broker_service login password '{PASSWORD}'")
+            break
+        except psycopg.errors.InternalError_:  # another test sets it at the same time
+            time.sleep(0.05)
+    return make_conninfo(dsn, user="broker_service", password=PASSWORD)
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    """An issuer of tokens."""
+    running = Issuer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def start(service_dsn: str, issuer: Issuer) -> Iterator[Callable[..., Running]]:
+    """A function that starts a service with settings of a test's own."""
+    started: list[Running] = []
+
+    def make(**more: Any) -> Running:
+        settings = {"dsn": service_dsn, "issuers": (issuer.url,), "audience": AUDIENCE, **more}
+        started.append(Running(Settings(**settings)))
+        return started[-1]
+
+    yield make
+    for one in started:
+        one.close()
+
+
+@pytest.fixture
+def service(start: Callable[..., Running]) -> Running:
+    """A service with the usual settings."""
+    return start()
+
+
+@pytest.fixture
+def credential(db: psycopg.Connection[Any]) -> Callable[..., None]:
+    """A function that stores what tokens of an issuer may do: credential(kind, issuer, subject, ...)."""
+
+    def store(kind: str, issuer: Issuer, subject: str | None = None, **more: Any) -> None:
+        values = {
+            "p_setup": SETUP, "p_name": f"{kind} {subject}", "p_kind": kind, "p_issuer": issuer.url,
+            "p_subject": subject, **{f"p_{name}": value for name, value in more.items()},
+        }  # fmt: skip
+        named = ", ".join(f"{name} => %s" for name in values)
+        db.execute(f"select from resource.set_credential({named})", list(values.values()))
+
+    return store
+
+
+@pytest.fixture
+def token(db: psycopg.Connection[Any]) -> Callable[..., str]:
+    """A function that makes an opaque token: token(kind, name)."""
+
+    def make(kind: str, name: str = "somebody", setup: str = SETUP, valid: str = "1 hour") -> str:
+        query = "select token from resource.make_token(p_setup => %s, p_name => %s, p_kind => %s, p_valid => %s)"
+        row = db.execute(query, [setup, name, kind, valid]).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    return make
+
+
+@pytest.fixture
+def client(service: Running) -> Iterator[httpx.Client]:
+    """A client of that service. Paths are below the setup's."""
+    with httpx.Client(base_url=service.url + BASE, timeout=60) as made:
+        yield made
+
+
+@pytest.fixture
+def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
+    """A function that inserts so many jobs that any resource with CPUTime takes."""
+
+    def insert(count: int, first: int = 1) -> list[int]:
+        ids = list(range(first, first + count))
+        requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
+        query = """select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('requirements', %s::jsonb,
+                     'jobs', (select jsonb_agg(jsonb_build_array(i)) from unnest(%s::bigint[]) i))))"""
+        db.execute(query, [SETUP, requirements, ids])
+        return ids
+
+    return insert
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The header with a token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture
+def matched_together(service: Running) -> Callable[..., list[httpx.Response]]:
+    """A function that sends a match with each of the tokens at the same time: the same body, or one for each."""
+
+    async def send(tokens: list[str], bodies: tuple[Any, ...]) -> list[httpx.Response]:
+        limits = httpx.Limits(max_connections=len(tokens))
+        async with httpx.AsyncClient(base_url=service.url + BASE, timeout=60, limits=limits) as client:
+            each = bodies if len(bodies) > 1 else bodies * len(tokens)
+            calls = (client.post("/match", json=b, headers=bearer(t)) for t, b in zip(tokens, each, strict=True))
+            return list(await asyncio.gather(*calls))
+
+    return lambda tokens, *bodies: asyncio.run(send(tokens, bodies))

@@ -1,0 +1,129 @@
+"""A job's way through the service: match, report, finish, release, for tokens of an issuer and opaque ones."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.service.conftest import BASE, bearer
+from tests.service.issuer import Issuer
+
+RESOURCE = {"CPUTime": 86400}
+WANTED = {"resources": [RESOURCE]}
+
+
+@pytest.mark.parametrize("way", ["issuer", "opaque"])
+def test_a_job_is_matched_reported_and_finished(
+    client: httpx.Client,
+    issuer: Issuer,
+    credential: Callable[..., None],
+    token: Callable[..., str],
+    jobs: Callable[..., list[int]],
+    way: str,
+) -> None:
+    jobs(1)
+    credential("agent", issuer)
+    client.headers.update(bearer(issuer.token() if way == "issuer" else token("agent")))
+    found = client.post("/match", json=WANTED)
+    assert found.status_code == 200, found.text
+    (match,) = found.json()["matches"]
+    assert (match["job_id"], match["user_priority"]) == (1, 1)
+    assert match["requirements"]["OwnerGroup"] == "users"
+    lease = {"job_id": 1, "attempt": match["attempt"]}
+
+    reports = [{**lease, "status": "running"}, {"job_id": 99, "attempt": match["attempt"]}]
+    reported = client.post("/jobs/report", json=reports)
+    assert [(one["job_id"], one["action"]) for one in reported.json()] == [(1, "continue"), (99, "stale")]
+    assert client.post("/jobs/report", json=[{**lease, "status": None}]).json()[0]["action"] == "continue"
+    assert client.post("/jobs/report", json=[{**lease, "status": "odd"}]).json()[0]["action"] == "refused"
+
+    ended = client.post("/jobs/finish", json=[lease, {**lease, "job_id": 99, "outcome": "failed"}])
+    assert [(one["job_id"], one["outcome"]) for one in ended.json()] == [(1, "finished"), (99, "stale")]
+    nothing = client.post("/match", json=WANTED)
+    assert (nothing.status_code, nothing.headers["Retry-After"], nothing.content) == (204, "30", b"")
+
+
+def test_each_job_is_released_on_its_own(
+    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(2)
+    client.headers.update(bearer(token("agent")))
+    matches = client.post("/match", json={**WANTED, "n": 2}).json()["matches"]
+    leases = [{"job_id": match["job_id"], "attempt": match["attempt"]} for match in matches]
+    stale = {"job_id": 77, "attempt": leases[0]["attempt"]}
+    released = client.post("/jobs/release", json=[leases[0], stale, leases[1]]).json()
+    assert [(one["job_id"], one["released"]) for one in released] == [
+        (leases[0]["job_id"], True), (77, False), (leases[1]["job_id"], True)
+    ]  # fmt: skip
+    assert released[1]["error"]["code"] == "PB003"
+    assert released[0]["task_queue_id"] > 0
+    assert len(client.post("/match", json={**WANTED, "n": 2}).json()["matches"]) == 2
+
+
+def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(3)
+    credential("agent", issuer)
+    key = {"Idempotency-Key": "one of mine"}
+    first, again, other = (
+        client.post("/match", json=WANTED, headers=key | bearer(issuer.token(subject))).json()["matches"]
+        for subject in ("a", "a", "b")
+    )
+    assert first == again
+    assert first[0]["job_id"] != other[0]["job_id"]
+
+
+def test_a_request_id_stands_in_the_body_or_in_the_header(
+    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(3)
+    client.headers.update(bearer(token("agent")))
+    number = "6E4D2A4C-94a7-4f5e-9a39-3d4b1c0b7a11"
+    body = {**WANTED, "request_id": number}
+    first = client.post("/match", json=body).json()
+    assert client.post("/match", json=WANTED, headers={"Idempotency-Key": number.lower()}).json() == first
+    assert client.post("/match", json=body, headers={"Idempotency-Key": number}).json() == first
+    differ = client.post("/match", json=body, headers={"Idempotency-Key": "another"})
+    assert (differ.status_code, differ.json()["key"]) == (422, "request_id")
+    reused = client.post("/match", json={**body, "n": 2})
+    assert (reused.status_code, reused.json()["code"]) == (422, "PB001")
+
+
+def test_a_refused_description_is_named(client: httpx.Client, token: Callable[..., str]) -> None:
+    client.headers.update(bearer(token("agent")))
+    refused = client.post("/match", json={"resources": [{"CPUTime": 100, "CPUtime": 100}]})
+    assert refused.status_code == 422
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert refused.json()["code"] == "PB001"
+    assert "CPUtime" in refused.json()["detail"]
+
+
+def test_many_matches_at_once_get_different_jobs(
+    service: "httpx.Client", client: httpx.Client, issuer: Issuer, credential: Callable[..., None],
+    jobs: Callable[..., list[int]], matched_together: Callable[..., list[httpx.Response]],
+) -> None:  # fmt: skip
+    jobs(60)
+    credential("agent", issuer)
+    answers = matched_together([issuer.token(f"pilot-{n}") for n in range(50)], WANTED)
+    assert [answer.status_code for answer in answers] == [200] * 50
+    found = [match["job_id"] for answer in answers for match in answer.json()["matches"]]
+    assert len(set(found)) == 50
+
+
+def test_one_bad_request_of_many_harms_no_other(
+    issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]],
+    matched_together: Callable[..., list[httpx.Response]],
+) -> None:  # fmt: skip
+    jobs(20)
+    credential("agent", issuer)
+    wanted = [WANTED, {"resources": [{"CPUTime": "soon"}]}] * 10
+    answers = matched_together([issuer.token(f"pilot-{n}") for n in range(20)], *wanted)
+    assert [answer.status_code for answer in answers] == [200, 422] * 10
+
+
+def test_the_path_names_the_setup(client: httpx.Client, token: Callable[..., str]) -> None:
+    client.headers.update(bearer(token("agent")))
+    assert client.post("/match", json=WANTED).status_code == 204
+    elsewhere = client.post(str(client.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
+    assert elsewhere.status_code == 401  # an opaque token is of one setup

@@ -1,0 +1,217 @@
+"""What is refused, with which status, and with what words. Nothing that a caller sends is the service's fault."""
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from psycopg_pool import PoolTimeout
+
+from broker.service.problems import of_error
+from tests.service.conftest import BASE, Running, bearer
+from tests.service.issuer import Issuer
+
+WANTED = {"resources": [{"CPUTime": 86400}]}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def agent(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+    client.headers.update(bearer(token("agent")))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "key", "value"),
+    [
+        (b"", 400, None, None),
+        (b"{", 400, None, None),
+        (b"[1,]", 400, None, None),
+        (b'{"resources": [{"CPUTime": NaN}]}', 400, None, None),
+        (b'{"resources": [{"CPUTime": "\xff"}]}', 400, None, None),
+        (b'{"resources": [{"Site": "\\ud800"}]}', 400, None, None),
+        (b'{"resources": [{"Site": "\\udfff\\ud800 and more"}]}', 400, None, None),
+        (b'{"resources": ' + b"[" * 3000 + b"]" * 3000 + b"}", 422, "resources", None),
+        (b'{"resources": [{"Site": ' + b"[" * 3000 + b"]" * 3000 + b"}]}", 400, None, None),
+        (b'{"resources": [{"Site": ' + b"[" * 900 + b"]" * 900 + b"}]}", 422, None, None),
+        (b'{"resources": [{"Site": "a\\u0000b"}]}', 422, None, None),
+        (b'{"resources": [{"CPUTime": 1e400}]}', 422, None, None),
+        (b'{"resources": [{"CPUTime": ' + b"9" * 10_000 + b"}]}", 422, None, None),
+        (b'{"resources": [{"CPUTime": ' + b"9" * 300 + b"}]}", 422, None, None),
+        (b"[]", 422, None, "[]"),
+        (b"null", 422, None, "null"),
+        (b"{}", 422, "resources", None),
+        (b'{"resources": []}', 422, "resources", "[]"),
+        (b'{"resources": 3}', 422, "resources", "3"),
+        (b'{"resources": [3]}', 422, "resources", "3"),
+        (b'{"resources": [{}], "n": 0}', 422, "n", "0"),
+        (b'{"resources": [{}], "n": 1001}', 422, "n", "1001"),
+        (b'{"resources": [{}], "n": "one"}', 422, "n", '"one"'),
+        (b'{"resources": [{}], "m": 5}', 422, "m", "5"),
+        (b'{"resources": [{}], "request_id": "mine"}', 422, "request_id", '"mine"'),
+        (json.dumps({"resources": [{"CPUTime": 1}] * 11}).encode(), 422, "resources", None),
+        (json.dumps({"resources": [{"CPUTime": 1, "Site": "x" * 100_000}]}).encode(), 422, None, None),
+    ],
+)
+def test_a_wrong_body_is_refused(
+    agent: httpx.Client, body: bytes, status: int, key: str | None, value: str | None
+) -> None:
+    refused = agent.post("/match", content=body, headers=JSON)
+    assert refused.status_code == status, refused.text[:500]
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    found = refused.json()
+    assert found["status"] == status
+    if key:
+        assert found["key"] == key
+        assert key in found["detail"]
+    if value:
+        assert found["value"] == value
+
+
+def test_a_long_body_is_refused(agent: httpx.Client) -> None:
+    limit = 2**20
+    fits = b'{"resources": [{"CPUTime": 1}]}'
+    assert agent.post("/match", content=fits.ljust(limit), headers=JSON).status_code == 204
+    refused = agent.post("/match", content=fits.ljust(limit + 1), headers=JSON)
+    assert refused.status_code == 413
+
+    def parts() -> Iterator[bytes]:  # no header tells its length
+        yield fits
+        yield b" " * (limit - len(fits))
+        yield b" "
+
+    refused = agent.post("/match", content=parts(), headers=JSON)
+    assert refused.status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/x-ndjson", ""])
+def test_another_content_type_is_refused(agent: httpx.Client, kind: str) -> None:
+    refused = agent.post("/match", content=b"{}", headers={"Content-Type": kind})
+    assert (refused.status_code, refused.json()["key"]) == (415, "Content-Type")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("GET", "/", 404),
+        ("POST", BASE, 404),
+        ("POST", BASE + "/match/", 404),
+        ("GET", BASE + "/match", 405),
+        ("DELETE", BASE + "/jobs/1", 405),
+        ("GET", BASE + "/jobs/report", 405),
+        ("PUT", BASE + "/jobs", 405),
+        ("GET", BASE + "/jobs/none", 404),
+        ("GET", BASE + "/jobs/-1", 404),
+        ("GET", BASE + "/jobs/" + "9" * 20, 404),
+        ("GET", BASE + "/jobs/" + "9" * 5000, 404),
+    ],
+)
+def test_an_unknown_path_or_method_is_refused(service: Running, method: str, path: str, status: int) -> None:
+    refused = httpx.request(method, service.url + path)
+    assert refused.status_code == status
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert ("Allow" in refused.headers) == (status == 405)
+
+
+@pytest.mark.parametrize("setup", ["no%00ne", "x" * 101, "%ff%fe", "'; drop table x; --", "%20", "a%0Ab"])
+def test_an_odd_name_of_a_setup_is_refused(
+    service: Running, issuer: Issuer, credential: Callable[..., None], token: Callable[..., str], setup: str
+) -> None:
+    credential("agent", issuer)
+    url = f"{service.url}/api/v1/setups/{setup}/match"
+    assert httpx.post(url, json=WANTED, headers=bearer(issuer.token())).status_code in (403, 422)
+    assert httpx.post(url, json=WANTED, headers=bearer(token("agent"))).status_code in (401, 422)
+
+
+def test_ids_beyond_64_bits_are_refused(client: httpx.Client, token: Callable[..., str]) -> None:
+    client.headers.update(bearer(token("viewer")))
+    for number in ("0", "9" * 19):
+        for path in ("/jobs/{}", "/jobs/{}/events", "/jobs/{}/why", "/tasks/{}/why"):
+            assert client.get(path.format(number)).status_code == 422
+    client.headers.update(bearer(token("agent")))
+    lease = {"job_id": 2**63, "attempt": "x"}
+    for path in ("report", "finish", "release"):
+        assert client.post(f"/jobs/{path}", json=[lease]).status_code == 422
+
+
+@pytest.mark.parametrize("attempt", ["", "x", "\u00e9" * 200, "1-" + "f" * 32])
+def test_an_odd_attempt_is_an_answer_of_its_job(agent: httpx.Client, attempt: str) -> None:
+    lease = [{"job_id": 1, "attempt": attempt}]
+    assert agent.post("/jobs/report", json=lease).json()[0]["action"] in ("refused", "stale")
+    assert agent.post("/jobs/finish", json=lease).json()[0]["outcome"] in ("refused", "stale")
+    assert agent.post("/jobs/release", json=lease).json()[0]["error"]["code"] in ("PB001", "PB003")
+    assert agent.post("/jobs/report", content=b'[{"job_id": 1, "attempt": "\\u0000"}]', headers=JSON).status_code == 422
+
+
+def test_a_database_that_is_away_is_said_at_once(start: Callable[..., Running]) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        dsn = f"postgresql://nobody@127.0.0.1:{closed.getsockname()[1]}/none"
+        running = start(dsn=dsn, prepare=True)
+        refused = httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer("token"))
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+        assert httpx.get(running.url + "/healthz/live").status_code == 200
+        assert httpx.get(running.url + "/healthz/ready").status_code == 503
+
+
+def test_connections_that_were_lost_are_replaced(
+    agent: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
+) -> None:
+    assert agent.post("/match", json=WANTED).status_code == 204
+    ended = db.execute(
+        "select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity"
+        " where usename = 'broker_service' and datname = current_database()"
+    ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    jobs(1)
+    for _ in range(200):
+        answer = agent.post("/match", json=WANTED)
+        if answer.status_code != 503:
+            break
+        assert answer.headers["Retry-After"] == "1"
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (psycopg.errors.DivisionByZero(), 500),
+        (psycopg.errors.QueryCanceled(), 500),
+        (psycopg.OperationalError("server closed the connection"), 503),
+        (psycopg.InterfaceError("the connection is closed"), 503),
+        (psycopg.DataError("a text with NUL"), 422),
+        (PoolTimeout("too late"), 503),
+        (ZeroDivisionError("a fault"), 500),
+    ],
+)
+def test_errors_and_their_statuses(error: Exception, status: int) -> None:
+    found = of_error(error)
+    assert found.status == (status if error.args or isinstance(error, PoolTimeout) else _of_state(error))
+    if status == 500:
+        assert "fault" not in found.detail
+
+
+def _of_state(error: Exception) -> int:
+    assert isinstance(error, psycopg.Error)
+    return {"22012": 422, "57014": 503}[error.sqlstate or ""]
+
+
+def test_a_fault_has_a_number_that_the_log_has_too(
+    agent: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_: object) -> None:
+        raise ZeroDivisionError("inner words")
+
+    from broker.service.calls import Database
+
+    monkeypatch.setattr(Database, "as_role", fails)
+    failed = agent.post("/jobs/report", json=[])
+    assert failed.status_code == 500
+    assert "inner words" not in failed.text
+    assert failed.json()["id"] in caplog.text
+    assert "ZeroDivisionError" in caplog.text

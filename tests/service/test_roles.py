@@ -1,0 +1,97 @@
+"""Who may do what through the service: as in the database, by the role that the credential names."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.service.conftest import bearer
+from tests.service.issuer import Issuer
+
+WANTED = {"resources": [{"CPUTime": 86400}]}
+JOB = {"job_id": 5, "requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}}
+LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
+CALLS: dict[str, tuple[str, str, Any]] = {
+    "match": ("POST", "/match", WANTED),
+    "report": ("POST", "/jobs/report", LEASE),
+    "finish": ("POST", "/jobs/finish", LEASE),
+    "release": ("POST", "/jobs/release", LEASE),
+    "insert": ("POST", "/jobs", [JOB]),
+    "cancel": ("POST", "/jobs/cancel", {"job_ids": [6]}),
+    "hold": ("POST", "/jobs/hold", {"job_ids": [6]}),
+    "resume": ("POST", "/jobs/resume", {"job_ids": [6]}),
+    "job": ("GET", "/jobs/6", None),
+    "events": ("GET", "/jobs/6/events", None),
+    "why": ("GET", "/jobs/6/why", None),
+    "task": ("GET", "/tasks/6/why", None),
+    "resource": ("POST", "/resources/why", {"resource": {"CPUTime": 86400}}),
+}
+MAY = {
+    "agent": {"match", "report", "finish", "release"},
+    "submitter": {"insert", "cancel", "job", "events", "why"},
+    "operator": set(CALLS),
+    "viewer": {"job", "events", "why", "task", "resource"},
+}
+
+
+@pytest.mark.parametrize("kind", list(MAY))
+def test_each_role_may_do_what_it_may_in_the_database(
+    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]], kind: str
+) -> None:
+    jobs(1, 6)
+    client.headers.update(bearer(token(kind)))
+    statuses = {
+        name: client.request(method, path, json=body).status_code if body is not None else client.get(path).status_code
+        for name, (method, path, body) in CALLS.items()
+    }
+    assert {name for name, status in statuses.items() if status != 403} == MAY[kind], statuses
+    assert all(status in (200, 204, 403, 404) for status in statuses.values()), statuses
+
+
+def test_a_refusal_names_the_right_that_is_missing(client: httpx.Client, token: Callable[..., str]) -> None:
+    refused = client.post("/jobs", json=[JOB], headers=bearer(token("agent")))
+    assert (refused.status_code, refused.json()["code"]) == (403, "42501")
+    assert "broker_submitter" in refused.json()["hint"]
+
+
+def test_a_submitter_acts_for_its_owner_only(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+) -> None:
+    credential("submitter", issuer, "alice", owner_group="users", owner_dn="/DC=org/CN=alice")
+    credential("submitter", issuer, "bob", owner_group="users", owner_dn="/DC=org/CN=bob")
+    alice, bob = bearer(issuer.token("alice")), bearer(issuer.token("bob"))
+    assert client.post("/jobs", json=[JOB], headers=alice).status_code == 200
+    refused = client.post("/jobs", json=[{**JOB, "job_id": 8}], headers=bob)
+    assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
+    assert client.get("/jobs/5", headers=alice).json()["status"] == "waiting"
+    assert client.get("/jobs/5", headers=bob).status_code in (403, 404)
+    assert client.post("/jobs/cancel", json={"job_ids": [5]}, headers=bob).status_code in (403, 404)
+
+
+def test_agents_of_two_groups_get_the_jobs_of_theirs(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+) -> None:
+    for number, group in ((1, "users"), (2, "prod")):
+        credential("agent", issuer, group, owner_group=group)
+        db.execute(
+            "select taskqueue.insert_job('default', %s, jsonb_build_object('OwnerDN', '/CN=x', 'OwnerGroup', %s::text,"
+            " 'CPUTime', 600))",
+            [number, group],
+        )
+    found = [client.post("/match", json=WANTED, headers=bearer(issuer.token(group))) for group in ("prod", "users")]
+    assert [answer.json()["matches"][0]["job_id"] for answer in found] == [2, 1]
+
+
+def test_the_subject_of_a_match_stands_in_its_lease(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]],
+    db: psycopg.Connection[Any],
+) -> None:  # fmt: skip
+    jobs(1)
+    credential("agent", issuer)
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token("pilot-7"))).status_code == 200
+    row = db.execute("select subject, role_name from taskqueue.lease").fetchone()
+    assert row is not None
+    assert row[0].endswith("pilot-7")
+    assert row[1] == "broker_agent"

@@ -1,0 +1,130 @@
+"""Submitting through the service, holding, cancelling, and asking where a job is and why."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.service.conftest import bearer
+
+OWNER = {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users"}
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def job(number: int, **more: Any) -> dict[str, Any]:
+    return {"job_id": number, "requirements": {**OWNER, "CPUTime": 600, **more}}
+
+
+def lines(*jobs: Any) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in jobs)
+
+
+@pytest.fixture
+def submitter(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+    client.headers.update(bearer(token("operator")))
+    return client
+
+
+def _count(db: psycopg.Connection[Any]) -> int:
+    row = db.execute("select count(*) from taskqueue.job").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    body = lines(job(1), {"requirements": job(0)["requirements"], "jobs": [[2, 5], [3]]}) + b"\n \n" + lines(job(4))
+    stored = submitter.post("/jobs", content=body.rstrip(), headers=LINES)
+    assert stored.json() == {"stored": 3, "jobs": 4, "job_ids": [1, 2, 3, 4]}
+    assert submitter.post("/jobs", json=[job(5), job(6)]).json()["job_ids"] == [5, 6]
+    assert submitter.post("/jobs", json=[]).json() == {"stored": 0, "jobs": 0, "job_ids": []}
+    assert _count(db) == 6
+
+
+def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    def parts() -> Iterator[bytes]:
+        text = lines(*(job(number) for number in range(1, 2501)))
+        for start in range(0, len(text), 777):  # lines are cut anywhere
+            yield text[start : start + 777]
+
+    key = {"Idempotency-Key": "a file"}
+    stored = submitter.post("/jobs", content=parts(), headers=LINES | key).json()
+    assert (stored["stored"], stored["jobs"], stored["job_ids"][-1]) == (2500, 2500, 2500)
+    again = submitter.post("/jobs", content=parts(), headers=LINES | key).json()
+    assert again == stored
+    kept = db.execute("select count(*) from taskqueue.request where call = 'insert_jobs'").fetchone()
+    assert kept == (3,)
+    assert _count(db) == 2500
+
+
+def test_the_first_chunk_that_is_refused_ends_it(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    jobs = [job(number) for number in range(1, 2001)]
+    jobs[1500] = job(1501, CPUTime="soon")
+    refused = submitter.post("/jobs", content=lines(*jobs), headers=LINES)
+    found = refused.json()
+    assert (refused.status_code, found["code"], found["stored"], found["line"]) == (422, "PB001", 1000, 1001)
+    assert _count(db) == 1000
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (b"{", 400),
+        (b"[]", 422),
+        (b'{"job_id": 1, "requirements": {"Site": "\\u0000"}}', 422),
+        (b'{"job_id": 1, "requirements": {"Site": "\\ud800"}}', 400),
+        (b'{"job_id": 1, "requirements": ' + b"[" * 3000 + b"]" * 3000 + b"}", 400),
+        (b'{"job_id": 1, "requirements": ' + b"[" * 900 + b"]" * 900 + b"}", 422),
+        (b'{"job_id": 1e400, "requirements": {}}', 422),
+        (b'{"job_id": 99999999999999999999, "requirements": {}}', 422),
+        (b'{"job_id": 1}', 422),
+        (b'{"jobs": 3, "requirements": {}}', 422),
+        (b'{"jobs": [1, [], {}], "requirements": {}}', 422),
+    ],
+)
+def test_a_wrong_line_is_refused(submitter: httpx.Client, line: bytes, status: int) -> None:
+    refused = submitter.post("/jobs", content=lines(job(7)) + line, headers=LINES)
+    assert refused.status_code == status, refused.text
+    assert (refused.json()["stored"], refused.json()["line"]) == (0, 1)
+    refused = submitter.post("/jobs", content=b"[" + line.strip() + b"]", headers={"Content-Type": "application/json"})
+    assert 400 <= refused.status_code < 500
+
+
+def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Callable[..., list[int]]) -> None:
+    jobs(2)
+    held = submitter.post("/jobs/hold", json={"job_ids": [1, 99, 2]}).json()
+    assert [(one["job_id"], one["changed"]) for one in held] == [(1, True), (99, False), (2, True)]
+    assert held[1]["error"]["code"] == "PB004"
+    assert submitter.get("/jobs/1").json()["status"] == "held"
+    assert submitter.post("/jobs/resume", json={"job_ids": [1]}).json() == [
+        {"job_id": 1, "changed": True, "error": None}
+    ]
+    cancelled = submitter.post("/jobs/cancel", json={"job_ids": [1, 2], "reason": "not needed"})
+    assert [one["answer"] for one in cancelled.json()] == ["ended", "ended"]
+    unknown = submitter.post("/jobs/cancel", json={"job_ids": [77]})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "PB004")
+    assert submitter.post("/jobs/cancel", json={"job_ids": [1], "why": "x"}).json()["key"] == "why"
+
+
+def test_where_a_job_is_and_why(
+    submitter: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(2)
+    for kind in ("viewer", "submitter", "operator"):
+        submitter.headers.update(bearer(token(kind)))
+        found = submitter.get("/jobs/1").json()
+        assert (found["status"], found["owner_group"]) == ("waiting", "users")
+        assert submitter.get("/jobs/99").status_code == 404
+        assert submitter.get("/jobs/99/why").status_code == 404
+    asked = submitter.post("/match", json={"resources": [{"CPUTime": 10}]})
+    assert asked.status_code == 204
+    why = submitter.get("/jobs/1/why").json()
+    assert {"condition", "wanted", "failing", "seen", "last_seen", "remark"} == set(why[0])
+    waiting = submitter.post("/resources/why", json={"resource": {"CPUTime": 10}}).json()
+    assert (waiting[0]["jobs"], waiting[0]["failing"]) == (2, ["CPUTime"])
+    assert submitter.post("/match", json={"resources": [{"CPUTime": 1000}]}).status_code == 200
+    events = [event for number in (1, 2) for event in submitter.get(f"/jobs/{number}/events").json()]
+    assert [event["event"] for event in events] == ["matched"]
+    assert submitter.get("/tasks/5/why").status_code == 404

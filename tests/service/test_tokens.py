@@ -1,0 +1,225 @@
+"""Whose tokens are accepted: each way to have a wrong one is refused with 401."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
+
+from broker.service import keys, rate, tokens
+from broker.service.problems import Problem
+from broker.service.tokens import Verifier
+from tests.service.conftest import Running, bearer
+from tests.service.issuer import AUDIENCE, Issuer, signed, unsigned
+
+WANTED = {"resources": [{"CPUTime": 86400}]}
+NOW = int(time.time())
+
+
+def _other_issuer(issuer: Issuer) -> str:
+    return signed({**issuer.claims(), "iss": "https://elsewhere.example"}, issuer.keys["k1"], "ES256", "k1")
+
+
+def _public_as_secret(issuer: Issuer) -> str:
+    key = issuer.keys["k1"].as_pem(private=False)
+    return signed(issuer.claims(), OctKey.import_key(key), "HS256", "k1")
+
+
+def _spoilt(issuer: Issuer) -> str:
+    head, body, signature = issuer.token().split(".")
+    other = issuer.token("somebody else").split(".")[1]
+    assert other != body
+    return f"{head}.{other}.{signature}"
+
+
+WRONG: dict[str, Callable[[Issuer], str]] = {
+    "other issuer": _other_issuer,
+    "issuer with a slash": lambda i: signed({**i.claims(), "iss": i.url + "/"}, i.keys["k1"], "ES256", "k1"),
+    "no issuer": lambda i: i.token(iss=None),
+    "expired": lambda i: i.token(exp=NOW - 3600),
+    "no end": lambda i: i.token(exp=None),
+    "end is a text": lambda i: i.token(exp=str(NOW + 600)),
+    "end is no number": lambda i: i.token(exp=float("nan")),
+    "not yet": lambda i: i.token(nbf=NOW + 3600),
+    "made in the future": lambda i: i.token(iat=NOW + 3600),
+    "other audience": lambda i: i.token(aud="somebody else"),
+    "other audiences": lambda i: i.token(aud=["a", "b"]),
+    "no audience": lambda i: i.token(aud=None),
+    "unsigned": lambda i: unsigned(i.claims()),
+    "signed with the public key": _public_as_secret,
+    "swapped key": lambda i: signed(i.claims(), ECKey.generate_key("P-256"), "ES256", "k1"),
+    "key of another kind": lambda i: signed(i.claims(), RSAKey.generate_key(2048), "RS256", "k1"),
+    "unknown kid": lambda i: signed(i.claims(), i.keys["k1"], "ES256", "k2"),
+    "other claims": _spoilt,
+    "cut": lambda i: i.token()[:-10],
+    "no JSON": lambda i: "a.b.c",
+    "NUL": lambda i: i.token("a\0b"),
+    "half of a pair": lambda i: i.token("a\ud800b"),
+    "deep": lambda i: signed({**i.claims(), "x": _deep(900)}, i.keys["k1"], "ES256", "k1"),
+}
+
+
+def _deep(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, id=how) for how in WRONG])
+def test_a_wrong_token_is_refused(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], how: str
+) -> None:
+    credential("agent", issuer)
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
+    refused = client.post("/match", json=WANTED, headers=bearer(WRONG[how](issuer)))
+    assert refused.status_code == 401, refused.text
+    assert refused.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+    assert refused.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer nonsense", "Bearer \u00e9\u00ff", "bearer a.b"]
+)
+def test_without_a_token_nothing_is_done(client: httpx.Client, header: str | None) -> None:
+    headers = {} if header is None else {"Authorization": header.encode("latin-1")}
+    refused = client.post("/match", json=WANTED, headers=headers)  # type: ignore[arg-type]
+    assert (refused.status_code, refused.json()["code"]) == (401, "28000")
+    assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "key"),
+    [
+        ("RS256", RSAKey.generate_key(2048)),
+        ("RS512", RSAKey.generate_key(2048)),
+        ("ES256", ECKey.generate_key("P-256")),
+        ("ES384", ECKey.generate_key("P-384")),
+        ("EdDSA", OKPKey.generate_key("Ed25519")),
+    ],
+)
+def test_algorithms_of_issuers(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], algorithm: str, key: Any
+) -> None:
+    credential("agent", issuer)
+    issuer.keys = {"k9": key}
+    given = issuer.token(kid="k9", algorithm=algorithm, aud=["x", AUDIENCE])
+    assert client.post("/match", json=WANTED, headers=bearer(given)).status_code == 204
+    without = signed(issuer.claims(), key, algorithm, None)
+    assert client.post("/match", json=WANTED, headers=bearer(without)).status_code == 204
+
+
+def test_a_new_key_of_an_issuer_is_fetched_once_in_a_while(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    credential("agent", issuer)
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
+    issuer.keys["k2"] = ECKey.generate_key("P-256")
+    for _ in range(3):
+        assert client.post("/match", json=WANTED, headers=bearer(issuer.token(kid="k2"))).status_code == 401
+    assert issuer.fetched == 1
+    monkeypatch.setattr(keys, "_PAUSE", 0)
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token(kid="k2"))).status_code == 204
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
+    assert issuer.fetched == 2
+
+
+def test_an_issuer_that_is_away_is_no_fault_of_the_token(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
+) -> None:
+    credential("agent", issuer)
+    given = issuer.token()
+    issuer.close()
+    away = client.post("/match", json=WANTED, headers=bearer(given))
+    assert (away.status_code, away.headers["Retry-After"]) == (503, "30")
+
+
+def test_verified_claims_are_kept_no_longer_than_a_minute_and_the_token(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verifier = Verifier([issuer.url], AUDIENCE)
+    now = [time.time()]
+    checked: list[int] = []
+    monkeypatch.setattr(tokens.time, "time", lambda: now[0])
+    check = Verifier._check
+    monkeypatch.setattr(Verifier, "_check", lambda self, claims: (checked.append(1), check(self, claims))[1])
+    given = issuer.token(exp=int(now[0]) + 30)
+
+    async def ask(*at: float) -> list[int]:
+        found = []
+        began = now[0]
+        for seconds in at:
+            now[0] = began + seconds
+            try:
+                await verifier.claims(given)
+                found.append(len(checked))
+            except Problem as problem:
+                found.append(problem.status)
+        return found
+
+    assert asyncio.run(ask(0, 1, 59, 61, 89, 91)) == [1, 1, 1, 2, 2, 401]
+
+
+def test_a_token_that_is_revoked_is_refused_at_once(
+    client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]
+) -> None:
+    client.headers.update(bearer(token("agent", "short")))
+    assert client.post("/match", json=WANTED).status_code == 204
+    db.execute("select from resource.revoke_token('default', 'short')")
+    assert client.post("/match", json=WANTED).status_code == 401
+
+
+def test_a_credential_that_is_removed_is_refused_at_once(
+    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+) -> None:
+    credential("agent", issuer, "pilot-1")
+    client.headers.update(bearer(issuer.token()))
+    assert client.post("/match", json=WANTED).status_code == 204
+    db.execute("select from resource.remove_credential('default', 'agent pilot-1')")
+    refused = client.post("/match", json=WANTED)
+    assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
+
+
+def test_a_setup_that_knows_no_such_token_refuses_it(
+    service: Running, client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
+) -> None:
+    credential("agent", issuer)
+    elsewhere = service.url + "/api/v1/setups/other/match"
+    refused = client.post(elsewhere, json=WANTED, headers=bearer(issuer.token()))
+    assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
+    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
+
+
+def test_a_caller_who_asks_too_often_is_slowed_down(start: Callable[..., Running], token: Callable[..., str]) -> None:
+    running = start(rate=2.0)
+    url = running.url + "/api/v1/setups/default/match"
+    one, two = bearer(token("agent", "one")), bearer(token("agent", "two"))
+    answers = [httpx.post(url, json=WANTED, headers=one) for _ in range(30)]
+    slowed = [answer for answer in answers if answer.status_code == 429]
+    assert slowed
+    assert slowed[0].headers["Retry-After"] == "1"
+    assert httpx.post(url, json=WANTED, headers=two).status_code == 204
+
+
+def test_the_bucket_of_a_caller_fills_again() -> None:
+    now = [0.0]
+    bucket = rate.Rate(2.0, lambda: now[0])
+
+    def asks() -> bool:
+        try:
+            bucket.spend("somebody")
+        except Problem:
+            return False
+        return True
+
+    assert [asks() for _ in range(3)] == [True, True, False]
+    now[0] = 0.4
+    assert not asks()
+    now[0] = 0.6
+    assert [asks() for _ in range(2)] == [True, False]
+    now[0] = 100.0
+    assert [asks() for _ in range(3)] == [True, True, False]
