@@ -59,7 +59,7 @@ class Callers:
             raise Problem(
                 401,
                 "a bearer token is needed",
-                code="28000",
+                code="PB008",
                 hint="Send the header Authorization: Bearer TOKEN.",
                 headers={"WWW-Authenticate": BEARER},
             )

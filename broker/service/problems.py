@@ -25,8 +25,8 @@ _OF_CODE = {
     "PB005": 409,
     "PB006": 503,
     "PB007": 503,
+    "PB008": 401,
     "42501": 403,
-    "28000": 401,
 }
 # Of other SQLSTATEs by their beginning: values that PostgreSQL cannot hold, then what passes by itself.
 _OF_BEGINNING = {

@@ -13,6 +13,7 @@ from base64 import urlsafe_b64decode
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
+from warnings import filterwarnings
 
 import msgspec
 from joserfc import jws
@@ -37,12 +38,14 @@ class _Registry(jws.JWSRegistry):
     max_payload_length = _LONGEST
 
 
+# Issuers go on with the name EdDSA, which RFC 9864 replaces.
+filterwarnings("ignore", message="EdDSA is deprecated", module=r"joserfc\.")
 _REGISTRY = _Registry(algorithms=list(ALGORITHMS))
 
 
 def invalid(detail: str, hint: str | None = None) -> Problem:
     """The refusal of a token."""
-    return Problem(401, detail, code="28000", hint=hint)
+    return Problem(401, detail, code="PB008", hint=hint)
 
 
 def digest(token: str) -> str:

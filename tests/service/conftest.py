@@ -1,11 +1,9 @@
 """A service that runs on a test's database, an issuer, and tokens."""
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -35,7 +33,7 @@ class Running:
         while not self._server.started:
             assert self._thread.is_alive()
             time.sleep(0.01)
-        self.url = "http://127.0.0.1:%d" % self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
 
     def close(self) -> None:
         """Stop it as SIGTERM does."""
@@ -45,9 +43,6 @@ class Running:
 
 @pytest.fixture
 def service_dsn(db: psycopg.Connection[Any], dsn: str) -> str:
-    if "STUB" in os.environ:
-        db.execute(Path(os.environ["STUB"]).read_text())
-
     """The DSN of the service's login on the test's database. The role belongs to the server, so all tests set alike."""
     while True:
         try:
@@ -104,11 +99,12 @@ def credential(db: psycopg.Connection[Any]) -> Callable[..., None]:
 
 @pytest.fixture
 def token(db: psycopg.Connection[Any]) -> Callable[..., str]:
-    """A function that makes an opaque token: token(kind, name)."""
+    """A function that makes an opaque token: token(kind, name, group)."""
 
-    def make(kind: str, name: str = "somebody", setup: str = SETUP, valid: str = "1 hour") -> str:
-        query = "select token from resource.make_token(p_setup => %s, p_name => %s, p_kind => %s, p_valid => %s)"
-        row = db.execute(query, [setup, name, kind, valid]).fetchone()
+    def make(kind: str, name: str = "somebody", group: str | None = None) -> str:
+        group = group or ("users" if kind == "submitter" else None)  # a submitter acts for somebody
+        query = "select token from resource.make_token(%s, %s, %s, p_owner_group => %s)"
+        row = db.execute(query, [SETUP, name, kind, group]).fetchone()
         assert row is not None
         return str(row[0])
 

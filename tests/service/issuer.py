@@ -61,11 +61,14 @@ class Issuer:
         self._server.server_close()
 
 
-def signed(claims: dict[str, Any], key: Key | OctKey, algorithm: str, kid: str | None) -> str:
+def signed(claims: dict[str, Any] | str, key: Key | OctKey, algorithm: str, kid: str | None) -> str:
     """A token of any claims, signed with any key."""
     header = {"alg": algorithm, **({"kid": kid} if kid else {})}
     registry = jws.JWSRegistry(algorithms=[algorithm])
-    return jws.serialize_compact(header, json.dumps(claims), key, [algorithm], registry)
+    registry.max_payload_length = 10**6
+    return jws.serialize_compact(
+        header, claims if isinstance(claims, str) else json.dumps(claims), key, [algorithm], registry
+    )
 
 
 def unsigned(claims: dict[str, Any]) -> str:

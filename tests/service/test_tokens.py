@@ -1,7 +1,10 @@
 """Whose tokens are accepted: each way to have a wrong one is refused with 401."""
 
 import asyncio
+import hmac
+import json
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +29,9 @@ def _other_issuer(issuer: Issuer) -> str:
 
 def _public_as_secret(issuer: Issuer) -> str:
     key = issuer.keys["k1"].as_pem(private=False)
-    return signed(issuer.claims(), OctKey.import_key(key), "HS256", "k1")
+    head, body, _ = signed(issuer.claims(), OctKey.generate_key(256), "HS256", "k1").split(".")
+    signature = hmac.digest(key, f"{head}.{body}".encode(), "sha256")
+    return f"{head}.{body}.{urlsafe_b64encode(signature).decode().rstrip('=')}"
 
 
 def _spoilt(issuer: Issuer) -> str:
@@ -34,6 +39,11 @@ def _spoilt(issuer: Issuer) -> str:
     other = issuer.token("somebody else").split(".")[1]
     assert other != body
     return f"{head}.{other}.{signature}"
+
+
+def _deep(issuer: Issuer) -> str:
+    text = json.dumps({**issuer.claims(), "x": 0}).replace('"x": 0', '"x": ' + "[" * 2000 + "]" * 2000)
+    return signed(text, issuer.keys["k1"], "ES256", "k1")
 
 
 WRONG: dict[str, Callable[[Issuer], str]] = {
@@ -59,15 +69,8 @@ WRONG: dict[str, Callable[[Issuer], str]] = {
     "no JSON": lambda i: "a.b.c",
     "NUL": lambda i: i.token("a\0b"),
     "half of a pair": lambda i: i.token("a\ud800b"),
-    "deep": lambda i: signed({**i.claims(), "x": _deep(900)}, i.keys["k1"], "ES256", "k1"),
+    "deep": _deep,
 }
-
-
-def _deep(levels: int) -> list[Any]:
-    found: list[Any] = []
-    for _ in range(levels):
-        found = [found]
-    return found
 
 
 @pytest.mark.parametrize("how", [pytest.param(how, id=how) for how in WRONG])
@@ -83,12 +86,12 @@ def test_a_wrong_token_is_refused(
 
 
 @pytest.mark.parametrize(
-    "header", [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer nonsense", "Bearer \u00e9\u00ff", "bearer a.b"]
+    "header", [None, "", "Bearer", "Basic YTpi", "Bearer nonsense", "Bearer \u00e9\u00ff", "bearer a.b"]
 )
 def test_without_a_token_nothing_is_done(client: httpx.Client, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header.encode("latin-1")}
     refused = client.post("/match", json=WANTED, headers=headers)  # type: ignore[arg-type]
-    assert (refused.status_code, refused.json()["code"]) == (401, "28000")
+    assert (refused.status_code, refused.json()["code"]) == (401, "PB008")
     assert refused.headers["WWW-Authenticate"].startswith("Bearer")
 
 
@@ -169,7 +172,7 @@ def test_a_token_that_is_revoked_is_refused_at_once(
 ) -> None:
     client.headers.update(bearer(token("agent", "short")))
     assert client.post("/match", json=WANTED).status_code == 204
-    db.execute("select from resource.revoke_token('default', 'short')")
+    db.execute("select from resource.revoke_tokens('default', 'short')")
     assert client.post("/match", json=WANTED).status_code == 401
 
 
@@ -179,7 +182,7 @@ def test_a_credential_that_is_removed_is_refused_at_once(
     credential("agent", issuer, "pilot-1")
     client.headers.update(bearer(issuer.token()))
     assert client.post("/match", json=WANTED).status_code == 204
-    db.execute("select from resource.remove_credential('default', 'agent pilot-1')")
+    db.execute("select from resource.clear_credential('default', 'agent pilot-1')")
     refused = client.post("/match", json=WANTED)
     assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
 

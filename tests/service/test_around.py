@@ -1,0 +1,148 @@
+"""What stands around the calls: health, metrics, the description, tokens of pilots, vanished callers."""
+
+import http.client
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+
+from broker.service import openapi, outside
+from broker.service.endpoints import ENDPOINTS
+from tests.service.conftest import BASE, SETUP, Running, bearer
+
+WANTED = {"resources": [{"CPUTime": 86400}]}
+
+
+def test_the_description_is_current() -> None:
+    written = outside.OPENAPI.read_text(encoding="utf-8")
+    assert written == openapi.text(), "write it anew: python -m broker.service.openapi"
+
+
+def test_the_description_has_every_endpoint_and_all_that_it_refers_to(service: Running) -> None:
+    found = httpx.get(service.url + "/api/openapi.json").json()
+    assert found["openapi"] == "3.1.0"
+    operations = [one["operationId"] for path in found["paths"].values() for one in path.values()]
+    assert sorted(operations) == sorted(one.name for one in ENDPOINTS)
+    references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(found)))
+    assert references == set(found["components"]["schemas"])
+    assert all(response.get("description") for path in found["paths"].values() for one in path.values()
+               for response in one["responses"].values())  # fmt: skip
+
+
+def test_health_needs_no_token(service: Running) -> None:
+    assert httpx.get(service.url + "/healthz/live").json() == {"status": "live"}
+    assert httpx.get(service.url + "/healthz/ready").json() == {"status": "ready"}
+    assert httpx.head(service.url + "/healthz/live").status_code == 200
+
+
+def test_metrics_count_requests_by_route_and_name_nobody(
+    service: Running, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(1)
+    client.headers.update(bearer(token("agent", "a-name-of-somebody")))
+    client.post("/match", json=WANTED)
+    client.post("/match", json=WANTED)
+    client.get("/jobs/123456")
+    httpx.get(service.url + "/nothing/at/all")
+    text = httpx.get(service.url + "/metrics").text
+    route = "/api/v1/setups/{setup}/match"
+    for status in (200, 204):
+        assert f'pgbroker_http_requests_total{{method="POST",route="{route}",status="{status}"}} 1.0' in text
+    assert f'pgbroker_http_request_seconds_count{{route="{route}"}} 2.0' in text
+    assert 'pgbroker_http_requests_total{method="GET",route="-",status="404"} 1.0' in text
+    assert 'pgbroker_batch_size_count{call="match_many"} 2.0' in text
+    assert "pgbroker_pool_in_use" in text
+    for word in ("somebody", "123456", SETUP + "/", "nothing"):
+        assert word not in text
+
+
+def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], token: Callable[..., str]) -> None:
+    running = start(behind_proxy=True)
+    url = running.url + "/metrics"
+    assert httpx.get(url).status_code == 401
+    statuses = {
+        kind: httpx.get(url, headers=bearer(token(kind))).status_code
+        for kind in ("agent", "submitter", "viewer", "operator")
+    }
+    assert statuses == {"agent": 403, "submitter": 403, "viewer": 200, "operator": 200}
+
+
+def test_the_secret_of_a_pilot_is_exchanged_for_a_token(
+    client: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(1)
+    row = db.execute("select secret from resource.make_secret('default', 'pilot-9')").fetchone()
+    assert row is not None
+    wrong = client.post("/tokens", json={"stamp": "pilot-9", "secret": "guessed"})
+    assert (wrong.status_code, wrong.json()["code"]) == (401, "PB008")
+    given = client.post("/tokens", json={"stamp": "pilot-9", "secret": row[0]}).json()
+    assert given["token_type"] == "Bearer"
+    assert 3500 < given["expires_in"] <= 3600
+    assert client.post("/match", json=WANTED, headers=bearer(given["access_token"])).status_code == 200
+    again = client.post("/tokens", json={"stamp": "pilot-9", "secret": row[0]})
+    assert again.status_code == 401
+    assert client.post("/tokens", json={"stamp": "x"}).json()["key"] == "secret"
+
+
+def test_what_a_caller_who_vanished_was_given_stays_given(
+    service: Running, db: psycopg.Connection[Any], token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(2)
+    given = token("agent")
+    place = urlsplit(service.url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port)
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "mine", **bearer(given)}
+    db.execute("begin")
+    db.execute("lock table taskqueue.lease")  # its match waits
+    connection.request("POST", BASE + "/match", json.dumps(WANTED), headers)
+    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
+        waiting = "select from pg_stat_activity where usename = 'broker_service' and wait_event_type = 'Lock'"
+        while other.execute(waiting).fetchone() is None:
+            time.sleep(0.01)
+    connection.close()
+    db.execute("commit")
+    again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
+    assert again.status_code in (200, 503)
+    if again.status_code == 503:  # the first call with this key was not done
+        again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
+    row = db.execute("select count(*) from taskqueue.lease").fetchone()
+    assert row == (1,)
+    assert len(again.json()["matches"]) == 1
+
+
+def test_a_service_that_stops_answers_what_is_under_way(
+    start: Callable[..., Running], db: psycopg.Connection[Any], token: Callable[..., str],
+    jobs: Callable[..., list[int]],
+) -> None:  # fmt: skip
+    running = start()
+    jobs(1)
+    given = token("agent")
+    answers: list[httpx.Response] = []
+    db.execute("begin")
+    db.execute("lock table taskqueue.lease")
+
+    def ask() -> None:
+        answers.append(httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(given), timeout=60))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
+        waiting = "select from pg_stat_activity where usename = 'broker_service' and wait_event_type = 'Lock'"
+        while other.execute(waiting).fetchone() is None:
+            time.sleep(0.01)
+    stopping = threading.Thread(target=running.close)
+    stopping.start()
+    with pytest.raises(httpx.TransportError):
+        while True:  # until it accepts no more
+            httpx.get(running.url + "/healthz/live")
+    db.execute("commit")
+    stopping.join()
+    thread.join()
+    assert [answer.status_code for answer in answers] == [200]

@@ -1,0 +1,102 @@
+"""Requests that come together go together, and nobody waits while the service is idle."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+from broker.service.collector import Bounds, Collector
+
+
+class _Calls:
+    """Calls that a test lets go on one by one."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.go_on = asyncio.Semaphore(0)
+
+    async def send(self, _: str, items: Sequence[int]) -> list[str | Exception]:
+        self.batches.append(list(items))
+        await self.go_on.acquire()
+        if 13 in items:
+            raise ValueError("all of them")
+        return [KeyError(item) if item == 7 else f"answer {item}" for item in items]
+
+
+def _run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(test())
+
+
+def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
+    async def test() -> None:
+        calls = _Calls()
+        collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
+        asked = [asyncio.create_task(collector.ask("group", 1))]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert calls.batches == [[1]]
+        asked += [asyncio.create_task(collector.ask("group", number)) for number in range(2, 6)]
+        asked.append(asyncio.create_task(collector.ask("another", 9)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert calls.batches == [[1], [9]]
+        for _ in range(3):
+            calls.go_on.release()
+        assert await asyncio.gather(*asked) == [f"answer {number}" for number in (1, 2, 3, 4, 5, 9)]
+        assert calls.batches == [[1], [9], [2, 3, 4, 5]]
+        await asyncio.sleep(0.05)
+        assert collector._groups == {}
+
+    _run(test)
+
+
+def test_a_call_keeps_its_bounds_and_the_order() -> None:
+    async def test() -> None:
+        calls = _Calls()
+        bounds = Bounds[int](3, lambda item: item, 10, lambda item: item % 10)
+        collector: Collector[str, int, str] = Collector(calls.send, bounds)
+        asked = [asyncio.create_task(collector.ask("group", number)) for number in (50, 1, 2, 11, 3, 4, 6)]
+        for _ in range(7):
+            calls.go_on.release()
+        await asyncio.gather(*asked)
+        # 50 is more than a call carries and goes alone; 11 has the name of 1; 6 does not fit beside the others
+        assert calls.batches[0] == [50]
+        assert calls.batches[1:] == [[1, 2, 3], [11], [4, 6]]
+
+    _run(test)
+
+
+def test_an_error_is_of_one_item_or_of_all() -> None:
+    async def test() -> None:
+        calls = _Calls()
+        collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
+        for _ in range(9):
+            calls.go_on.release()
+        asked = (collector.ask("group", number) for number in (5, 6, 7, 8))
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [str, str, KeyError, str]
+        together = await asyncio.gather(*(collector.ask("group", n) for n in (13, 14)), return_exceptions=True)
+        assert ValueError in map(type, together)
+        assert await collector.ask("group", 15) == "answer 15"
+
+    _run(test)
+
+
+def test_the_call_goes_on_for_the_others_when_one_is_gone() -> None:
+    async def test() -> None:
+        calls = _Calls()
+        collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
+        first = asyncio.create_task(collector.ask("group", 1))
+        await asyncio.sleep(0)
+        gone, stays = (asyncio.create_task(collector.ask("group", number)) for number in (2, 3))
+        await asyncio.sleep(0)
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        for _ in range(2):
+            calls.go_on.release()
+        assert [await first, await stays] == ["answer 1", "answer 3"]
+        assert calls.batches == [[1], [2, 3]]
+
+    _run(test)
