@@ -1,7 +1,9 @@
 """`broker serve`: the HTTPS door for agents, submitters and viewers without a login to the database."""
 
 import ipaddress
+import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -54,13 +56,12 @@ def serve(
     """
     from broker.errors import BrokerError
 
-    try:
-        from broker.service.run import run
-        from broker.service.settings import Settings
-    except ModuleNotFoundError as error:
-        if error.name not in _NEEDED:
-            raise
-        raise BrokerError(f"{error.name} is not installed", "pip install 'pgbroker[serve]'") from None
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise BrokerError(f"{', '.join(missing)}: not installed", "pip install 'pgbroker[serve]'")
+    from broker.service.run import run
+    from broker.service.settings import Settings
+
     host, port = _place(bind)
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together", param_hint="--tls-cert")
@@ -72,7 +73,7 @@ def serve(
     issuers = tuple(_issuer(one) for one in issuer or [])
     if issuers and not audience:
         raise BrokerError("--issuer needs --audience", "name the audience that tokens for this service have")
-    url = f"{'http' if tls_cert is None else 'https'}://{bind}"
+    url = f"{'http' if tls_cert is None else 'https'}://{bind.rpartition(':')[0]}:{port}"
     settings = Settings(
         dsn=_dsn(setup, url), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
@@ -85,7 +86,15 @@ def _place(bind: str) -> tuple[str, int]:
     host, _, port = bind.rpartition(":")
     if not host or not port.isdecimal() or len(port) > 5 or int(port) > 65535:
         raise typer.BadParameter(f"{bind} is not HOST:PORT", param_hint="--bind")
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    host = host.removeprefix("[").removesuffix("]")
+    return host, int(port) or _free_port(host)
+
+
+def _free_port(host: str) -> int:
+    """A port that is free now, for port 0."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as found:
+        found.bind((host, 0))
+        return int(found.getsockname()[1])
 
 
 def _is_loopback(host: str) -> bool:

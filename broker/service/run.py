@@ -16,6 +16,8 @@ from broker.service.settings import Settings, hand_over
 
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
 _BACKLOG = 4096
+# psycopg notes each refusal of the database once more; the pool says why it cannot connect
+_LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNING"}
 
 
 def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None, tls_key: str | None = None) -> None:
@@ -39,6 +41,7 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            use_colors=sys.stderr.isatty(),
             timeout_keep_alive=_KEEP_ALIVE,
             backlog=_BACKLOG,
             log_config=_logging(),
@@ -53,5 +56,6 @@ def _logging() -> dict[str, Any]:
     """uvicorn's logging, with a time and with the lines of the service."""
     found: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
     found["formatters"]["default"]["fmt"] = "%(asctime)s %(levelprefix)s %(message)s"
-    found["loggers"]["broker.service"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    for name, level in _LOGGERS.items():
+        found["loggers"][name] = {"handlers": ["default"], "level": level, "propagate": False}
     return found

@@ -40,7 +40,7 @@ def agent(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
         (b'{"resources": [{"Site": "a\\u0000b"}]}', 422, None, None),
         (b'{"resources": [{"CPUTime": 1e400}]}', 422, None, None),
         (b'{"resources": [{"CPUTime": ' + b"9" * 10_000 + b"}]}", 422, None, None),
-        (b'{"resources": [{"CPUTime": ' + b"9" * 300 + b"}]}", 422, None, None),
+        (b'{"resources": [{"CPUTime": -' + b"9" * 300 + b"}]}", 422, None, None),
         (b"[]", 422, None, "[]"),
         (b"null", 422, None, "null"),
         (b"{}", 422, "resources", None),

@@ -124,7 +124,7 @@ def test_where_a_job_is_and_why(
     assert {"condition", "wanted", "failing", "seen", "last_seen", "remark"} == set(why[0])
     waiting = submitter.post("/resources/why", json={"resource": {"CPUTime": 10}}).json()
     assert (waiting[0]["jobs"], waiting[0]["failing"]) == (2, ["CPUTime"])
-    assert submitter.post("/match", json={"resources": [{"CPUTime": 1000}]}).status_code == 200
+    assert submitter.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
     events = [event for number in (1, 2) for event in submitter.get(f"/jobs/{number}/events").json()]
     assert [event["event"] for event in events] == ["matched"]
     assert submitter.get("/tasks/5/why").status_code == 404

@@ -1,0 +1,179 @@
+"""`broker serve` as a program: on the embedded server, on a given one, and what it refuses to start."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.commands import invoke
+from tests.service.conftest import BASE, bearer
+
+PROGRAM = [sys.executable, "-c", "from broker.cli import main; main()"]
+WANTED = {"resources": [{"CPUTime": 86400}]}
+
+
+class Program:
+    """`broker serve`, with an environment of its own, and where it listens."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str], *, stdout: int = subprocess.PIPE) -> None:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+        self.environment = kept | environment
+        self.process = subprocess.Popen(
+            [*PROGRAM, "serve", "--bind", "127.0.0.1:0", *arguments],
+            env=self.environment, stdout=stdout, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.lines: list[str] = []
+        self.url = ""
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if found := re.search(r"running on (https?://\S+)", line):
+                self.url = found[1]
+                break
+        if not self.url:
+            self.process.kill()
+        assert self.url, "".join(self.lines)
+
+    def run(self, *arguments: str) -> str:
+        """Standard output of another command in the same environment."""
+        done = subprocess.run([*PROGRAM, *arguments], env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def stop(self) -> int:
+        """End it as systemd does, and return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate()
+        self.lines += [out or "", err]
+        return self.process.returncode
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Program]]:
+    """A function that starts the program, which is stopped at the end."""
+    started: list[Program] = []
+
+    def start(*arguments: str, stdout: int = subprocess.PIPE, **environment: str) -> Program:
+        started.append(Program(list(arguments), environment, stdout=stdout))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home for an embedded server, which is stopped and removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="broker-home-"))
+    folder.chmod(0o755)
+    yield folder
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    subprocess.run([*PROGRAM, "down"], env={**kept, "BROKER_HOME": str(folder)}, capture_output=True, check=False)
+    shutil.rmtree(folder)
+
+
+def test_on_the_embedded_server_it_serves_at_once(serve: Callable[..., Program], home: Path) -> None:
+    controller, terminal = pty.openpty()
+    first = serve(stdout=terminal, BROKER_HOME=str(home))
+    os.close(terminal)
+    shown = ""
+    while "curl" not in shown:
+        shown += os.read(controller, 10_000).decode()
+    token = re.search(r"TOKEN=(\w+)", shown)
+    assert token
+    answer = httpx.post(first.url + BASE + "/match", json=WANTED, headers=bearer(token[1]))
+    assert answer.status_code == 204, answer.text
+    assert first.stop() == 0
+    os.close(controller)
+    file = home / "cluster" / "service"
+    assert file.stat().st_mode & 0o777 == 0o600
+    password = file.read_text()
+
+    # without a terminal no token is shown, and two workers use the same password
+    second = serve("--workers", "2", BROKER_HOME=str(home))
+    made = json.loads(second.run("credential", "token", "pilots", "--as", "agent", "--json"))
+    jobs = {"requirements": {"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1], [2], [3]]}
+    subprocess.run([*PROGRAM, "submit", "-"], env=second.environment, input=json.dumps(jobs), text=True, check=True)
+    matched = [httpx.post(second.url + BASE + "/match", json=WANTED, headers=bearer(made["token"])) for _ in range(4)]
+    assert sorted(answer.status_code for answer in matched) == [200, 200, 200, 204]
+    metrics = httpx.get(second.url + "/metrics").text  # of both workers
+    counted = re.findall(r'pgbroker_http_requests_total\{.*?match",status="2\d\d"\} (\d+)', metrics)
+    assert sum(map(int, counted)) == 4
+    assert second.stop() == 0
+    printed = "".join(second.lines)
+    assert "broker credential token" in printed
+    assert "TOKEN" not in printed
+    assert file.read_text() == password
+    assert password.strip() not in printed
+
+
+def test_a_given_dsn_is_the_login_of_the_service(
+    serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
+) -> None:
+    running = serve("--dsn", service_dsn)
+    answer = httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(token("agent")))
+    assert answer.status_code == 204
+    assert running.stop() == 0
+
+
+def test_with_a_certificate_it_may_listen_anywhere(
+    serve: Callable[..., Program], service_dsn: str, tmp_path: Path
+) -> None:
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
+            "-subj", "/CN=localhost", "-days", "2"]  # fmt: skip
+    try:
+        subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("openssl is not installed")
+    files = ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    running = serve(*files, "--bind", "0.0.0.0:0", BROKER_DSN=service_dsn)
+    assert running.url.startswith("https://")
+    url = running.url.replace("0.0.0.0", "127.0.0.1")
+    assert httpx.get(url + "/healthz/ready", verify=False).json() == {"status": "ready"}
+    assert running.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--bind", "0.0.0.0:8765"], "--tls-cert"),
+        (["--bind", "192.0.2.1:80"], "--tls-cert"),
+        (["--bind", "[::]:80"], "--tls-cert"),
+        (["--bind", "example.org:80"], "--tls-cert"),
+        (["--bind", "8765"], "is not HOST:PORT"),
+        (["--bind", "127.0.0.1:x"], "is not HOST:PORT"),
+        (["--bind", "127.0.0.1:70000"], "is not HOST:PORT"),
+        (["--tls-cert", __file__], "belong together"),
+        (["--issuer", "https://issuer.example"], "--audience"),
+        (["--issuer", "http://issuer.example", "--audience", "x"], "is not https"),
+        (["--workers", "0"], "--workers"),
+        (["--rate", "0"], "--rate"),
+    ],
+)
+def test_what_it_refuses_to_start_with(arguments: list[str], words: str) -> None:
+    done = invoke(["--dsn", "postgresql://nobody@127.0.0.1:1/none", "serve", *arguments])
+    assert done.exit_code in (1, 2)
+    assert words in re.sub(r"[│\s]+", " ", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("module", ["uvicorn", "starlette", "msgspec", "joserfc", "prometheus_client"])
+def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    missing: Any = None
+    monkeypatch.setitem(sys.modules, module, missing)
+    done = invoke(["--dsn", "postgresql://nobody@127.0.0.1:1/none", "serve", "--bind", "nowhere"])
+    assert (done.exit_code, "pip install 'pgbroker[serve]'" in done.stderr) == (1, True)
+    assert module in done.stderr
+    assert invoke(["serve", "--help"]).exit_code == 0
