@@ -33,6 +33,7 @@ class Program:
             [*PROGRAM, "serve", "--bind", "127.0.0.1:0", *arguments],
             env=self.environment, stdout=stdout, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self.stopped = False
         self.lines: list[str] = []
         self.url = ""
         assert self.process.stderr
@@ -53,10 +54,11 @@ class Program:
 
     def stop(self) -> int:
         """End it as systemd does, and return its exit code."""
-        if self.process.poll() is None:
+        if not self.stopped:
+            self.stopped = True
             self.process.send_signal(signal.SIGTERM)
-        out, err = self.process.communicate()
-        self.lines += [out or "", err]
+            out, err = self.process.communicate()
+            self.lines += [out or "", err]
         return self.process.returncode
 
 
