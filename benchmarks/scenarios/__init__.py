@@ -23,6 +23,7 @@ from benchmarks.scenarios import (
     panda,
     peer,
     replay,
+    serve,
     space,
     tasks,
     transitions,
@@ -61,5 +62,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         replay,
         transitions,
         packing,
+        serve,
     )
 }

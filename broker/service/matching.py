@@ -14,7 +14,7 @@ from broker.service.models import Match
 from broker.service.problems import Problem, of_code, of_error
 
 _MATCH_MANY: LiteralString = (
-    "select request, job_id, task_queue_id, requirements, user_priority, attempt, error"
+    "select request, job_id, task_queue_id, requirements, user_priority, attempt, error, payload"
     " from taskqueue.match_many(%s, %s::jsonb)"
 )
 _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
@@ -62,13 +62,16 @@ class Matcher:
         except Exception as error:
             return [of_error(error)] * len(wanted)
         answers: list[list[Match] | Exception] = [[] for _ in wanted]
-        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused in rows:
+        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload in rows:
             if refused is not None:
                 answers[number - 1] = _refusal(refused)
                 continue
             jobs = answers[number - 1]
             assert isinstance(jobs, list)
-            jobs.append(Match(job_id, attempt, task_queue_id, requirements, user_priority))
+            match = Match(job_id, attempt, task_queue_id, requirements, user_priority)
+            if payload is not None:
+                match.payload = payload
+            jobs.append(match)
         return answers
 
 

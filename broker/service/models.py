@@ -26,14 +26,15 @@ class MatchRequest(Request):
     ] = None
 
 
-class Match(Struct):
-    """A job that was given out."""
+class Match(Struct, omit_defaults=True):
+    """A job that was given out. payload: what the agent needs to run it, as it was inserted."""
 
     job_id: JobId
     attempt: Attempt
     task_queue_id: int
     requirements: Any
     user_priority: int
+    payload: Any = UNSET
 
 
 class Matches(Struct):
@@ -99,13 +100,15 @@ class Released(Struct):
 
 
 class NewJob(Request):
-    """A job to be inserted, with an id that the submitter chooses. Or jobs with the same requirements: `jobs` has
-    pairs of an id and a user priority, which may be left out."""
+    """A job to be inserted, with an id that the submitter chooses. Or jobs with the same requirements: `jobs` has an
+    id, a user priority and a payload of each, of which the last two may be left out. payload: what the agent needs to
+    run the job, any JSON value."""
 
     requirements: dict[str, Any]
     job_id: Annotated[int, Meta(ge=1, le=10**12 - 1)] | UnsetType = UNSET
     user_priority: Annotated[int, Meta(ge=0, le=10)] = 1
-    jobs: list[list[int]] | UnsetType = UNSET
+    payload: Any = UNSET
+    jobs: list[list[Any]] | UnsetType = UNSET
 
 
 class Inserted(Struct):

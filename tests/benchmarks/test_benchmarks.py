@@ -303,6 +303,17 @@ def test_the_help_names_all_options() -> None:
         assert all(word in done.stdout for word in words if word.startswith("--"))
 
 
+def test_the_service_is_measured_and_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 500 --clients 10,20 --rate 30 --seconds 2"
+    (table,) = measure("serve", options, server_dsn, tmp_path)
+    assert [row["agents"] for row in table["rows"]] == [10, 20]
+    for row in table["rows"]:
+        assert row["jobs"] > 20 and row["jobs"] + row["nothing"] <= 2 * row["matches/s"] + 1
+        assert (row["refused"], row["lost"], row["double"]) == (0, 0, 0)
+        assert 0 < row["p50 ms"] <= row["p99 ms"] <= row["p99.9 ms"]
+        assert all(row[f"{who} us"] > 0 for who in ("service", "database", "agents"))
+
+
 def test_readme_explains_each_scenario() -> None:
     assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
     text = (TOP / "benchmarks" / "README.md").read_text()
@@ -312,7 +323,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer brokerage panda tasks analysis replay "
-        "transitions packing"
+        "transitions packing serve"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

@@ -43,6 +43,22 @@ def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, d
     assert _count(db) == 6
 
 
+def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Client, token: Callable[..., str]) -> None:
+    payload = {"script": "echo \u2603\n", "big": 2**60, "none": None}
+    body = lines({**job(1), "payload": payload}, {"requirements": job(0)["requirements"], "jobs": [[2, 5, 0], [3]]})
+    assert submitter.post("/jobs", content=body, headers=LINES).json()["jobs"] == 3
+    headers = bearer(token("agent")) | {"Idempotency-Key": "once"}
+    wanted = {"resources": [{"CPUTime": 86400}], "n": 3}
+    for _ in range(2):  # the same answer to the same key
+        matches = client.post("/match", json=wanted, headers=headers).json()["matches"]
+        assert {match["job_id"]: match.get("payload", "no payload") for match in matches} == {
+            1: payload, 2: 0, 3: "no payload"
+        }  # fmt: skip
+    large = {**job(4), "payload": "x" * 70_000}
+    refused = submitter.post("/jobs", json=[large])
+    assert (refused.status_code, "payload of job 4 has" in refused.json()["detail"]) == (422, True)
+
+
 def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
     def parts() -> Iterator[bytes]:
         text = lines(*(job(number) for number in range(1, 2501)))

@@ -1,0 +1,186 @@
+"""Agents in an open loop: each asks for a job at its times, whatever became of the call before.
+
+`python -m benchmarks.serving.agents` reads a plan (JSON) on its standard input and writes what it saw on its standard
+output. An agent keeps one connection. It matches, reports once, finishes, and waits for its next time. Where it is
+late, it asks at once; the latency of a match counts from the time that was due.
+"""
+
+import asyncio
+import gc
+import json
+import random
+import resource
+import ssl
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where the service is, who asks how often and how long, and what each asks with."""
+
+    host: str
+    port: int
+    setup: str
+    agents: int
+    rate: float  # matches a second of all agents
+    seconds: float
+    tokens: list[str]
+    descriptions: list[dict[str, Any]]
+    tls: bool = False
+
+
+@dataclass
+class Seen:
+    """What the agents saw: seconds from when a match was due to its answer, answers by call and status, the jobs."""
+
+    latencies: list[float] = field(default_factory=list)
+    answers: Counter[str] = field(default_factory=Counter)
+    matched: list[tuple[int, str]] = field(default_factory=list)  # jobs and attempts of all matches
+    finished: list[int] = field(default_factory=list)  # jobs whose end was acknowledged
+    late: int = 0  # calls that were due while the call before was under way
+    cpu: float = 0.0  # seconds that this process took while it measured
+
+
+class Line(asyncio.Protocol):
+    """A keep-alive connection, one request at a time."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        end = self._received.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        head = bytes(self._received[:end])
+        place = head.lower().find(b"content-length:")
+        length = (
+            int(head[place + 15 : head.find(b"\r\n", place) if b"\r\n" in head[place:] else None]) if place > 0 else 0
+        )
+        if len(self._received) < end + 4 + length:
+            return
+        body = bytes(self._received[end + 4 : end + 4 + length])
+        del self._received[: end + 4 + length]
+        if self._answer and not self._answer.done():
+            self._answer.set_result((int(head[9:12]), body))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._answer and not self._answer.done():
+            self._answer.set_exception(ConnectionResetError("the service closed the connection"))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent."""
+        return self._transport is not None
+
+    async def send(self, request: bytes) -> tuple[int, bytes]:
+        """The status and the body of the answer."""
+        assert self._transport is not None
+        self._answer = self._loop.create_future()
+        self._transport.write(request)
+        return await self._answer
+
+
+class Agent:
+    """One agent, with its connection, its token and its description."""
+
+    def __init__(self, plan: Plan, number: int, seen: Seen, context: ssl.SSLContext | None) -> None:
+        self._plan = plan
+        self._seen = seen
+        self._context = context
+        self._line: Line | None = None
+        self._token = plan.tokens[number % len(plan.tokens)]
+        description = plan.descriptions[number % len(plan.descriptions)]
+        self._match = self._request("match", {"resources": [description]})
+        self._random = random.Random(number)
+
+    def _request(self, path: str, body: Any) -> bytes:
+        text = json.dumps(body).encode()
+        return (
+            f"POST /api/v1/setups/{self._plan.setup}/{path} HTTP/1.1\r\nHost: service\r\n"
+            f"Authorization: Bearer {self._token}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(text)}\r\n\r\n"
+        ).encode() + text
+
+    async def connect(self) -> Line:
+        """The connection, made anew where it was lost."""
+        if self._line is None or not self._line.is_open:
+            loop = asyncio.get_running_loop()
+            _, self._line = await loop.create_connection(Line, self._plan.host, self._plan.port, ssl=self._context)
+        return self._line
+
+    async def run(self, begin: float, end: float) -> None:
+        """Cycles from `begin` to `end`, in seconds of the loop's clock."""
+        loop = asyncio.get_running_loop()
+        period = self._plan.agents / self._plan.rate
+        due = begin + self._random.uniform(0, period)
+        while due < end:
+            wait = due - loop.time()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            else:
+                self._seen.late += 1
+            try:
+                await self._cycle(due)
+            except (OSError, ConnectionError):
+                self._seen.answers["connection lost"] += 1
+            due += period * self._random.uniform(0.9, 1.1)
+
+    async def _cycle(self, due: float) -> None:
+        line = await self.connect()
+        status, body = await line.send(self._match)
+        self._seen.latencies.append(asyncio.get_running_loop().time() - due)
+        self._seen.answers[f"match {status}"] += 1
+        if status != 200:
+            return
+        for job in json.loads(body)["matches"]:
+            held = {"job_id": job["job_id"], "attempt": job["attempt"]}
+            self._seen.matched.append((held["job_id"], held["attempt"]))
+            for call in ("report", "finish"):
+                status, answer = await line.send(self._request(f"jobs/{call}", [held]))
+                said = json.loads(answer)[0].get("action" if call == "report" else "outcome") if status == 200 else ""
+                self._seen.answers[f"{call} {status} {said}".strip()] += 1
+            if (status, said) == (200, "finished"):
+                self._seen.finished.append(held["job_id"])
+
+
+async def measure(plan: Plan) -> Seen:
+    """Connect all agents, then let them ask."""
+    context = None
+    if plan.tls:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    seen = Seen()
+    agents = [Agent(plan, number, seen, context) for number in range(plan.agents)]
+    for first in range(0, len(agents), 100):
+        await asyncio.gather(*(agent.connect() for agent in agents[first : first + 100]))
+    gc.freeze()
+    before = time.process_time()
+    begin = asyncio.get_running_loop().time() + 1
+    await asyncio.gather(*(agent.run(begin, begin + plan.seconds) for agent in agents))
+    seen.cpu = time.process_time() - before
+    return seen
+
+
+def main() -> None:
+    """Measure by the plan on the standard input."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    plan = Plan(**json.load(sys.stdin))
+    json.dump(vars(asyncio.run(measure(plan))), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
