@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli import output
-from broker.cli.common import Json
+from broker.cli.common import Json, pair
 from broker.cli.files import reading
 from broker.cli.output import counted
-from broker.cli.pairs import pair
 from broker.cli.session import SETUP, Setup, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 

@@ -214,3 +214,14 @@ def _report(error: Exception) -> bool:
         if error.hint:
             output.note(f"hint:  {error.hint}")
     return True
+
+
+def pair(option: str, text: str, example: str) -> tuple[str, object]:
+    """The name and the value, JSON or any other text, of an option NAME=VALUE. Raises BadRequest where there is none."""
+    from broker.errors import BadRequest
+    from broker.json_text import parse_or_text
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadRequest(f"{option} {text} has no value", f"for example {option} {example}")
+    return name, parse_or_text(value)

@@ -6,9 +6,8 @@ import typer
 
 from broker.cli import output
 from broker.cli.brokerage import Algorithm
-from broker.cli.common import Json
+from broker.cli.common import Json, pair
 from broker.cli.done import report
-from broker.cli.pairs import pair
 from broker.cli.session import session
 from broker.operate.reading import rows_of
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli import output
-from broker.cli.common import Json
+from broker.cli.common import Json, pair
 from broker.cli.output import counted
-from broker.cli.pairs import pair
 from broker.cli.session import Setup, require_setup, session
 
 if TYPE_CHECKING:
