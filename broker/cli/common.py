@@ -217,7 +217,7 @@ def _report(error: Exception) -> bool:
 
 
 def pair(option: str, text: str, example: str) -> tuple[str, object]:
-    """The name and the value, JSON or any other text, of an option NAME=VALUE. Raises BadRequest where there is none."""
+    """The name and the value (JSON, or any other text) of NAME=VALUE. Raises BadRequest where there is no value."""
     from broker.errors import BadRequest
     from broker.json_text import parse_or_text
 
