@@ -95,6 +95,7 @@ def test_without_a_token_nothing_is_done(client: httpx.Client, header: str | Non
     assert refused.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.filterwarnings("ignore:EdDSA is deprecated")
 @pytest.mark.parametrize(
     ("algorithm", "key"),
     [
