@@ -10,9 +10,8 @@ from broker.service.calls import Row
 from broker.service.door import Call
 from broker.service.models import Finish, Finished, ItemError, Matches, Release, Released, Report, Reported
 from broker.service.problems import Problem, of_error
+from broker.service.reports import FINISH, REPORT
 
-_REPORT: LiteralString = "select job_id, action, reason from taskqueue.report_jobs(%s, %s::jsonb)"
-_FINISH: LiteralString = "select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s::jsonb)"
 _RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, %s)"
 _RELEASES = 1000
 
@@ -31,13 +30,17 @@ async def match(call: Call) -> Matches | Response:
 async def report(call: Call) -> list[Reported]:
     """Reports on many jobs, each with an answer."""
     reports: list[Report] = call.body
-    return [Reported(*row) for row in await call.rows(_REPORT, call.setup, msgspec.json.encode(reports).decode())]
+    if len(reports) == 1:
+        return [Reported(*await call.service.reports.answer(call.caller, reports[0]))]
+    return [Reported(*row) for row in await call.rows(REPORT, call.setup, msgspec.json.encode(reports).decode())]
 
 
 async def finish(call: Call) -> list[Finished]:
     """Ends of many jobs, each with an answer."""
     ends: list[Finish] = call.body
-    return [Finished(*row) for row in await call.rows(_FINISH, call.setup, msgspec.json.encode(ends).decode())]
+    if len(ends) == 1:
+        return [Finished(*await call.service.ends.answer(call.caller, ends[0]))]
+    return [Finished(*row) for row in await call.rows(FINISH, call.setup, msgspec.json.encode(ends).decode())]
 
 
 async def release(call: Call) -> list[Released]:

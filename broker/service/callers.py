@@ -13,6 +13,9 @@ from broker.service.tokens import Verifier, digest, is_jwt
 _CREDENTIALS_OF = "select n, role_name, subject, message, hint, code from resource.credentials_of(%s::jsonb)"
 _MOST = 200
 
+Group = tuple[str, str, str | None, str | None]
+"""Setup, role, owner group and owner."""
+
 
 class Subject(msgspec.Struct):
     """Whom a caller is and acts for, as the database knows him."""
@@ -32,7 +35,7 @@ class Caller(msgspec.Struct, frozen=True):
     text: str
 
     @property
-    def group(self) -> tuple[str, str, str | None, str | None]:
+    def group(self) -> Group:
         """Callers of one group share a transaction: all the database knows of them is alike, but their names."""
         return self.setup, self.role, self.subject.owner_group, self.subject.owner_dn
 

@@ -16,6 +16,7 @@ from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
 from broker.service.rate import Rate
+from broker.service.reports import FINISH, REPORT, Reporter
 from broker.service.settings import Settings
 from broker.service.tokens import Verifier
 
@@ -35,6 +36,8 @@ class Service:
         verifier = Verifier(settings.issuers, settings.audience)
         self.callers = Callers(self.database, verifier, self.metrics.batches("credentials_of"))
         self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
+        self.reports = Reporter(self.database, REPORT, self.metrics.batches("report_jobs"))
+        self.ends = Reporter(self.database, FINISH, self.metrics.batches("finish_jobs"))
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from broker.service.callers import Caller
+from broker.service.callers import Caller, Group
 from broker.service.calls import Database
 from broker.service.collector import Bounds, Collector
 from broker.service.models import Match
@@ -18,8 +18,6 @@ _MATCH_MANY: LiteralString = (
     " from taskqueue.match_many(%s, %s::jsonb)"
 )
 _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
-
-Group = tuple[str, str, str | None, str | None]
 
 
 class Wanted(msgspec.Struct, frozen=True):

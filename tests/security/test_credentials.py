@@ -305,3 +305,26 @@ def test_an_operator_changes_credentials_of_its_setup_alone(db: Connection, serv
         assert raised.value.sqlstate == "PB002"
     changes = db.execute("select setup, subject, role_name from resource.credential_change").fetchall()
     assert changes == [("s", "ops", "broker_operator")]
+
+
+def test_each_report_of_a_batch_has_its_own_subject(db: Connection, service: Callable[[], Connection]) -> None:
+    """The service reports and ends jobs of several callers in one call; from nobody else a subject is taken."""
+    insert(db, "s")
+    insert(db, "s")
+    login = service()
+    pilots = {"name": "", "setup": "s"}
+    requests = [{"resources": [CPU], "subject": name} for name in ("p1", "p2")]
+    many = "select job_id, attempt, request from taskqueue.match_many('s', %s) order by request"
+    leases = [
+        {"job_id": job_id, "attempt": attempt, "subject": f"p{number}"}
+        for job_id, attempt, number in call(login, "broker_agent", pilots, many, Jsonb(requests))
+    ]
+    for function in ("report_jobs", "finish_jobs"):
+        call(login, "broker_agent", pilots, f"select * from taskqueue.{function}('s', %s)", Jsonb(leases))
+    noted = db.execute("select job_id, event, subject from monitor.job_event where setup = 's'").fetchall()
+    events = ("matched", "running", "finished")
+    assert sorted(noted) == sorted((one["job_id"], event, one["subject"]) for one in leases for event in events)
+    for function in ("report_jobs", "finish_jobs"):
+        with pytest.raises(psycopg.Error, match="subject is for the service alone") as raised:
+            db.execute(f"select * from taskqueue.{function}('s', %s)".encode(), [Jsonb(leases)])
+        assert raised.value.sqlstate == "PB002"

@@ -8,14 +8,15 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
-  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome}');
+  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome,subject}');
   for v_job in
-    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome
+    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome, r.subject
       from jsonb_array_elements(p_jobs) e (element)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text, subject text)
      order by r.job_id
   loop
     job_id := v_job.job_id;
+    perform resource.call_for(v_job.subject);
     reason := null;
     begin
       outcome := taskqueue.finish_job(p_setup, v_job.job_id, v_job.attempt, v_job.outcome);

@@ -8,14 +8,15 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'reports', taskqueue.json_size(p_reports));
-  perform taskqueue.check_reports(p_reports, '{job_id,attempt,status}');
+  perform taskqueue.check_reports(p_reports, '{job_id,attempt,status,subject}');
   for v_report in
-    select r.job_id, r.attempt, r.status, e.element ? 'status' as has_status
+    select r.job_id, r.attempt, r.status, e.element ? 'status' as has_status, r.subject
       from jsonb_array_elements(p_reports) e (element)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text, subject text)
      order by r.job_id
   loop
     job_id := v_report.job_id;
+    perform resource.call_for(v_report.subject);
     begin
       select a.action, a.reason into report_jobs.action, report_jobs.reason
         from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt,
@@ -30,5 +31,5 @@ end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
   'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
-  'continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 '
-  '(setup not granted).';
+  'continue, kill, stale (stop working on it) or refused, with the reason. subject: who reports, from the service '
+  'alone. Errors: PB001 (not such a list), PB002 (setup not granted, subject).';

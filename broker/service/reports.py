@@ -1,0 +1,53 @@
+"""Reports and ends of single jobs: those of one group that come at the same time are one call."""
+
+from collections.abc import Callable, Sequence
+from typing import LiteralString
+
+import msgspec
+import psycopg
+
+from broker.service.callers import Caller, Group
+from broker.service.calls import Database, Row
+from broker.service.collector import Bounds, Collector
+from broker.service.models import Finish, Report
+from broker.service.problems import of_error
+
+REPORT: LiteralString = "select job_id, action, reason from taskqueue.report_jobs(%s, %s::jsonb)"
+FINISH: LiteralString = "select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s::jsonb)"
+_MOST = 500
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """A report or an end as the database takes it: `text` is its JSON; `acting` the subject of its transaction."""
+
+    job_id: int
+    text: bytes
+    acting: str
+
+
+class Reporter:
+    """Collects notices of each group into calls of one statement. A job stands in a call once."""
+
+    def __init__(self, database: Database, statement: LiteralString, note: Callable[[int], None]) -> None:
+        self._database = database
+        self._statement = statement
+        bounds = Bounds[Notice](_MOST, name=lambda notice: notice.job_id)
+        self._collector: Collector[Group, Notice, Row] = Collector(self._send, bounds, note=note)
+
+    async def answer(self, caller: Caller, about: Report | Finish) -> Row:
+        """The row that answers a notice. Raises Problem."""
+        text = msgspec.json.encode({**msgspec.to_builtins(about), "subject": caller.subject.name})
+        return await self._collector.ask(caller.group, Notice(about.job_id, text, caller.group_text))
+
+    async def _send(self, group: Group, notices: Sequence[Notice]) -> list[Row | Exception]:
+        setup, role = group[:2]
+        listed = b"[" + b",".join(notice.text for notice in notices) + b"]"
+        try:
+            rows = await self._database.as_role(role, notices[0].acting, self._statement, [setup, listed.decode()])
+        except psycopg.Error as error:
+            found = of_error(error)
+            if len(notices) > 1 and found.status == 422:  # one of them spoils it for the others
+                return [(await self._send(group, [one]))[0] for one in notices]
+            return [found] * len(notices)
+        answers = {row[0]: row for row in rows}
+        return [answers[notice.job_id] for notice in notices]

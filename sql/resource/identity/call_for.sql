@@ -1,0 +1,18 @@
+-- SERVICE.md, Subjects: the service collects calls of many callers of one setup, role and owner. Only the name of the
+-- subject changes from one to the next.
+create or replace function resource.call_for(p_name text) returns void
+language plpgsql as $$
+begin
+  if p_name is null then
+    return;
+  elsif not resource.is_service() then
+    raise exception 'subject is for the service alone'
+      using errcode = 'PB002', hint = 'Leave it out: the login is who calls.';
+  end if;
+  perform set_config('pgbroker.subject', (coalesce(nullif(current_setting('pgbroker.subject', true), ''), '{}')::jsonb
+                                          || jsonb_build_object('name', p_name))::text, true);
+end $$;
+
+comment on function resource.call_for(text) is
+  'From here on the service calls for this subject, of the same setup and owner; null = as before. Errors: PB002 (not '
+  'the service).';
