@@ -26,7 +26,7 @@ grant execute on function
   to broker_operator;
 
 -- resource: who calls through the service
-grant execute on function resource.credentials_of, resource.exchange_secret to broker_service;
+grant execute on function resource.credentials_of, resource.exchange_secret, resource.is_service to broker_service;
 grant execute on function
   resource.set_credential, resource.clear_credential, resource.make_token, resource.revoke_tokens,
   resource.make_secret, resource.revoke_secret

@@ -43,10 +43,6 @@ insert into resource.access_token (hash, setup, name, kind, expires_at)
 select sha256(convert_to(t, 'UTF8')), %s, 'agent ' || n, 'agent', now() + interval '1 day'
   from unnest(%s::text[]) with ordinality u(t, n)
 """
-_DOUBLE = """
-select count(*) - count(distinct job_id) from (
-  select job_id from taskqueue.match m where m.setup = %s and m.at >= %s) x
-"""
 _LOST = """
 select count(*) from unnest(%s::bigint[]) f(job_id)
  where not exists (select from taskqueue.ended e where e.setup = %s and e.job_id = f.job_id and e.outcome = 'finished')
@@ -72,7 +68,6 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
     with database.connect(bench.where.admin) as connection:
         connection.execute(_TOKENS.encode(), [SETUP, tokens])
         postmaster = cpu.postmaster_of(connection)
-        began = connection.execute("select now()").fetchone()
         with _service(bench, connection) as (port, pids), _refilled(bench, options.rate):
             plan = Plan(
                 "127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens,
@@ -87,10 +82,11 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
         if ended.returncode != 0:
             raise BrokerError(f"the agents ended with {ended.returncode}", ended.stderr[-2000:])
         seen = json.loads(ended.stdout)
-        double = connection.execute(_DOUBLE.encode(), [SETUP, began[0] if began else None]).fetchone()
         lost = connection.execute(_LOST.encode(), [seen["finished"], SETUP]).fetchone()
     row = _row(agents, options, seen, [b - a for a, b in zip(before, after, strict=True)])
-    return row | {"lost": lost[0] if lost else None, "double": double[0] if double else None}
+    # a job whose lease expires is given out again under another attempt, so jobs and attempts are counted
+    double = len(seen["matched"]) - len(set(map(tuple, seen["matched"])))
+    return row | {"lost": lost[0] if lost else None, "double": double}
 
 
 def _row(agents: int, options: Options, seen: dict[str, Any], used: list[float]) -> Row:
@@ -194,6 +190,7 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 def _refilled(bench: Bench, rate: float) -> Iterator[None]:
     """Jobs come at the rate at which they are matched, in a batch each second, out of the workload's groups."""
     done = threading.Event()
+    failed: list[Exception] = []
     templates = [group["requirements"] for group in bench.workload.groups(max(1000, int(rate)), SEED)]
 
     def insert() -> None:
@@ -207,10 +204,18 @@ def _refilled(bench: Bench, rate: float) -> Iterator[None]:
                 connection.execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb(jobs)])
                 number += int(rate)
 
-    thread = threading.Thread(target=insert)
+    def keep_inserting() -> None:
+        try:
+            insert()
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=keep_inserting)
     thread.start()
     try:
         yield
     finally:
         done.set()
         thread.join()
+    if failed:
+        raise failed[0]

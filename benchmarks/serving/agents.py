@@ -86,7 +86,8 @@ class Line(asyncio.Protocol):
 
     async def send(self, request: bytes) -> tuple[int, bytes]:
         """The status and the body of the answer."""
-        assert self._transport is not None
+        if self._transport is None:
+            raise ConnectionResetError("the service closed the connection")
         self._answer = self._loop.create_future()
         self._transport.write(request)
         return await self._answer
@@ -140,8 +141,9 @@ class Agent:
     async def _cycle(self, due: float) -> None:
         line = await self.connect()
         status, body = await line.send(self._match)
-        self._seen.latencies.append(asyncio.get_running_loop().time() - due)
         self._seen.answers[f"match {status}"] += 1
+        if status in (200, 204):
+            self._seen.latencies.append(asyncio.get_running_loop().time() - due)
         if status != 200:
             return
         for job in json.loads(body)["matches"]:
@@ -149,9 +151,9 @@ class Agent:
             self._seen.matched.append((held["job_id"], held["attempt"]))
             for call in ("report", "finish"):
                 status, answer = await line.send(self._request(f"jobs/{call}", [held]))
-                said = json.loads(answer)[0].get("action" if call == "report" else "outcome") if status == 200 else ""
-                self._seen.answers[f"{call} {status} {said}".strip()] += 1
-            if (status, said) == (200, "finished"):
+                became = json.loads(answer)[0]["action" if call == "report" else "outcome"] if status == 200 else ""
+                self._seen.answers[f"{call} {status} {became}".strip()] += 1
+            if became == "finished":
                 self._seen.finished.append(held["job_id"])
 
 

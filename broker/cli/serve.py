@@ -14,6 +14,7 @@ from broker.cli import common, output
 from broker.cli.session import Setup
 
 if TYPE_CHECKING:
+    from broker.database import Target
     from broker.server.embedded import Server
 
 app = typer.Typer()
@@ -121,6 +122,7 @@ def _dsn(setup: str, url: str) -> str:
 
     target = database.named(common.options.dsn, prepare=common.options.prepare)
     if target:
+        _require_login(target)
         return target.dsn
     ready()
     server = embedded.current()
@@ -132,6 +134,30 @@ def _dsn(setup: str, url: str) -> str:
     else:
         output.note("a token for a caller: `broker credential token`")
     return found
+
+
+def _require_login(target: "Target") -> None:
+    """Refuse a login that is not the service's: whom a call is for would not count. A database that is away is not
+    asked; connections ask once more."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    from broker import database
+    from broker.errors import BrokerError, ConnectError
+
+    try:
+        with database.connect(target) as connection:
+            row = connection.execute("select resource.is_service()").fetchone()
+            user = connection.info.user
+    except ConnectError:
+        return
+    except psycopg.errors.InsufficientPrivilege:
+        row, user = None, str(conninfo_to_dict(target.dsn).get("user", "the login"))
+    if row != (True,):
+        raise BrokerError(
+            f"{user} is not the login of the service",
+            "give the DSN of broker_service: only whom that login calls for is believed",
+        )
 
 
 def _show(server: "Server", setup: str, url: str) -> None:

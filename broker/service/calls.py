@@ -5,14 +5,15 @@ parts travel together, so that a call costs one round trip. Texts of statements 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, LiteralString
 
 import msgspec
 import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from broker import database
 from broker.service.settings import Settings
@@ -22,12 +23,18 @@ Connection = psycopg.AsyncConnection[Any]
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _READY = 2.0  # seconds in which a database that is ready answers
-_ACT_AS: LiteralString = "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true)"
+IS_SERVICE: LiteralString = "select resource.is_service()"
+_ACT_AS: LiteralString = (
+    "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
+    " set_config('statement_timeout', '30s', true)"
+)
 
 
 async def _configure(connection: Connection) -> None:
-    """JSON of the database goes to the caller as it is."""
+    """JSON of the database goes to the caller as it is. The subject of a call counts for the service's login alone."""
     set_json_loads(msgspec.Raw, connection)
+    if await (await connection.execute(IS_SERVICE)).fetchone() != (True,):
+        raise psycopg.OperationalError(f"{connection.info.user} is not the login of the service")
 
 
 class Database:
@@ -39,6 +46,8 @@ class Database:
             target, min_size=1, max_size=settings.connections, configure=_configure
         )
         self._checking: asyncio.Task[None] | None = None
+        # calls that may take long leave connections to the others
+        self._long_calls = asyncio.Semaphore(max(1, settings.connections // 2))
 
     async def open(self) -> None:
         """Begin to connect. A database that is away does not stop the service from starting."""
@@ -53,6 +62,19 @@ class Database:
         """Connections that are at work."""
         stats = self.pool.get_stats()
         return stats.get("pool_size", 0) - stats.get("pool_available", 0)
+
+    @asynccontextmanager
+    async def long_call(self) -> AsyncIterator[None]:
+        """A place among the calls that may take long. Raises PoolTimeout where none is free for a moment."""
+        try:
+            async with asyncio.timeout(_WAIT):
+                await self._long_calls.acquire()
+        except TimeoutError:
+            raise PoolTimeout("too many long calls are under way") from None
+        try:
+            yield
+        finally:
+            self._long_calls.release()
 
     async def as_login(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Rows of a statement that the service's login runs as itself."""

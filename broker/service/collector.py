@@ -1,6 +1,6 @@
 """Requests that come at the same time go to the database together.
 
-The first request of a group is sent at once. Those that come while it is under way wait for its answer, and go
+The first request of a group is sent at once. Requests that come while it is under way wait for its answer, and go
 together; after a call for several, others have two milliseconds to join. So nobody waits while the service is idle.
 """
 

@@ -1,7 +1,7 @@
 """What an endpoint gets, and what stands in front of it: who calls, how often, and with what body."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
@@ -114,6 +114,7 @@ class Endpoint:
 
     body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
     a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
+    long: it may take long, and leaves connections to the others.
     """
 
     method: str
@@ -130,6 +131,7 @@ class Endpoint:
     open: bool = False
     repeatable: bool = False
     outside: bool = False
+    long: bool = False
     produces: str = bodies.JSON
 
     async def answer(self, service: Service, request: Request) -> Response:
@@ -144,7 +146,8 @@ class Endpoint:
             if not self.reads_itself:
                 limit = service.settings.body_limit * self.limit_factor
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
-        found = await self.run(call)
+        async with service.database.long_call() if self.long else nullcontext():
+            found = await self.run(call)
         return found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
 
 

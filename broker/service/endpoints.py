@@ -21,36 +21,37 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", BASE + "/jobs/release", "release", "Give back up to 1,000 jobs", agents.release,
-        body=list[models.Release], answers=list[models.Released],
+        body=list[models.Release], answers=list[models.Released], long=True,
     ),
     Endpoint(
         "POST", BASE + "/jobs", "insert", "Insert jobs: JSON lines, or an array", submitters.insert,
         body=list[models.NewJob], answers=models.Inserted, media_types=(bodies.LINES, bodies.JSON),
-        reads_itself=True, repeatable=True,
+        reads_itself=True, repeatable=True, long=True,
     ),
     Endpoint(
         "POST", BASE + "/jobs/cancel", "cancel", "Cancel jobs, all or none", submitters.cancel,
-        body=models.Cancel, answers=list[models.Cancelled],
+        body=models.Cancel, answers=list[models.Cancelled], long=True,
     ),
     Endpoint(
         "POST", BASE + "/jobs/hold", "hold", "Hold jobs that wait", submitters.hold,
-        body=models.JobIds, answers=list[models.Held],
+        body=models.JobIds, answers=list[models.Held], long=True,
     ),
     Endpoint(
         "POST", BASE + "/jobs/resume", "resume", "Resume jobs that are held", submitters.resume,
-        body=models.JobIds, answers=list[models.Held],
+        body=models.JobIds, answers=list[models.Held], long=True,
     ),
     Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job),
     Endpoint("GET", _JOB + "/events", "job_events", "What happened to a job", viewers.events,
              answers=list[models.Event]),
-    Endpoint("GET", _JOB + "/why", "why_job", "Why a job waits", viewers.why_job, answers=list[models.Condition]),
+    Endpoint("GET", _JOB + "/why", "why_job", "Why a job waits", viewers.why_job, answers=list[models.Condition],
+             long=True),
     Endpoint(
         "GET", BASE + "/tasks/{task_id:id}/why", "why_task", "Why the jobs of a task go to a queue or not",
-        viewers.why_task, answers=list[models.Candidate],
+        viewers.why_task, answers=list[models.Candidate], long=True,
     ),
     Endpoint(
         "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",
-        viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting],
+        viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True,
     ),
     Endpoint(
         "POST", BASE + "/tokens", "token", "Exchange the secret of a pilot for a token", outside.token,

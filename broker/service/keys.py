@@ -39,6 +39,7 @@ class Keys:
     tried_at: float = float("-inf")
     fetched_at: float = float("-inf")
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _refreshing: "asyncio.Task[None] | None" = None
 
     async def fitting(self, algorithm: str, kid: str | None) -> list[Key]:
         """The keys that may have made a signature: the key of this id, or, without an id, each of the right kind.
@@ -46,9 +47,11 @@ class Keys:
         Raises NoKeys.
         """
         found = self._fitting(algorithm, kid)
-        if not found or time.monotonic() - self.fetched_at > _OLD:
+        if not found:
             await self._fetch()
             found = self._fitting(algorithm, kid)
+        elif time.monotonic() - self.fetched_at > _OLD and (self._refreshing is None or self._refreshing.done()):
+            self._refreshing = asyncio.create_task(self._fetch())  # nobody waits for an issuer that hangs
         if not self.known:
             raise NoKeys(self.issuer)
         return found
@@ -64,7 +67,7 @@ class Keys:
             try:
                 self.known = await asyncio.to_thread(_keys_of, self.issuer)
                 self.fetched_at = time.monotonic()
-            except (OSError, ValueError, RecursionError, JoseError) as error:
+            except (OSError, ValueError, TypeError, RecursionError, JoseError) as error:
                 LOG.warning("cannot get the keys of issuer %s: %s", self.issuer, error)
             finally:
                 self.tried_at = time.monotonic()

@@ -86,6 +86,10 @@ def _responses(one: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
     statuses = {*_ALWAYS, *(() if one.open else _LIMITED), *(_WITH_BODY if one.body is not None else ())}
     if one.path.endswith(("}", "/why", "/events", "/cancel")):
         statuses.add(404)
+    if one.name in ("insert", "cancel"):
+        statuses.add(409)
+    if one.name == "token":
+        statuses |= {401, 422}
     for status in sorted(statuses):
         problem = {MEDIA_TYPE: {"schema": known[ProblemDetails]}}
         answers[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}

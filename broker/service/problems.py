@@ -90,7 +90,7 @@ class Problem(Exception):
     def response(self) -> Response:
         """The answer."""
         details = ProblemDetails(
-            # no page describes a problem further; `code` tells them apart
+            # no page describes a problem further: `code` is what programs look at
             type="about:blank",
             title=self.title,
             status=self.status,

@@ -2,6 +2,7 @@
 
 import copy
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from broker.service import metrics
 from broker.service.settings import Settings, hand_over
 
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
+_LAST_ANSWERS = 20  # seconds that requests under way have when the service is to stop
 _BACKLOG = 4096
 # psycopg notes each refusal of the database once more; the pool says why it cannot connect
 _LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNING"}
@@ -23,6 +25,8 @@ _LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNI
 def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None, tls_key: str | None = None) -> None:
     """Serve. Workers get the settings in the environment."""
     hand_over(settings)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # each agent keeps a connection
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)  # uvicorn stops gracefully, and then sends itself the signal again
     shared = tempfile.TemporaryDirectory(prefix="pgbroker-metrics-") if settings.workers > 1 else nullcontext()
@@ -43,6 +47,7 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
             server_header=False,
             use_colors=sys.stderr.isatty(),
             timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_LAST_ANSWERS,
             backlog=_BACKLOG,
             log_config=_logging(),
         )

@@ -4,18 +4,21 @@ from collections.abc import AsyncIterator
 from typing import Any, LiteralString
 
 import msgspec
+import psycopg
 from starlette.requests import ClientDisconnect
 
 from broker.service import bodies
 from broker.service.agents import item_error
 from broker.service.door import Call
 from broker.service.models import Cancelled, Held, Inserted
-from broker.service.problems import of_error
+from broker.service.problems import Problem, of_error
 
 _INSERT: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb, %s)"
 _CANCEL: LiteralString = "select job_id, answer from lifecycle.cancel_jobs(%s, %s, %s)"
 _HOLD: LiteralString = "select taskqueue.hold(%s, 'job', %s)"
 _RESUME: LiteralString = "select taskqueue.resume(%s, 'job', %s)"
+
+_MAY_INSERT: LiteralString = "select has_function_privilege('taskqueue.insert_jobs(text, jsonb, uuid)', 'execute')"
 
 CHUNK = 1000
 """Jobs of a chunk, which is stored at once."""
@@ -26,6 +29,7 @@ Line = tuple[str, list[Any]]  # its text, and the ids of its jobs
 
 async def insert(call: Call) -> Inserted:
     """Store jobs, chunk by chunk as they come. The first chunk that is refused ends it; those before it stay."""
+    await _require_right(call)
     key = call.key()
     done = Inserted(0, 0, [])
     number = 0
@@ -47,6 +51,14 @@ async def insert(call: Call) -> Inserted:
     return done
 
 
+async def _require_right(call: Call) -> None:
+    """Refuse a caller who may not insert before its long body is read. Raises Problem: 403."""
+    if await call.rows(_MAY_INSERT) != [(True,)]:
+        denied = of_error(psycopg.errors.InsufficientPrivilege("permission denied for function insert_jobs"))
+        denied.headers["Connection"] = "close"  # so that the rest of the body is not read
+        raise denied
+
+
 async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[list[Line]]:
     chunk: list[Line] = []
     jobs = size = 0
@@ -65,18 +77,24 @@ async def _lines(call: Call) -> AsyncIterator[Line]:
     """The elements of a JSON array, or the lines of a stream that are not empty."""
     limit = call.service.settings.jobs_limit
     if bodies.media_type(call.request, (bodies.LINES, bodies.JSON)) == bodies.JSON:
-        for number, raw in enumerate(bodies.decoded(await bodies.read(call.request, limit), list[msgspec.Raw]), 1):
+        body = await bodies.read(call.request, _CHUNK_BYTES)
+        for number, raw in enumerate(bodies.decoded(body, list[msgspec.Raw]), 1):
             yield _line(bytes(raw), number)
         return
-    left, number = b"", 0
+    begun, number = bytearray(), 0
     async for part in bodies.stream(call.request, limit):
-        *whole, left = (left + part).split(b"\n") if b"\n" in part else (left + part,)
-        for text in whole:
-            number += 1
-            if text.strip():
-                yield _line(text, number)
-    if left.strip():
-        yield _line(left, number + 1)
+        begun += part
+        if b"\n" in part:
+            *whole, rest = bytes(begun).split(b"\n")
+            begun = bytearray(rest)
+            for text in whole:
+                number += 1
+                if text.strip():
+                    yield _line(text, number)
+        if len(begun) > _CHUNK_BYTES:
+            raise Problem(422, f"line {number + 1} has more than {_CHUNK_BYTES} bytes", code="PB001")
+    if begun.strip():
+        yield _line(bytes(begun), number + 1)
 
 
 def _line(text: bytes, number: int) -> Line:

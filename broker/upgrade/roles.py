@@ -68,9 +68,20 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     membership = "SET" if conn.info.server_version >= 160000 else "MEMBER"
     service = roles.name("service")
     for name in map(roles.name, CALLERS):
-        both = {name, service} <= present
-        if not (both and _scalar(conn, "select pg_has_role(%s, %s, %s)", service, name, membership)):
-            todo.append(sql.SQL("grant {} to {}").format(sql.Identifier(name), sql.Identifier(service)))
+        may = {name, service} <= present and _scalar(
+            conn,
+            "select pg_has_role(%s, %s, %s) and not pg_has_role(%s, %s, 'USAGE')",
+            *(service, name, membership, service, name),
+        )
+        if not may:  # the service acts as the role when it sets it, and never without
+            without = sql.SQL(" with inherit false" if membership == "SET" else "")
+            todo.append(sql.SQL("grant {} to {}{}").format(sql.Identifier(name), sql.Identifier(service), without))
+    if (
+        membership == "MEMBER"
+        and service in present
+        and _scalar(conn, "select rolinherit from pg_roles where rolname = %s", service)
+    ):
+        todo.append(sql.SQL("alter role {} noinherit").format(sql.Identifier(service)))
     user, database = str(_scalar(conn, "select session_user")), str(_scalar(conn, "select current_database()"))
     if roles.owner not in present or not _scalar(
         conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership
@@ -119,7 +130,7 @@ def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed
     texts = [statement.as_string(conn) for statement in todo]
     makes = any(text.startswith("create role") for text in texts)
     grants_owner = any(text.startswith(f'grant "{roles.owner}"') for text in texts)
-    grants_callers = any(text.endswith(f'to "{roles.name("service")}"') for text in texts)
+    grants_callers = any(f' to "{roles.name("service")}"' in text for text in texts)
     # Before PostgreSQL 16 CREATEROLE may grant any role; since then it is who made the role, with the ADMIN option.
     old = conn.info.server_version < 160000
     needs = ["CREATEROLE"] if makes or ((grants_owner or grants_callers) and old) else []
@@ -134,7 +145,8 @@ def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed
         needs.append(
             f"the ADMIN option on {roles.owner} (" + (f"{holders} has it" if holders else "no login has it") + ")"
         )
-    if grants_callers and not makes and not old:
+    there = "select count(*) > 0 from pg_roles where rolname = any (%s)"
+    if grants_callers and not old and _scalar(conn, there, list(map(roles.name, CALLERS))):
         needs.append(f"the ADMIN option on {', '.join(map(roles.name, CALLERS))}")
     if any(" on database " in text for text in texts):
         needs.append("the ownership of the database")

@@ -316,7 +316,7 @@ create type brokerage.task_facts as (
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.
   --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
   --: walltime-bound); 1 for other tasks.
-  event_service_parts bigint,
+  event_service_parts float8,
   has_software boolean,  --: transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
   use_local_io boolean,  --: Input is copied, whatever allow_input_lan is.

@@ -100,6 +100,22 @@ def test_the_most_specific_credential_counts(db: Connection, service: Callable[[
     )
     assert by_claims(login, iss="https://issuer.example.org")[2] == "PB002"
     assert by_claims(login, setup="t")[2] == "PB002"
+    for nobody in (None, "", 7):
+        assert by_claims(login, sub=nobody)[2] == "PB002"
+
+
+def test_a_path_may_end_with_a_slash(db: Connection, service: Callable[[], Connection]) -> None:
+    credential(db, "atlas", p_claim="groups", p_value="/atlas/")
+    credential(db, "all", "viewer", p_claim="groups", p_value="/")
+    login = service()
+    assert [by_claims(login, groups=[group])[0] for group in ("/atlas", "/atlas/x", "/cms", "atlas")] == [
+        "broker_agent",
+        "broker_agent",
+        "broker_viewer",
+        None,
+    ]
+    with pytest.raises(psycopg.Error, match="for the same tokens as atlas"):
+        credential(db, "again", p_claim="groups", p_value="/atlas")
 
 
 def test_words_of_a_scope_and_texts_are_claims(db: Connection, service: Callable[[], Connection]) -> None:
@@ -148,6 +164,8 @@ def test_owners_out_of_claims(db: Connection, service: Callable[[], Connection])
         ("claim of the credential x is vo and its value is not given", {"p_claim": "vo"}),
         ("issuer of the credential x is null", {"p_issuer": None}),
         ("subject of the credential x is ''", {"p_subject": ""}),
+        ("of kind viewer names an owner", {"kind": "viewer", "p_owner_dn": "a"}),
+        ("of kind operator names an owner", {"kind": "operator", "p_owner_group_claim": "vo"}),
         ("names an owner or owner group, and a claim", {"p_owner_dn": "a", "p_owner_dn_claim": "sub"}),
         ("value is a text of 1001 bytes", {"p_claim": "vo", "p_value": "x" * 1001}),
     ],
@@ -164,7 +182,10 @@ def test_tokens_end_and_are_revoked(db: Connection, service: Callable[[], Connec
     query = b"select token from resource.make_token('s', 'laptop', 'viewer', %s)"
     token = db.execute(query, ["1 hour"]).fetchone()[0]  # type: ignore[index]
     role, subject, _ = by_token(login, token)
-    assert (role, subject) == ("broker_viewer", {"name": "laptop", "setup": "s", "owner_group": None, "owner_dn": None})
+    assert (role, subject) == (
+        "broker_viewer",
+        {"name": "token laptop", "setup": "s", "owner_group": None, "owner_dn": None},
+    )
     assert by_token(login, token, "t")[0::2] == (None, "PB002")
     assert by_token(login, token[:-1])[2] == "PB008"
     db.execute("update resource.access_token set expires_at = now()")
@@ -201,14 +222,37 @@ def test_a_secret_is_exchanged_as_often_as_it_may(db: Connection, service: Calla
     for thread in threads:
         thread.join()
     assert (len(set(tokens)), refused) == (3, ["PB008"] * 5)
-    role, subject, _ = by_token(logins[0], tokens[0])
-    assert (role, subject["name"], subject["owner_group"]) == ("broker_agent", "stamp", "pilots")
+    found = [by_token(logins[0], one) for one in tokens]
+    assert {(role, subject["owner_group"]) for role, subject, _ in found} == {("broker_agent", "pilots")}
+    names = {subject["name"] for _, subject, _ in found}  # whoever shares a stamp is not the same subject
+    assert len(names) == 3 and all(name.startswith("pilot stamp ") for name in names)
     db.execute("select resource.make_secret('s', 'other', 5)")
     for stamp, tried in (("other", secret), ("nobody", secret), ("other", ""), ("other", "\\x00")):
         with pytest.raises(psycopg.Error, match="is refused"):
             logins[0].execute(exchange, ["s", stamp, tried])
     assert db.execute("select resource.revoke_secret('s', 'stamp')").fetchone() == (True,)
     assert by_token(logins[0], tokens[0])[2] == "PB008"
+
+
+def test_secrets_of_one_stamp_that_are_made_at_once(db: Connection, connect: Callable[..., Connection]) -> None:
+    """The last one counts, and each replacement is in the changes."""
+    connections = [connect() for _ in range(6)]
+    secrets: list[str] = []
+
+    def make(connection: Connection) -> None:
+        for _ in range(5):
+            secrets.append(connection.execute("select secret from resource.make_secret('s', 'x')").fetchone()[0])  # type: ignore[index]
+
+    threads = [threading.Thread(target=make, args=[connection]) for connection in connections]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(secrets)) == 30
+    [kept] = db.execute("select hash from resource.pilot_secret").fetchall()
+    assert kept[0] in {hashlib.sha256(secret.encode()).digest() for secret in secrets}
+    changes = db.execute("select count(*), count(before) from resource.credential_change").fetchone()
+    assert changes == (30, 29)
 
 
 def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, service: Callable[[], Connection]) -> None:
@@ -219,7 +263,7 @@ def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, serv
         " where n.nspname = any (%s))) and has_function_privilege(p.oid, 'execute') order by 1",
         [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]],
     ).fetchall()
-    assert [name for (name,) in allowed] == ["credentials_of", "exchange_secret"]
+    assert [name for (name,) in allowed] == ["credentials_of", "exchange_secret", "is_service"]
     readable = login.execute(
         "select c.oid::regclass::text from pg_class c where c.relnamespace = any (array(select n.oid from"
         " pg_namespace n where n.nspname = any (%s))) and c.relkind in ('r', 'v', 'p')"

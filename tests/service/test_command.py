@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.commands import invoke
 from tests.service.conftest import BASE, bearer
@@ -129,6 +131,19 @@ def test_a_given_dsn_is_the_login_of_the_service(
     answer = httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(token("agent")))
     assert answer.status_code == 204
     assert running.stop() == 0
+
+
+def test_another_login_is_refused(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """Whom a call is for would not count: a submitter could cancel the jobs of everybody."""
+    refused = invoke(["--dsn", dsn, "serve", "--bind", "127.0.0.1:0"])
+    assert (refused.exit_code, "is not the login of the service" in refused.stderr) == (1, True)
+    name = f"agent_{db.info.dbname}"
+    db.execute(f"create role {name} login password 'x' in role broker_agent".encode())
+    try:
+        refused = invoke(["--dsn", make_conninfo(dsn, user=name, password="x"), "serve", "--bind", "127.0.0.1:0"])
+    finally:
+        db.execute(f"drop role {name}".encode())
+    assert (refused.exit_code, f"{name} is not the login of the service" in refused.stderr) == (1, True)
 
 
 def test_with_a_certificate_it_may_listen_anywhere(

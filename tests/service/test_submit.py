@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -41,6 +42,26 @@ def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, d
     assert submitter.post("/jobs", json=[job(5), job(6)]).json()["job_ids"] == [5, 6]
     assert submitter.post("/jobs", json=[]).json() == {"stored": 0, "jobs": 0, "job_ids": []}
     assert _count(db) == 6
+
+
+def test_who_may_not_insert_is_refused_before_the_body_is_read(client: httpx.Client, token: Callable[..., str]) -> None:
+    sent = 0
+
+    def body() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(60):
+            sent += 2**20
+            yield b" " * 2**20
+
+    headers = LINES | bearer(token("viewer"))
+    with suppress(httpx.TransportError):  # the connection is closed while the body is on its way
+        assert client.post("/jobs", content=body(), headers=headers).status_code == 403
+    assert sent < 60 * 2**20
+
+
+def test_a_line_without_end_is_refused(submitter: httpx.Client) -> None:
+    refused = submitter.post("/jobs", content=b'{"job_id": ' + b" " * 5 * 2**20 + b"1}", headers=LINES)
+    assert (refused.status_code, "line 1 has more than" in refused.json()["detail"]) == (422, True)
 
 
 def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Client, token: Callable[..., str]) -> None:

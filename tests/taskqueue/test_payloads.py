@@ -78,6 +78,33 @@ def test_many_agents_get_payloads_with_their_jobs(q: Calls) -> None:
         assert [(row[0], row[1], row[2]["code"]) for row in got[2:]] == [(None, None, "PB001")]
 
 
+def test_a_repeated_request_does_not_show_the_payload_of_another_job(q: Calls) -> None:
+    """The job of the answer has ended, and its id was inserted anew by somebody else."""
+    insert(q, 1, BODY)
+    one = {"resources": [{"CPUTime": 86400}], "request_id": "00000000-0000-4000-8000-000000000001"}
+    query = "select job_id, attempt, payload from taskqueue.match_many(%s, %s)"
+    [(job_id, attempt, payload)] = q.rows(query, q.setup, Jsonb([one]))
+    assert payload == BODY
+    q.call("finish_job", job_id, attempt)
+    q.call("insert_job", 1, Jsonb(JOB | {"OwnerDN": "bob"}), 1, None, Jsonb("a secret"))
+    assert q.rows(query, q.setup, Jsonb([one])) == [(1, attempt, None)]
+    match(q)
+    assert q.rows(query, q.setup, Jsonb([one])) == [(1, attempt, None)]
+
+
+def test_loaded_jobs_have_no_payload_of_earlier_ones(q: Calls) -> None:
+    insert(q, 1, BODY)
+    insert(q, 2, BODY)
+    lease = match(q)
+    [leases] = q.rows("select taskqueue.dump_leases(%s)", q.setup)[0]
+    q.call("load_leases", Jsonb([leases] if isinstance(leases, dict) else leases))  # the same attempt: the same job
+    assert payloads(q, lease) == {lease[0]: BODY}
+    waiting = 3 - lease[0]
+    queue = {"requirements": JOB | {"OwnerDN": "carol"}, "jobs": [[waiting, 1], [7, 1, "new"]]}
+    q.call("load_task_queues", Jsonb([queue]))
+    assert kept(q) == {lease[0]: BODY, 7: "new"}
+
+
 def test_an_insertion_replaces_it(q: Calls) -> None:
     insert(q, 1, BODY)
     insert(q, 1, "other")

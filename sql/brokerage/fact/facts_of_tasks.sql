@@ -96,7 +96,8 @@ language sql stable as $$
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
          case when p_algorithm = 'production_job' and t.event_service = 1
-              then coalesce(t.n_es_consumers, 1) * coalesce(coalesce(t.max_attempt_es_job, t.max_attempt_es) + 1, 3)
+              then coalesce(t.n_es_consumers, 1)::float8
+                   * coalesce(coalesce(t.max_attempt_es_job, t.max_attempt_es) + 1, 3)::float8
               else 1 end as event_service_parts,
          p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> ''
          or coalesce(t.container_name, '') <> '' as has_software,

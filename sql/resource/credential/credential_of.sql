@@ -10,6 +10,11 @@ declare
   v_names text[];
 begin
   name := concat_ws(' ', p_claims ->> 'iss', p_claims ->> 'sub');
+  if resource.claim_text(p_claims, 'sub') is null then
+    message := format('the token of %s names no subject', resource.shown(p_claims -> 'iss'));
+    hint := 'Its claim sub must be a text.';
+    return;
+  end if;
   v_names := array(
     select f.name
       from (select c.name,

@@ -17,7 +17,10 @@ begin
              c.hint into v_found
         from resource.credential_of(v_asked.setup, v_asked.claims) c;
     else
-      select case when t.setup = v_asked.setup then t.kind end as kind, t.name, t.owner_group, t.owner_dn,
+      select case when t.setup = v_asked.setup then t.kind end as kind, t.owner_group, t.owner_dn,
+             -- pilots that share a stamp are not one subject
+             case when t.stamp is null then 'token ' || t.name
+                  else format('pilot %s %s', t.stamp, left(v_asked.token, 12)) end as name,
              case when t.hash is null then 'PB008' when t.setup <> v_asked.setup then 'PB002' end as code,
              case when t.hash is null then 'the token is not known, has ended or was revoked'
                   when t.setup <> v_asked.setup

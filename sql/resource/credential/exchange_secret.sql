@@ -1,5 +1,5 @@
 -- SERVICE.md, Pilot secrets. The update locks the row, so two callers do not use the last use twice. An unknown stamp
--- and a wrong secret are not told apart.
+-- and a wrong secret have one error.
 create or replace function resource.exchange_secret(p_setup text, p_stamp text, p_secret text)
 returns table (token text, expires_at timestamptz)
 language plpgsql security definer set search_path = resource, pg_temp as $$
@@ -21,6 +21,8 @@ begin
   insert into resource.access_token
   values (sha256(convert_to(token, 'UTF8')), p_setup, p_stamp, 'agent', v_secret.owner_group, v_secret.owner_dn,
           p_stamp, exchange_secret.expires_at);
+  perform resource.note_credential(p_setup, 'token', p_stamp, null, jsonb_build_object(
+    'stamp', p_stamp, 'expires_at', exchange_secret.expires_at, 'uses_left', v_secret.uses_left));
   return next;
 end $$;
 

@@ -6,6 +6,7 @@ create or replace function resource.make_secret(
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_row resource.pilot_secret;
+  v_before resource.pilot_secret;
 begin
   perform resource.require_holder(p_setup, 'pilot secret', p_stamp, 'agent', true);
   perform resource.require_short('owner group', p_owner_group), resource.require_short('owner', p_owner_dn);
@@ -15,12 +16,16 @@ begin
   end if;
   secret := resource.new_secret();
   expires_at := resource.valid_until('the secret', p_valid);
-  delete from resource.pilot_secret s where s.setup = p_setup and s.stamp = p_stamp;
+  -- two calls for one stamp: the second replaces the secret of the first
+  perform pg_advisory_xact_lock(hashtext('resource.credential'), hashtext(p_setup));
+  delete from resource.pilot_secret s where s.setup = p_setup and s.stamp = p_stamp returning s.* into v_before;
   insert into resource.pilot_secret as s
   values (p_setup, p_stamp, sha256(convert_to(secret, 'UTF8')), nullif(p_owner_group, ''), nullif(p_owner_dn, ''),
           p_uses, make_secret.expires_at)
   returning s.* into v_row;
-  perform resource.note_credential(p_setup, 'pilot secret', p_stamp, null, to_jsonb(v_row) - 'hash');
+  perform resource.note_credential(p_setup, 'pilot secret', p_stamp,
+                                   case when v_before.stamp is not null then to_jsonb(v_before) - 'hash' end,
+                                   to_jsonb(v_row) - 'hash');
   return next;
 end $$;
 

@@ -16,8 +16,11 @@ begin
       using errcode = 'PB001', hint = 'Kinds are agent, submitter, operator and viewer.';
   end if;
   if p_kind = 'submitter' and not p_names_owner then
-    raise exception 'the % % is for a submitter and names no owner and no owner group', p_what, p_name
+    raise exception 'the % % of kind submitter names no owner and no owner group', p_what, p_name
       using errcode = 'PB001', hint = 'Name the owner or the owner group for which the holder submits.';
+  elsif p_kind in ('operator', 'viewer') and p_names_owner then
+    raise exception 'the % % of kind % names an owner or an owner group', p_what, p_name, p_kind
+      using errcode = 'PB001', hint = 'An owner binds agents and submitters. Others see the whole setup.';
   end if;
 end $$;
 

@@ -9,6 +9,7 @@ declare
   v_before jsonb;
   v_other text;
   v_text record;
+  v_value text := case when p_value ~ '[^/]' then rtrim(p_value, '/') else p_value end;
 begin
   perform resource.require_holder(
     p_setup, 'credential', p_name, p_kind,
@@ -41,14 +42,14 @@ begin
   select c.name into v_other
     from resource.credential c
    where c.setup = p_setup and c.issuer = p_issuer and c.subject is not distinct from p_subject
-     and c.claim is not distinct from p_claim and c.value is not distinct from p_value and c.name <> p_name;
+     and c.claim is not distinct from p_claim and c.value is not distinct from v_value and c.name <> p_name;
   if found then
     raise exception 'the credential % is for the same tokens as %', p_name, v_other
       using errcode = 'PB001', hint = format('Change %s, or clear it first.', v_other);
   end if;
   select to_jsonb(c) into v_before from resource.credential c where c.setup = p_setup and c.name = p_name;
   insert into resource.credential
-  values (p_setup, p_name, p_issuer, p_subject, p_claim, p_value, p_kind, p_owner_group, p_owner_dn,
+  values (p_setup, p_name, p_issuer, p_subject, p_claim, v_value, p_kind, p_owner_group, p_owner_dn,
           p_owner_group_claim, p_owner_dn_claim)
   on conflict (setup, name) do update
      set issuer = excluded.issuer, subject = excluded.subject, claim = excluded.claim, value = excluded.value,

@@ -5,8 +5,7 @@ language plpgsql stable as $$
 declare
   v_subject text := current_setting('pgbroker.subject', true);
 begin
-  if v_subject <> '' and session_user = (select r.role_name from resource.installation_role r where r.kind = 'service')
-  then
+  if v_subject <> '' and resource.is_service() then
     return jsonb_populate_record(null::resource.subject, v_subject::jsonb);
   end if;
   return null;

@@ -33,7 +33,10 @@ begin
   return query
     select a.*, p.body
       from unnest(v_answers || v_new) a
-      left join workload.payload p on p.setup = p_setup and p.job_id = a.job_id
+      -- of a job that has ended since, the id may be somebody else's now
+      left join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id
+                                 and taskqueue.attempt_text(l.attempt, l.token) = a.attempt
+      left join workload.payload p on p.setup = p_setup and p.job_id = l.job_id
      order by a.request, a.job_id is null;
 end $$;
 

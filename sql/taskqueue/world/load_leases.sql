@@ -40,6 +40,10 @@ begin
                                 'replaced');
     perform taskqueue.keep_leased_answers(array(select l from taskqueue.lease l
                                                  where l.setup = p_setup and l.job_id = v_lease.id));
+    perform workload.forget_payloads(p_setup, array[v_lease.id])  -- of another job with this id
+      where not exists (select from taskqueue.lease l
+                         where l.setup = p_setup and l.job_id = v_lease.id
+                           and taskqueue.attempt_text(l.attempt, l.token) = v_lease.attempt);
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state,
                                  site, grid_ce, role_name, matched_at, reported_at, expires_at, kill_reason)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int,
@@ -54,7 +58,7 @@ begin
            state = excluded.state, site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name,
            matched_at = excluded.matched_at,
            reported_at = excluded.reported_at, expires_at = excluded.expires_at, kill_reason = excluded.kill_reason,
-           request_id = null, asked = null;
+           request_id = null, asked = null, subject = null;
     delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
     v_count := v_count + 1;
   end loop;

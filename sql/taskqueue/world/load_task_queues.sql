@@ -55,6 +55,8 @@ begin
                                        v_task_queue.ids, v_task_queue.levels);
     perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
+  perform workload.set_payloads(p_setup, b.job_ids, b.payloads)
+     from taskqueue.batch_payloads(p_setup, p_task_queues) b;
   perform taskqueue.open_task_queues(p_setup, v_made);
   return v_count;
 end $$;
