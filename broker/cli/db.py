@@ -131,7 +131,7 @@ def _show_next(dsn: str, *, new: bool) -> None:
     import psycopg
 
     query = """select format('grant %I to %I;', r.role_name, session_user), session_user, r.role_name,
-                      pg_has_role(session_user, r.role_name, 'member')
+                      pg_has_role(session_user, r.role_name, 'usage')
                  from resource.installation_role r where r.kind = 'operator'"""
     with psycopg.connect(dsn, prepare_threshold=None) as connection:
         try:

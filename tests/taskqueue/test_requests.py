@@ -184,7 +184,7 @@ def test_a_lease_that_is_loaded_as_it_is_keeps_its_answer(q: Calls) -> None:
 
 def _one_of_many(q: Calls, request: uuid.UUID, **keys: Any) -> Match:
     asked = {"resources": [resource(**keys)], "request_id": str(request)}
-    [(_, *job, error)] = q.call_rows("match_many", Jsonb([asked]))
+    [(_, *job, error, _)] = q.call_rows("match_many", Jsonb([asked]))
     if error is not None:
         raise AssertionError(error["code"])
     return Match(*job)
@@ -262,9 +262,9 @@ MANY: dict[str, dict[str, Any]] = {
 def test_a_request_of_many_is_another_call_where_it_asks_for_more(q: Calls, asked: dict[str, Any]) -> None:
     first = ask(q)
     rows = q.call_rows("match_many", Jsonb([asked | {"request_id": str(REQUEST)}]))
-    assert [row[-1]["code"] for row in rows] == ["PB001"]
+    assert [row[6]["code"] for row in rows] == ["PB001"]
     other = uuid.UUID(int=8)
-    assert q.call_rows("match_many", Jsonb([asked | {"request_id": str(other)}]))[0][-1] is None
+    assert q.call_rows("match_many", Jsonb([asked | {"request_id": str(other)}]))[0][6] is None
     assert q.refusal(lambda: ask(q, other))[0] == "PB001"
     assert ask(q) == first
 

@@ -191,6 +191,21 @@ def test_everything_without_a_superuser(creator: tuple[str, str]) -> None:
     assert check(dsn).ok
 
 
+def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
+    """Else the service could do what its roles can while it acts as none."""
+    dsn, prefix = creator
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for statement in ("create role {}agent", "create role {}service login", "grant {}agent to {}service"):
+            conn.execute(statement.replace("{}", prefix).encode())
+    upgrade(dsn, role_prefix=prefix, program=small.program)
+    may = "select pg_has_role(%s, %s, 'USAGE'), pg_has_role(%s, %s, 'MEMBER')"
+    with psycopg.connect(empty_dsn) as conn:
+        for kind in ("agent", "submitter", "operator", "viewer"):
+            names = [f"{prefix}service", f"{prefix}{kind}"]
+            assert conn.execute(may, names * 2).fetchone() == (False, True), kind
+    assert not upgrade(dsn, program=small.program).changed
+
+
 def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
