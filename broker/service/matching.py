@@ -57,8 +57,6 @@ class Matcher:
             if len(wanted) > 1 and found.status == 422:  # one of them spoils it for the others
                 return [(await self._send(group, [one]))[0] for one in wanted]
             return [found] * len(wanted)
-        except Exception as error:
-            return [of_error(error)] * len(wanted)
         answers: list[list[Match] | Exception] = [[] for _ in wanted]
         for number, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload in rows:
             if refused is not None:
