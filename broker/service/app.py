@@ -71,9 +71,9 @@ def _endpoint(service: Service, one: Endpoint) -> Callable[[Request], Awaitable[
         try:
             response = await one.answer(service, request)
         except ClientDisconnect:
-            response = Problem(400, "the body ended early").response()
+            response = one.refusal(Problem(400, "the body ended early"))
         except Exception as error:
-            response = of_error(error).response()
+            response = one.refusal(of_error(error))
         service.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
         return response
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from functools import cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.requests import Request
@@ -12,7 +13,9 @@ from broker.service.problems import Problem
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
+FORM = "application/x-www-form-urlencoded"
 
+_MOST_FIELDS = 1000
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _UNKNOWN = re.compile(r"unknown field `(.*?)`", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*?)`", re.DOTALL)
@@ -45,6 +48,24 @@ async def stream(request: Request, limit: int) -> AsyncIterator[bytes]:
 async def read(request: Request, limit: int) -> bytes:
     """The whole body."""
     return b"".join([part async for part in stream(request, limit)])
+
+
+async def form(request: Request, limit: int) -> dict[str, str]:
+    """The fields of a form. Raises Problem: 400 for what is no text, 422 for a field that comes twice or holds NUL."""
+    media_type(request, (FORM,))
+    body = await read(request, limit)
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise Problem(400, f"the body is no form: {error}") from None
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise Problem(422, f"the field {name[:100]!r} comes twice", code="PB001", key=name[:100])
+        if "\0" in name or "\0" in value:
+            raise Problem(422, f"the field {name[:100]!r} holds the character NUL", code="PB001", key=name[:100])
+        fields[name] = value
+    return fields
 
 
 def too_long(limit: int) -> Problem:

@@ -109,12 +109,23 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Face:
+    """How clients of another system see the service: its calls are for the service's own setup.
+
+    refusal: makes the answer that such a client understands. Their calls are described by that system, not by OpenAPI.
+    """
+
+    name: str
+    refusal: Callable[[Problem], Response]
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """An endpoint: routes and OpenAPI are made from a table of these.
 
     body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
     a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
-    long: it may take long, and leaves connections to the others.
+    long: it may take long, and leaves connections to the others. face: whose clients call it.
     """
 
     method: str
@@ -133,12 +144,17 @@ class Endpoint:
     outside: bool = False
     long: bool = False
     produces: str = bodies.JSON
+    face: Face | None = None
+
+    def refusal(self, problem: Problem) -> Response:
+        """How a refusal looks to whoever calls."""
+        return self.face.refusal(problem) if self.face else problem.response()
 
     async def answer(self, service: Service, request: Request) -> Response:
         """Answer a request. Raises Problem."""
         call = Call(service, request)
         if not self.outside:
-            call.setup = _setup(request)
+            call.setup = service.settings.setup if self.face else _setup(request)
             if not self.open:
                 await call.identify(call.setup)
         if self.body is not None:

@@ -26,12 +26,13 @@ _WITH_BODY = (400, 413, 415)
 
 def document() -> dict[str, Any]:
     """The description of all endpoints."""
-    kinds = {kind for one in ENDPOINTS for kind in (one.body, one.answers) if kind is not None} | {ProblemDetails}
+    own = [one for one in ENDPOINTS if one.face is None]
+    kinds = {kind for one in own for kind in (one.body, one.answers) if kind is not None} | {ProblemDetails}
     ordered = sorted(kinds, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=_REF)
     known = dict(zip(ordered, schemas, strict=True))
     paths: dict[str, Any] = {}
-    for one in ENDPOINTS:
+    for one in own:
         path = re.sub(r":id\}", "}", one.path)
         paths.setdefault(path, {})[one.method.lower()] = _operation(one, path, known)
     return {

@@ -18,6 +18,7 @@ begin
            when k.key is not null then format('element %s has the key %L', e.number, left(k.key, 100))
            when (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true
            then format('job_id of element %s is %s', e.number, coalesce(resource.shown(e.element -> 'job_id'), 'null'))
+           else format('attempt_number of element %s is %s', e.number, resource.shown(e.element -> 'attempt_number'))
          end into v_wrong
     from jsonb_array_elements(p_reports) with ordinality e (element, number)
     left join lateral (select o.key
@@ -28,9 +29,11 @@ begin
    cross join lateral (select case
                          when jsonb_typeof(e.element -> 'job_id') = 'number' then (e.element ->> 'job_id')::numeric
                          when e.element ->> 'job_id' ~ '^[1-9][0-9]{0,18}$' then (e.element ->> 'job_id')::numeric
-                       end as id) i
+                       end as id,
+                       coalesce(jsonb_typeof(e.element -> 'attempt_number'), 'null') = 'null'
+                       or e.element ->> 'attempt_number' ~ '^[1-9][0-9]{0,8}$' as is_numbered) i
    where jsonb_typeof(e.element) <> 'object' or k.key is not null
-      or (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true
+      or (i.id between 1 and 9223372036854775807 and i.id % 1 = 0) is not true or not i.is_numbered
    order by e.number limit 1;
   if v_wrong is not null then
     raise exception '%', v_wrong

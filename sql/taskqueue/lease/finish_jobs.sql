@@ -8,18 +8,22 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
-  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome,subject}');
+  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject}');
   for v_job in
-    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome, r.subject
+    select r.job_id, r.attempt, r.attempt_number, coalesce(r.outcome, 'finished') as outcome, r.subject
       from jsonb_array_elements(p_jobs) e (element)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text, subject text)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, attempt_number int,
+                                                             outcome text, subject text)
      order by r.job_id
   loop
     job_id := v_job.job_id;
     perform resource.call_for(v_job.subject);
     reason := null;
     begin
-      outcome := taskqueue.finish_job(p_setup, v_job.job_id, v_job.attempt, v_job.outcome);
+      outcome := taskqueue.finish_job(
+        p_setup, v_job.job_id,
+        coalesce(v_job.attempt, taskqueue.attempt_of_subject(p_setup, v_job.job_id, v_job.attempt_number)),
+        v_job.outcome);
     exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
       outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
       reason := sqlerrm;
@@ -30,4 +34,5 @@ end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
   'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished); each answer is the outcome, stale or refused, '
-  'with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'with the reason. subject and attempt_number: as for taskqueue.report_jobs. Errors: PB001 (not such a list), PB002 '
+  '(setup not granted, subject).';

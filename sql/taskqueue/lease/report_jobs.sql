@@ -8,18 +8,21 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'reports', taskqueue.json_size(p_reports));
-  perform taskqueue.check_reports(p_reports, '{job_id,attempt,status,subject}');
+  perform taskqueue.check_reports(p_reports, '{job_id,attempt,attempt_number,status,subject}');
   for v_report in
-    select r.job_id, r.attempt, r.status, e.element ? 'status' as has_status, r.subject
+    select r.job_id, r.attempt, r.attempt_number, r.status, e.element ? 'status' as has_status, r.subject
       from jsonb_array_elements(p_reports) e (element)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text, subject text)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, attempt_number int,
+                                                             status text, subject text)
      order by r.job_id
   loop
     job_id := v_report.job_id;
     perform resource.call_for(v_report.subject);
     begin
       select a.action, a.reason into report_jobs.action, report_jobs.reason
-        from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt,
+        from taskqueue.report_job(p_setup, v_report.job_id,
+                                  coalesce(v_report.attempt, taskqueue.attempt_of_subject(
+                                    p_setup, v_report.job_id, v_report.attempt_number)),
                                   case when v_report.has_status then v_report.status else 'running' end) a;
     exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
       action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
@@ -32,4 +35,5 @@ end $$;
 comment on function taskqueue.report_jobs(text, jsonb) is
   'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
   'continue, kill, stale (stop working on it) or refused, with the reason. subject: who reports, from the service '
-  'alone. Errors: PB001 (not such a list), PB002 (setup not granted, subject).';
+  'alone; then an attempt_number, or neither, stands for the attempt that the subject has. Errors: PB001 (not such a '
+  'list), PB002 (setup not granted, subject).';

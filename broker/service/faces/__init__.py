@@ -1,0 +1,1 @@
+"""Clients of other systems that call the service unchanged: each module speaks one system's protocol."""
