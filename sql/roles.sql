@@ -73,7 +73,8 @@ grant select on table
 -- taskqueue: a JobAgent's calls
 grant execute on function
   taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.report_job, taskqueue.report_jobs,
-  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job, taskqueue.payloads
+  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job, taskqueue.payloads, taskqueue.arrivals,
+  taskqueue.matching_definitions
   to broker_agent, broker_operator;
 
 -- taskqueue: a submitter's calls

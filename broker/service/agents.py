@@ -23,8 +23,15 @@ async def match(call: Call) -> Matches | Response:
     """Jobs for a resource; nothing now: 204."""
     wanted = call.body
     request_id = call.id_of(call.key(wanted.request_id))
-    found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
-    return Matches(found) if found else Response(status_code=204, headers={"Retry-After": str(WAIT)})
+    if wanted.wait:
+        found = await call.service.waiting.match(
+            call.caller, request_id, wanted.resources, n=wanted.n, wait=wanted.wait, gone=call.gone
+        )
+    else:
+        found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
+    if found:
+        return Matches(found)
+    return Response(status_code=204, headers={"Retry-After": str(max(1, WAIT - int(wanted.wait)))})
 
 
 async def report(call: Call) -> list[Reported]:

@@ -17,7 +17,7 @@ Group = tuple[str, str, str | None, str | None]
 """Setup, role, owner group and owner."""
 
 
-class Subject(msgspec.Struct):
+class Subject(msgspec.Struct, omit_defaults=True):
     """Whom a caller is and acts for, as the database knows him."""
 
     name: str
@@ -39,11 +39,11 @@ class Caller(msgspec.Struct, frozen=True):
         """Callers of one group share a transaction: all the database knows of them is alike, but their names."""
         return self.setup, self.role, self.subject.owner_group, self.subject.owner_dn
 
-    @property
-    def group_text(self) -> str:
-        """The subject of such a transaction."""
-        members = msgspec.json.decode(self.text)
-        return msgspec.json.encode({**members, "name": ""}).decode()
+
+def acting_for(group: Group) -> str:
+    """The subject of a group's transaction."""
+    setup, _, owner_group, owner_dn = group
+    return msgspec.json.encode(Subject("", setup, owner_group, owner_dn)).decode()
 
 
 class Callers:

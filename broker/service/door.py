@@ -19,6 +19,7 @@ from broker.service.rate import Rate
 from broker.service.reports import FINISH, REPORT, Reporter
 from broker.service.settings import Settings
 from broker.service.tokens import Verifier
+from broker.service.waiting import Waiting
 
 NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
 _LONGEST_NAME = 100
@@ -32,10 +33,11 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.database = Database(settings)
-        self.metrics.watch(lambda: self.database.in_use)
         verifier = Verifier(settings.issuers, settings.audience)
         self.callers = Callers(self.database, verifier, self.metrics.batches("credentials_of"))
         self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
+        self.waiting = Waiting(self.database, self.matcher)
+        self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents)
         self.reports = Reporter(self.database, REPORT, self.metrics.batches("report_jobs"))
         self.ends = Reporter(self.database, FINISH, self.metrics.batches("finish_jobs"))
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
@@ -77,6 +79,11 @@ class Call:
     def task_id(self) -> int:
         """The id in the path."""
         return self._id("task_id")
+
+    async def gone(self) -> None:
+        """Ends when the caller has closed the connection. The body has been read."""
+        while (await self.request.receive())["type"] != "http.disconnect":
+            pass
 
     def _id(self, key: str) -> int:
         number: int = self.request.path_params[key]

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from broker.service.callers import Caller, Group
+from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database
 from broker.service.collector import Bounds, Collector
 from broker.service.models import Match
@@ -21,12 +21,11 @@ _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A request as the database takes it: `text` is its JSON; `acting` the subject of its group's transaction."""
+    """A request as the database takes it: `text` is its JSON."""
 
     request_id: UUID
     n: int
     text: bytes
-    acting: str
 
 
 class Matcher:
@@ -45,13 +44,13 @@ class Matcher:
         text = msgspec.json.encode(
             {"resources": resources, "n": n, "request_id": str(request_id), "subject": caller.subject.name}
         )
-        return await self._collector.ask(caller.group, Wanted(request_id, n, text, caller.group_text))
+        return await self._collector.ask(caller.group, Wanted(request_id, n, text))
 
     async def _send(self, group: Group, wanted: Sequence[Wanted]) -> list[list[Match] | Exception]:
         setup, role = group[:2]
         requests = b"[" + b",".join(one.text for one in wanted) + b"]"
         try:
-            rows = await self._database.as_role(role, wanted[0].acting, _MATCH_MANY, [setup, requests.decode()])
+            rows = await self._database.as_role(role, acting_for(group), _MATCH_MANY, [setup, requests.decode()])
         except psycopg.Error as error:
             found = of_error(error)
             if len(wanted) > 1 and found.status == 422:  # one of them spoils it for the others

@@ -33,16 +33,28 @@ class Metrics:
             "pgbroker_pool_in_use", "Connections to the database at work.", registry=registry,
             multiprocess_mode="livesum",
         )  # fmt: skip
+        self._waiting = Gauge(
+            "pgbroker_agents_waiting", "Agents whose request waits for a job.", registry=registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
         self._connections: Callable[[], int] = lambda: 0
+        self._agents: Callable[[], int] = lambda: 0
+        self._counters: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
-    def watch(self, connections: Callable[[], int]) -> None:
-        """Learn how to find the number of connections at work."""
+    def watch(self, connections: Callable[[], int], agents: Callable[[], int]) -> None:
+        """Learn how to find the numbers of connections at work and of agents that wait."""
         self._connections = connections
+        self._agents = agents
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        key = method, route, status
+        counters = self._counters.get(key)
+        if counters is None:  # the search for labels costs more than the count
+            counters = self._requests.labels(method, route, str(status)), self._seconds.labels(route)
+            self._counters[key] = counters
+        counters[0].inc()
+        counters[1].observe(seconds)
 
     def batches(self, call: str) -> Callable[[int], None]:
         """What counts the sizes of a call's batches."""
@@ -51,6 +63,7 @@ class Metrics:
     def text(self) -> bytes:
         """All of it, of all workers."""
         self._in_use.set(self._connections())
+        self._waiting.set(self._agents())
         registry: Any = self._registry
         if FOLDER in os.environ:
             registry = CollectorRegistry()

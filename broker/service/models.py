@@ -24,6 +24,7 @@ class MatchRequest(Request):
     request_id: Annotated[
         UUID | None, Meta(description="The same id within ten minutes gives the same answer; as Idempotency-Key.")
     ] = None
+    wait: Annotated[float, Meta(ge=0, le=300, description="Seconds to wait for a job where nothing fits now.")] = 0.0
 
 
 class Match(Struct, omit_defaults=True):

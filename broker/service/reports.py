@@ -6,7 +6,7 @@ from typing import LiteralString
 import msgspec
 import psycopg
 
-from broker.service.callers import Caller, Group
+from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database, Row
 from broker.service.collector import Bounds, Collector
 from broker.service.models import Finish, Report
@@ -18,11 +18,10 @@ _MOST = 500
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A report or an end as the database takes it: `text` is its JSON; `acting` the subject of its transaction."""
+    """A report or an end as the database takes it: `text` is its JSON."""
 
     job_id: int
     text: bytes
-    acting: str
 
 
 class Reporter:
@@ -37,13 +36,13 @@ class Reporter:
     async def answer(self, caller: Caller, about: Report | Finish) -> Row:
         """The row that answers a notice. Raises Problem."""
         text = msgspec.json.encode({**msgspec.to_builtins(about), "subject": caller.subject.name})
-        return await self._collector.ask(caller.group, Notice(about.job_id, text, caller.group_text))
+        return await self._collector.ask(caller.group, Notice(about.job_id, text))
 
     async def _send(self, group: Group, notices: Sequence[Notice]) -> list[Row | Exception]:
         setup, role = group[:2]
         listed = b"[" + b",".join(notice.text for notice in notices) + b"]"
         try:
-            rows = await self._database.as_role(role, notices[0].acting, self._statement, [setup, listed.decode()])
+            rows = await self._database.as_role(role, acting_for(group), self._statement, [setup, listed.decode()])
         except psycopg.Error as error:
             found = of_error(error)
             if len(notices) > 1 and found.status == 422:  # one of them spoils it for the others

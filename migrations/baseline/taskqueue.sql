@@ -304,6 +304,7 @@ create table taskqueue.job_count_change (
   entry_id      bigint  --: Of a job that was taken: its taskqueue.job.entry_id. The hand may know it.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
+create index job_count_change_arrival on taskqueue.job_count_change (setup, made_in) where change > 0;
 alter table taskqueue.job_count_change alter column setup set (n_distinct = 1);
 
 --: Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.
@@ -678,6 +679,13 @@ create type taskqueue.race as (
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null = none.
   subject    text  --: Who asks through the service; null = a login of the database.
+);
+
+--: An element of a call about many jobs (taskqueue.report_jobs, finish_jobs), and the lease that it presents.
+create type taskqueue.presented as (
+  lease   taskqueue.lease,  --: The lease, locked.
+  wish    text,  --: The status that is reported, null = a heartbeat; or the outcome.
+  subject text  --: Who presents it through the service; null = a login of the database.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.

@@ -88,6 +88,10 @@ AGENTS = {
     ),
     "match of everything": Call(lambda q, _: q.match_jobs(20), asks=True),
     "match at the limit": Call(lambda q, _: q.match_jobs(20, Site="S", JobType="T"), asks=True),
+    "look for arrivals": Call(lambda q, _: len(q.call_rows("arrivals", None))),
+    "which definitions match": Call(
+        lambda q, _: len(q.call_rows("matching_definitions", [1], Jsonb([{"CPUTime": 10**6}])))
+    ),
     "match again": Call(lambda q, s: q.match(s.facts["request"], Site="S", JobID=5) == s.facts["lease"]),
     "report": Call(lambda q, s: q.call_rows("report_job", 5, s.facts["attempt"])),
     "reports": _of_5("report_jobs"),

@@ -29,6 +29,8 @@ PLAIN: dict[str, Any] = {
     "p_steps": "[]",
     "p_reports": "[]",
     "p_requests": "[]",
+    "p_resources": "[]",
+    "p_definition_ids": [1],
     "p_leases": "[]",
     "p_payload": "{}",
     "p_attempt": "1-" + "0" * 32,
@@ -50,6 +52,8 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_steps": (json.dumps([{"id": 1, "inputs": {LARGE: 1}}]), "steps[0] has"),
     "p_reports": (json.dumps([{"job_id": 1, "attempt": 4 * LARGE}]), "reports has"),
     "p_requests": (json.dumps([{"resources": [{"CPUTime": 1, "Site": 4 * LARGE}]}]), "list of requests has"),
+    "p_resources": (json.dumps([{"CPUTime": 1, "Site": 4 * LARGE}]), "resources has"),
+    "p_definition_ids": (list(range(1, 1_002)), "0 resources and 1001 definitions"),
     "p_leases": (json.dumps([{"job_id": 1, "attempt": 4 * LARGE}]), "leases has"),
     "p_payload": (json.dumps(LARGE), "payload of job 1 has"),
     "p_attempt": (LARGE, "invalid attempt"),
@@ -60,7 +64,7 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_job_ids": (list(range(1, 100_002)), "100001 jobs"),
     "p_step_ids": (list(range(1, 100_002)), "100001 steps"),
 }
-BOUNDED_BY_TYPE = {"bigint", "integer", "boolean", "uuid"}
+BOUNDED_BY_TYPE = {"bigint", "integer", "boolean", "uuid", "pg_snapshot"}
 
 _ARGUMENTS = """
 select p.oid::regprocedure::text as function, n.nspname, p.proname, a.name,

@@ -27,6 +27,8 @@ AGENT = EVERYBODY | {
     "taskqueue.finish_jobs",
     "taskqueue.release_job",
     "taskqueue.payloads",
+    "taskqueue.arrivals",
+    "taskqueue.matching_definitions",
     "instance.match_jobs",
 }
 SUBMITTER = EVERYBODY | {

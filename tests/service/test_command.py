@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -194,3 +196,27 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: 
     assert (done.exit_code, "pip install 'pgbroker[serve]'" in done.stderr) == (1, True)
     assert module in done.stderr
     assert invoke(["serve", "--help"]).exit_code == 0
+
+
+def test_who_waits_is_answered_when_the_service_ends(
+    serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
+) -> None:
+    program = serve(BROKER_DSN=service_dsn)
+    answers: list[httpx.Response] = []
+    asked = {**WANTED, "wait": 60}
+    agent = token("agent")
+    headers = bearer(agent)
+    with httpx.Client(timeout=70) as client:
+        waits = threading.Thread(
+            target=lambda: answers.append(client.post(program.url + BASE + "/match", json=asked, headers=headers))
+        )
+        waits.start()
+        figures = httpx.get(program.url + "/metrics").text
+        while "pgbroker_agents_waiting 1.0" not in figures:
+            time.sleep(0.05)
+            figures = httpx.get(program.url + "/metrics").text
+        began = time.monotonic()
+        assert program.stop() == 0
+        assert time.monotonic() - began < 10  # requests under way would have twenty seconds
+        waits.join()
+    assert answers[0].status_code == 204

@@ -1,5 +1,7 @@
 -- The ends of leases, and with them their matches, at the time when they were made.
-create or replace function taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) returns void
+create or replace function taskqueue.note_ends(
+  p_leases taskqueue.lease[], p_event text, p_subjects text[] default array[(resource.subject()).name]
+) returns void
 language sql as $$
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group,
                                  owner_dn, user_priority, site, grid_ce, role_name, subject)
@@ -10,10 +12,10 @@ language sql as $$
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, user_priority,
                                  site, grid_ce, role_name, subject)
   select l.setup, resource.clock(l.setup), l.job_id, l.attempt, p_event, l.task_queue_id, l.definition_id,
-         l.user_priority, l.site, l.grid_ce, resource.caller(), s.name
-    from unnest(p_leases) l
-   cross join (select (resource.subject()).name) s;
+         l.user_priority, l.site, l.grid_ce, resource.caller(), s.subject
+    from unnest(p_leases) with ordinality l
+    join unnest(p_subjects) with ordinality s (subject, n) on s.n = least(l.ordinality, cardinality(p_subjects));
 $$;
 
-comment on function taskqueue.note_ends(taskqueue.lease[], text) is
-  'Writes the matches and the ends of leases into the history.';
+comment on function taskqueue.note_ends(taskqueue.lease[], text, text[]) is
+  'Writes the matches and the ends of leases into the history; subjects: who ended each, or one for all.';

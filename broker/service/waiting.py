@@ -1,0 +1,311 @@
+"""Long polls: agents that wait for a job, without a transaction and without a connection to the database.
+
+Each setup with agents that wait is watched: the database is asked twenty times a second which requirements got jobs
+(`taskqueue.arrivals`). As many agents as jobs came, whose resources match, are woken, who waits longest first; each
+asks for a job as if it had come now. Limits, delays and holds that open bring no arrival, so of the agents with one
+description one asks each five seconds.
+"""
+
+import asyncio
+import heapq
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+from starlette.requests import ClientDisconnect
+
+from broker.service.callers import Caller, Group, acting_for
+from broker.service.calls import Database
+from broker.service.matching import Matcher
+from broker.service.models import Match
+from broker.service.problems import LOG, of_error
+
+_PAUSE = 0.05  # seconds between two looks at a setup
+_AGAIN = 5.0  # seconds after which one agent of a description asks without news
+_AFTER_ERROR = 1.0  # seconds
+_MOST_VERDICTS = 10_000  # of a description, kept for a minute
+_KEPT = 60.0  # seconds: what a description matches may change with the configuration
+_MOST = 1000  # descriptions, or definitions, in a call
+
+_ARRIVALS: LiteralString = (
+    "select snapshot::text, definition_id, cpu_time, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
+)
+_MATCHING: LiteralString = (
+    "select resource, definition_id from taskqueue.matching_definitions(%s, %s::bigint[], %s::jsonb)"
+)
+
+Cpu = tuple[float | None, ...]
+"""The CPU time that each description of a request offers, seconds; None: any."""
+
+
+@dataclass(eq=False)
+class _Agent:
+    """A request that waits. news: a job may have come for it while it asked."""
+
+    kind: "_Kind"
+    cpu: Cpu
+    woken: "asyncio.Future[bool] | None" = None
+    news: bool = False
+    chained: bool = False
+
+
+@dataclass(eq=False)
+class _Kind:
+    """The requests whose descriptions differ in their CPUTime alone.
+
+    descriptions: without CPUTime. samples: those of one request, whole. members: how many wait or ask. parked: who is
+    woken first comes first.
+    """
+
+    group: Group
+    descriptions: tuple[str, ...]
+    samples: tuple[str, ...]
+    members: int = 0
+    parked: dict[_Agent, float] = field(default_factory=dict)  # and since when
+    asking: set[_Agent] = field(default_factory=set)
+    asked_at: float = 0.0
+    nothing_for: Cpu | None = None  # the CPU times for which the last call gave nothing
+    verdicts: dict[int, frozenset[int]] = field(default_factory=dict)  # by definition, the descriptions that match
+    verdicts_since: float = 0.0
+
+    def gives_nothing(self, cpu: Cpu) -> bool:
+        """Whether a call would give nothing, as far as is known."""
+        if self.nothing_for is None or not self.parked or time.monotonic() > self.asked_at + _AGAIN:
+            return False
+        return all(
+            known is None or (mine is not None and mine <= known)
+            for known, mine in zip(self.nothing_for, cpu, strict=True)
+        )
+
+    def wake(self, agent: _Agent, *, chained: bool = False) -> None:
+        """Let an agent ask. chained: if it gets a job, the next one asks."""
+        del self.parked[agent]
+        agent.chained = chained
+        assert agent.woken is not None
+        if not agent.woken.done():
+            agent.woken.set_result(True)
+
+    def fitting(self, definition: int, cpu_time: int) -> Iterator[tuple[float, int, _Agent]]:
+        """The parked agents that a job of the definition may be for."""
+        matching = self.verdicts[definition]
+        for agent, since in self.parked.items():
+            if any((cpu := agent.cpu[n]) is None or cpu >= cpu_time for n in matching):
+                yield since, id(agent), agent
+
+
+class Waiting:
+    """The agents of a worker that wait."""
+
+    def __init__(self, database: Database, matcher: Matcher) -> None:
+        self._database = database
+        self._matcher = matcher
+        self._watched: dict[str, _Watched] = {}
+        self._closed = False
+
+    @property
+    def agents(self) -> int:
+        """How many agents wait."""
+        return sum(len(kind.parked) for watched in self._watched.values() for kind in watched.kinds.values())
+
+    def close(self) -> None:
+        """The service is to stop: everybody who waits gets nothing now."""
+        self._closed = True
+        for watched in self._watched.values():
+            for kind in watched.kinds.values():
+                for agent in kind.parked:
+                    if agent.woken is not None and not agent.woken.done():
+                        agent.woken.set_result(False)
+
+    async def match(
+        self,
+        caller: Caller,
+        request_id: UUID,
+        resources: Sequence[Any],
+        *,
+        n: int,
+        wait: float,
+        gone: Callable[[], Coroutine[Any, Any, None]],
+    ) -> list[Match]:
+        """The jobs that a request gets now or within so many seconds. gone: ends when nobody waits for the answer.
+
+        Raises Problem, and ClientDisconnect when the one who asked is gone.
+        """
+        deadline = time.monotonic() + wait
+        watched = self._watched.get(caller.setup)
+        if watched is None:
+            watched = self._watched[caller.setup] = _Watched(self._database, caller.setup, caller.role)
+        agent = watched.enter(caller.group, resources)
+        kind = agent.kind
+        left: asyncio.Task[None] | None = None
+        may_know = True
+        try:
+            while True:
+                if not (may_know and kind.gives_nothing(agent.cpu)):
+                    found = await self._asked(agent, caller, request_id, resources, n)
+                    if found or self._closed:
+                        return found
+                    if agent.news and may_know:  # once: who is at a limit would ask without end
+                        may_know = False
+                        continue
+                may_know = False
+                left = left or asyncio.create_task(gone())
+                if not await watched.park(agent, left, deadline - time.monotonic()):
+                    return []
+        finally:
+            if left is not None:
+                left.cancel()
+            watched.leave(agent)
+
+    async def _asked(
+        self, agent: _Agent, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int
+    ) -> list[Match]:
+        kind = agent.kind
+        agent.news = False
+        kind.asked_at = time.monotonic()
+        kind.asking.add(agent)
+        try:
+            found = await self._matcher.match(caller, request_id, resources, n)
+        finally:
+            kind.asking.discard(agent)
+        kind.nothing_for = None if found or agent.news else agent.cpu
+        if found and agent.chained and kind.parked:
+            kind.wake(next(iter(kind.parked)), chained=True)
+        return found
+
+
+class _Watched:
+    """A setup in which agents wait. It is looked at while there are any."""
+
+    def __init__(self, database: Database, setup: str, role: str) -> None:
+        self.kinds: dict[tuple[Group, tuple[str, ...]], _Kind] = {}
+        self._database = database
+        self._setup = setup
+        self._role = role
+        self._loop: asyncio.Task[None] | None = None
+        self._snapshot: str | None = None
+
+    def enter(self, group: Group, resources: Sequence[Any]) -> _Agent:
+        """An agent that begins to ask."""
+        plain = tuple(
+            msgspec.json.encode({key: one[key] for key in sorted(one) if key != "CPUTime"}).decode()
+            for one in resources
+        )
+        kind = self.kinds.get((group, plain))
+        if kind is None:
+            samples = tuple(msgspec.json.encode(one).decode() for one in resources)
+            kind = self.kinds[group, plain] = _Kind(group, plain, samples)
+        kind.members += 1
+        return _Agent(kind, tuple(_cpu_time(one) for one in resources))
+
+    def leave(self, agent: _Agent) -> None:
+        """An agent that has its answer."""
+        kind = agent.kind
+        kind.parked.pop(agent, None)
+        kind.members -= 1
+        if not kind.members:
+            del self.kinds[kind.group, kind.descriptions]
+
+    async def park(self, agent: _Agent, left: "asyncio.Task[None]", seconds: float) -> bool:
+        """Wait to be woken: whether to ask again. Raises ClientDisconnect when the one who asked is gone."""
+        if seconds <= 0:
+            return False
+        agent.woken = asyncio.get_running_loop().create_future()
+        agent.kind.parked[agent] = time.monotonic()
+        if self._loop is None:
+            self._loop = asyncio.create_task(self._watch())
+        await asyncio.wait((agent.woken, left), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if left.done():
+            raise ClientDisconnect
+        return agent.woken.done() and agent.woken.result()
+
+    async def _watch(self) -> None:
+        """Look for jobs until nobody waits. Agents that asked before the first look ask once more."""
+        try:
+            self._snapshot = None
+            while any(kind.parked for kind in self.kinds.values()):
+                try:
+                    await self._look()
+                    pause = _PAUSE
+                except Exception as error:  # agents wait on; each description is tried now and then
+                    LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
+                    pause = _AFTER_ERROR
+                self._ask_without_news()
+                await asyncio.sleep(pause)
+        finally:
+            self._loop = None
+
+    async def _look(self) -> None:
+        acting = acting_for((self._setup, self._role, None, None))
+        rows = await self._database.as_role(self._role, acting, _ARRIVALS, [self._setup, self._snapshot])
+        is_first, self._snapshot = self._snapshot is None, rows[0][0]
+        if is_first:
+            for kind in self.kinds.values():
+                kind.nothing_for = None
+                for agent in kind.asking:
+                    agent.news = True
+                for agent in list(kind.parked):
+                    kind.wake(agent)
+            return
+        arrivals = [(definition, cpu_time, jobs) for _, definition, cpu_time, jobs in rows if definition is not None]
+        if not arrivals:
+            return
+        for group in {kind.group for kind in self.kinds.values()}:
+            await self._judge(group, [definition for definition, _, _ in arrivals])
+        for definition, cpu_time, jobs in arrivals:
+            self._wake(definition, cpu_time, jobs)
+
+    async def _judge(self, group: Group, definitions: list[int]) -> None:
+        """Have the verdicts of all kinds of a group about the definitions."""
+        now = time.monotonic()
+        kinds = [kind for kind in self.kinds.values() if kind.group == group]
+        for kind in kinds:
+            if now > kind.verdicts_since + _KEPT or len(kind.verdicts) > _MOST_VERDICTS:
+                kind.verdicts, kind.verdicts_since = {}, now
+        unknown = [d for d in definitions if any(d not in kind.verdicts for kind in kinds)]
+        samples: dict[str, str] = {}
+        for kind in kinds:
+            if any(definition not in kind.verdicts for definition in unknown):
+                samples.update(zip(kind.descriptions, kind.samples, strict=True))
+        matching: set[tuple[int, str]] = set()
+        for some in _chunks(unknown):
+            for few in _chunks(list(samples)):
+                listed = "[" + ",".join(samples[text] for text in few) + "]"
+                values = [self._setup, list(some), listed]
+                rows = await self._database.as_role(group[1], acting_for(group), _MATCHING, values)
+                matching |= {(definition, few[number - 1]) for number, definition in rows}
+        for kind in kinds:
+            for definition in unknown:
+                kind.verdicts[definition] = frozenset(
+                    n for n, text in enumerate(kind.descriptions) if (definition, text) in matching
+                )
+
+    def _wake(self, definition: int, cpu_time: int, jobs: int) -> None:
+        """Wake as many agents as jobs came, who waits longest first. Agents that ask now ask once more."""
+        fitting = [kind for kind in self.kinds.values() if kind.verdicts.get(definition)]
+        for kind in fitting:
+            kind.nothing_for = None
+            for agent in kind.asking:
+                agent.news = True
+        waiting = heapq.merge(*(kind.fitting(definition, cpu_time) for kind in fitting))
+        for agent in [agent for _, (_, _, agent) in zip(range(jobs), waiting, strict=False)]:
+            agent.kind.wake(agent)
+
+    def _ask_without_news(self) -> None:
+        now = time.monotonic()
+        for kind in self.kinds.values():
+            if kind.parked and not kind.asking and now > kind.asked_at + _AGAIN:
+                kind.asked_at = now
+                kind.wake(next(iter(kind.parked)), chained=True)
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for first in range(0, len(items), _MOST):
+        yield items[first : first + _MOST]
+
+
+def _cpu_time(description: Any) -> float | None:
+    found = description.get("CPUTime")
+    return found if isinstance(found, int | float) and not isinstance(found, bool) else None

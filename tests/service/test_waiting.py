@@ -1,0 +1,230 @@
+"""Long polls: who waits gets a job when one comes, without asking again."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.service.conftest import BASE, SETUP, Running, bearer
+
+ANY = {"CPUTime": 86400}
+SOON = 3.0  # seconds: much less than the five after which an agent asks without news
+
+
+class Waits:
+    """A request that waits, in a thread of its own."""
+
+    def __init__(self, client: httpx.Client, token: str, wait: float = 60, **body: Any) -> None:
+        self._answer: list[httpx.Response] = []
+        self.seconds = 0.0
+        asked = {"resources": [ANY], "wait": wait, **body}
+
+        def ask() -> None:
+            began = time.monotonic()
+            self._answer.append(client.post("/match", json=asked, headers=bearer(token)))
+            self.seconds = time.monotonic() - began
+
+        self._thread = threading.Thread(target=ask, daemon=True)
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has its answer."""
+        return bool(self._answer)
+
+    def answer(self) -> httpx.Response:
+        """The answer, waited for."""
+        self._thread.join(30)
+        return self._answer[0]
+
+    def jobs(self) -> list[int]:
+        """The jobs of the answer."""
+        found = self.answer()
+        return [] if found.status_code == 204 else [match["job_id"] for match in found.json()["matches"]]
+
+
+def _until_parked(client: httpx.Client, token: str, count: int) -> None:
+    """Wait until so many agents wait, and for a look at the database after that."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        text = httpx.get(str(client.base_url).split("/api")[0] + "/metrics", headers=bearer(token)).text
+        if f"pgbroker_agents_waiting {float(count)}" in text:
+            time.sleep(0.3)
+            return
+        time.sleep(0.02)
+    raise AssertionError(text)
+
+
+@pytest.fixture
+def viewer(token: Callable[..., str]) -> str:
+    return token("viewer", "prometheus")
+
+
+def test_a_job_that_comes_is_handed_over(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    waits = Waits(client, token("agent"))
+    _until_parked(client, viewer, 1)
+    began = time.monotonic()
+    jobs(1)
+    assert waits.jobs() == [1]
+    assert time.monotonic() - began < SOON
+
+
+def test_as_many_are_woken_as_jobs_came(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    agent = token("agent")
+    first = [Waits(client, agent) for _ in range(2)]
+    _until_parked(client, viewer, 2)
+    later = [Waits(client, agent, wait=8) for _ in range(2)]
+    _until_parked(client, viewer, 4)
+    jobs(2)
+    assert sorted(one.jobs()[0] for one in first) == [1, 2]
+    assert all(one.seconds > 7 and not one.jobs() for one in later if one.answer())
+
+
+@pytest.mark.parametrize(
+    "other", [{"CPUTime": 10}, {"CPUTime": 86400, "OwnerGroup": "others"}], ids=["CPUTime", "owner group"]
+)
+def test_who_does_not_match_is_not_woken(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]], other: dict[str, Any]
+) -> None:
+    agent = token("agent")
+    before = Waits(client, agent, wait=4, resources=[other])
+    _until_parked(client, viewer, 1)
+    waits = Waits(client, agent)
+    _until_parked(client, viewer, 2)
+    jobs(1)
+    assert waits.jobs() == [1]
+    assert before.answer().status_code == 204
+    assert before.seconds == pytest.approx(4, abs=1)
+
+
+def test_a_second_wish_counts(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    waits = Waits(client, token("agent"), resources=[{"CPUTime": 86400, "OwnerGroup": "others"}, ANY])
+    _until_parked(client, viewer, 1)
+    jobs(1)
+    assert waits.jobs() == [1]
+    assert waits.seconds < SOON + 1
+
+
+def test_what_opens_without_a_job_is_found_after_seconds(
+    client: httpx.Client,
+    token: Callable[..., str],
+    viewer: str,
+    jobs: Callable[..., list[int]],
+    db: psycopg.Connection[Any],
+) -> None:
+    jobs(3)
+    db.execute("select taskqueue.hold(%s, 'owner', '/DC=org/CN=alice')", [SETUP])
+    agent = token("agent")
+    all_ = [Waits(client, agent) for _ in range(3)]
+    _until_parked(client, viewer, 3)
+    db.execute("select taskqueue.resume(%s, 'owner', '/DC=org/CN=alice')", [SETUP])
+    assert sorted(one.jobs()[0] for one in all_) == [1, 2, 3]
+    assert all(one.seconds < 15 for one in all_)
+
+
+def test_a_job_that_is_given_back_counts(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    jobs(1)
+    agent = token("agent")
+    (match,) = client.post("/match", json={"resources": [ANY]}, headers=bearer(agent)).json()["matches"]
+    waits = Waits(client, agent)
+    _until_parked(client, viewer, 1)
+    lease = {"job_id": match["job_id"], "attempt": match["attempt"]}
+    client.post("/jobs/release", json=[lease], headers=bearer(agent))
+    assert waits.jobs() == [1]
+    assert waits.seconds < SOON + 1
+
+
+def test_who_is_gone_gets_nothing(
+    service: Running, client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    agent = token("agent")
+
+    async def leave() -> None:
+        async with httpx.AsyncClient(base_url=service.url + BASE, timeout=1) as leaving:
+            with pytest.raises(httpx.ReadTimeout):
+                await leaving.post("/match", json={"resources": [ANY], "wait": 60}, headers=bearer(agent))
+
+    asyncio.run(leave())
+    _until_parked(client, viewer, 0)
+    waits = Waits(client, agent)
+    _until_parked(client, viewer, 1)
+    jobs(1)
+    assert waits.jobs() == [1]
+
+
+def test_the_same_request_id_waits_and_is_answered_again(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    agent = token("agent")
+    key = "7d6c3bb0-2f6b-4a3a-9d5a-6a2b7a1f0001"
+    waits = Waits(client, agent, request_id=key)
+    _until_parked(client, viewer, 1)
+    jobs(2)
+    assert waits.answer().json() == Waits(client, agent, request_id=key).answer().json()
+
+
+def test_a_database_that_was_away_is_looked_at_again(
+    client: httpx.Client,
+    token: Callable[..., str],
+    viewer: str,
+    jobs: Callable[..., list[int]],
+    db: psycopg.Connection[Any],
+) -> None:
+    waits = Waits(client, token("agent"))
+    _until_parked(client, viewer, 1)
+    db.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'broker_service'"
+        " and datname = current_database()"
+    )
+    time.sleep(0.2)
+    jobs(1)
+    assert waits.jobs() == [1]
+
+
+@pytest.mark.parametrize("wait", [-1, 301, "long", None])
+def test_a_wait_that_is_none(client: httpx.Client, token: Callable[..., str], wait: Any) -> None:
+    answer = client.post("/match", json={"resources": [ANY], "wait": wait}, headers=bearer(token("agent")))
+    assert (answer.status_code, answer.json()["key"]) == (422, "wait")
+
+
+def test_an_arrival_counts_once(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> None:
+    query = "select snapshot::text, definition_id, cpu_time, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
+    ((before, definition, *_),) = db.execute(query, [SETUP, None]).fetchall()
+    assert definition is None
+    jobs(2)
+    jobs(1, first=3)
+    ((after, definition, cpu_time, count),) = db.execute(query, [SETUP, before]).fetchall()
+    assert (count, cpu_time >= 600) == (3, True)
+    assert db.execute(query, [SETUP, after]).fetchall()[0][1:] == (None, None, None)
+    matching = "select resource, definition_id from taskqueue.matching_definitions(%s, %s, %s)"
+    resources = Jsonb([{"CPUTime": 1, "OwnerGroup": "others"}, {"CPUTime": 1}])
+    assert db.execute(matching, [SETUP, [definition, -1], resources]).fetchall() == [(2, definition)]
+
+
+def test_an_open_transaction_is_an_arrival_when_it_commits(
+    db: psycopg.Connection[Any], dsn: str, jobs: Callable[..., list[int]]
+) -> None:
+    query = "select snapshot::text, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
+    one = {"requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1]]}
+    jobs(1, first=3)  # in the open TaskQueue nobody waits for anybody
+    with psycopg.connect(dsn) as open_one:
+        open_one.execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb([one])])
+        ((snapshot, count),) = db.execute(query, [SETUP, None]).fetchall()
+        jobs(1, first=2)
+        ((snapshot, count),) = db.execute(query, [SETUP, snapshot]).fetchall()
+        assert count == 1
+    assert db.execute(query, [SETUP, snapshot]).fetchall()[0][1] == 1
