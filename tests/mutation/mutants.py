@@ -120,13 +120,13 @@ def drawn(number: int = DRAWN) -> list[Mutant]:
     """The mutants that are drawn, in the order in which they run.
 
     An object of n possible mutants gets a share by the root of n, so that a long function does not drown the short
-    rules; which of its mutants, the seed decides.
+    rules; which of its mutants, the seed decides. Each object of more than three has one.
     """
     by_object = [sorted(mutants, key=lambda mutant: mutant.rank) for mutants in possible()]
     roots = sum(len(mutants) ** 0.5 for mutants in by_object)
-    wanted = [number * len(mutants) ** 0.5 / roots for mutants in by_object]
-    chosen = [mutant for mutants, share in zip(by_object, wanted, strict=True) for mutant in mutants[: round(share)]]
-    rest = [mutant for mutants, share in zip(by_object, wanted, strict=True) for mutant in mutants[round(share) :]]
+    shares = [max(int(number * len(mutants) ** 0.5 / roots), int(len(mutants) > 3)) for mutants in by_object]
+    chosen = [mutant for mutants, share in zip(by_object, shares, strict=True) for mutant in mutants[:share]]
+    rest = [mutant for mutants, share in zip(by_object, shares, strict=True) for mutant in mutants[share:]]
     chosen.sort(key=lambda mutant: mutant.rank)
     rest.sort(key=lambda mutant: mutant.rank)
     return sorted(chosen[:number] + rest[: max(number - len(chosen), 0)], key=lambda mutant: mutant.rank)

@@ -89,7 +89,7 @@ def test_a_thousand_are_drawn_of_all_objects() -> None:
     drawn = mutants.drawn()
     assert len(drawn) == len({mutant.id for mutant in drawn}) == mutants.DRAWN
     assert [mutant.id for mutant in mutants.drawn()] == [mutant.id for mutant in drawn]
-    objects = {each[0].name for each in mutants.possible() if len(each) > 4}
+    objects = {each[0].name for each in mutants.possible() if len(each) > 3}
     assert objects <= {mutant.name for mutant in drawn}
     assert max(Counter(mutant.name for mutant in drawn).values()) < 20
 

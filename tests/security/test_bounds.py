@@ -31,6 +31,7 @@ PLAIN: dict[str, Any] = {
     "p_requests": "[]",
     "p_resources": "[]",
     "p_definition_ids": [1],
+    "p_since": "1:1:",
     "p_leases": "[]",
     "p_payload": "{}",
     "p_attempt": "1-" + "0" * 32,
