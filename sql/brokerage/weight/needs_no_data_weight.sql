@@ -1,10 +1,12 @@
--- task-brokerage.md, task-locality-period.
+-- task-brokerage.md, task-locality-period. Without the parameter, and for a task that is not frozen, the subtraction
+-- costs nothing.
 create or replace function brokerage.needs_no_data_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
 language sql stable parallel safe as $$
   select coalesce(
-    (x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
+    (x ->> 'period')::boolean is true and t.frozen is not null
+    and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
 $$;
 
 comment on function brokerage.needs_no_data_weight(

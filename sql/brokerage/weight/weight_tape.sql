@@ -5,7 +5,7 @@ create or replace function brokerage.weight_tape(
 language sql stable parallel safe as $$
   select case
     when p.is_preassigned then null
-    when p.located_bytes > p.located_disk_bytes and not brokerage.needs_no_data_weight(t, q, p, x) then 0.001
+    when p.located_bytes > p.located_disk_bytes and not brokerage.needs_no_data_weight(t, q, p, x) then 0.001::float8
     else 1
   end
 $$;
