@@ -9,12 +9,11 @@ language sql stable as $$
   select t.ordinality, n.ordinality, t.is_preset and t.nucleus = n.queue, coalesce(w.work, 0),
          coalesce(l.files, 0), coalesce(l.bytes, 0), coalesce(l.disk_files, 0), coalesce(l.disk_bytes, 0),
          r.space, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
-    from unnest(p_tasks) with ordinality t
-    join unnest((p_subjects).nucleus_keys) with ordinality k on k.ordinality = t.ordinality
+    from rows from (unnest(p_tasks), unnest((p_subjects).nucleus_keys)) with ordinality t
    cross join unnest(p_nuclei) with ordinality n
-    left join unnest((p_subjects).work) w on w.place = k.rung * cardinality(p_nuclei) + n.ordinality
+    left join unnest((p_subjects).work) w on w.place = t.rung * cardinality(p_nuclei) + n.ordinality
     left join unnest((p_subjects).located) l on l.pair = t.ordinality * cardinality(p_nuclei) + n.ordinality
-    left join unnest((p_subjects).space) r on r.place = k.outlet * cardinality(p_nuclei) + n.ordinality
+    left join unnest((p_subjects).space) r on r.place = t.outlet * cardinality(p_nuclei) + n.ordinality
 $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(
