@@ -24,7 +24,9 @@ create or replace function brokerage.compose(
 ) returns text
 language plpgsql stable as $$
 declare
-  v_facts record := brokerage.compose_facts(p_wide, p_algorithm, false);
+  v_facts record := brokerage.compose_facts(
+    p_wide, p_algorithm, false,
+    case when p_wide and p_algorithm = 'production_task' then brokerage.facts_read(p_rules, p_algorithm) end);
   v_pairs text := v_facts.base;  -- the relation that the next level selects from
   v_begins text := v_facts.begins;
   v_joined text;
@@ -46,6 +48,7 @@ declare
   v_unmarked text;  -- the same for a pair by itself
   v_factors text[] := '{}'::text[];  -- factors of the weight, 1 where the rules that they go with are ignored
   v_plain text[];  -- factors of pairs by themselves
+  v_changed text;  -- for which pairs they differ
   v_weight text;
   v_calls text[];
   v_choice brokerage.profile_rule;  -- the choice by weight
@@ -126,11 +129,13 @@ begin
         end if;
         v_alone := v_alone || format('x.failed_%s', v_step.level);
         v_failed := v_failed || format('x.failed_%s', v_step.level);
-        v_failures := v_failures || format('x.failures_%s', v_step.level);
         v_marked := format('x.marked_%s', v_step.level) || v_marked;
         v_marks_made := format('x.marked_%s', v_step.level) || v_marks_made;
-        v_asked := v_asked || array[format('x.failed_%s', v_step.level), format('x.marked_%s', v_step.level),
-                                    format('x.failures_%s', v_step.level)];
+        v_asked := v_asked || array[format('x.failed_%s', v_step.level), format('x.marked_%s', v_step.level)];
+        if p_all_failures then
+          v_failures := v_failures || format('x.failures_%s', v_step.level);
+          v_asked := v_asked || format('x.failures_%s', v_step.level);
+        end if;
       when 'weights' then
         v_made := brokerage.compose_weights(v_step.rules, v_calls, v_ignored, v_relation, v_unmarked, v_left);
         v_steps := v_steps || v_made.steps;
@@ -143,6 +148,9 @@ begin
         v_beside := '';
         v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_made.weights, 1) n order by n);
         v_weight := array_to_string(v_plain, ' * ');
+        v_changed := case when v_made.steps = ''
+                          then (select string_agg(c.value, ' or ') from jsonb_each_text(v_ignored) c)
+                          else 'true' end;
         v_asked := v_asked || v_made.asked || 'x.factors'::text;
       when 'set rules' then
         v_beside := v_beside || (
@@ -159,7 +167,9 @@ begin
         v_relation := format('step_%s', v_step.level);
         v_failed := v_failed || array(select format('x.lost_%s', l)
                                         from unnest(v_step.levels) with ordinality s(l, n) order by n);
-        v_failures := v_failures || format('x.failures_%s', v_step.level);
+        if p_all_failures then
+          v_failures := v_failures || format('x.failures_%s', v_step.level);
+        end if;
         v_ignored := v_ignored || jsonb_build_object(v_step.of_group, format('x.ignored_%s', v_step.level));
       when 'choice' then
         v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s',
@@ -209,11 +219,14 @@ begin
                           || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_marks_made, ', '),
                 array_to_string(v_failures, ' || '),
-                coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
+                case when v_weight is null then 'null::float8'
+                     when v_factors = v_plain then v_weight
+                     else format('case when %s then %s else %s end', v_changed, array_to_string(v_factors, ' * '),
+                                 v_weight) end,
                 case when v_weight is null then 'null::float8[]'
                      when v_factors = v_plain then 'x.factors'
-                     else format('case when x.factors is not null then array[%s]::float8[] end',
-                                 array_to_string(v_factors, ', ')) end,
+                     else format('case when x.factors is not null and (%s) then array[%s]::float8[] else x.factors end',
+                                 v_changed, array_to_string(v_factors, ', ')) end,
                 c_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then v_pairs else v_relation || ' x' end,
                 brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'),

@@ -5,7 +5,7 @@ create or replace function brokerage.compose_answers(
 ) returns text
 language sql stable as $$
   select brokerage.compose(p_rules, p_algorithm, p_wide) || format($q$,
-    decided as materialized (
+    decided as not materialized (
       select v.task_number,
              array_agg(v.queue_number::int) filter (where v.is_lost) as lost,
              array_agg(v.failed) filter (where v.is_lost) as reasons,

@@ -6,7 +6,7 @@ create or replace function brokerage.compose_check(
 ) returns text
 language sql stable as $$
   with facts as materialized (
-    select f.* from brokerage.compose_facts(p_wide, 'production_job', true) f
+    select f.* from brokerage.compose_facts(p_wide, 'production_job', true, null) f
   ), rule as materialized (
     select array_agg(s.definition order by s.number) as definitions,
            array_agg(brokerage.call_on(s.call, concat_ws(', ', f.task, f.queue, f.pair)) order by s.number) as calls

@@ -2,14 +2,16 @@
 -- where they are, joined to each level (t, q), and from the second level on only to pairs that are left: each column
 -- that a level hands on costs every pair, read or not, and facts have 250 columns. Else facts are one value each
 -- (x.t, x.q, x.p). Behind the weights the pair's weight is the text @weight@, to be replaced. Columns that an
--- algorithm has no values for are null. p_as_nucleus: every queue counts as one of the nucleus. Facts are added
--- again to pairs (the text @pairs@) that kept only the facts of the pair, as p. base: the relation that the first
--- level selects from; begins: its select list. joined: what each later level joins; the text @alive@ is to be
--- replaced.
+-- algorithm has no values for are null. p_as_nucleus: every queue counts as one of the nucleus. p_read
+-- (brokerage.facts_read): the columns of tasks and queues that rules read. Then pairs have these columns from the
+-- begin (x.t_*, x.q_*), and no level joins anything, which is better where most pairs pass; null = each level joins.
+-- Facts are added again to pairs (the text @pairs@) that kept only the facts of the pair, as p. base: the relation
+-- that the first level selects from; begins: its select list. joined: what each later level joins; the text @alive@
+-- is to be replaced. Long because each of three shapes is one text.
 create or replace function brokerage.compose_facts(
-  p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
-  out task text, out queue text, out pair text, out weighed_pair text, out again text, out carried text,
-  out carried_as text
+  p_wide boolean, p_algorithm text, p_as_nucleus boolean, p_read text[], out base text, out begins text,
+  out joined text, out task text, out queue text, out pair text, out weighed_pair text, out again text,
+  out carried text, out carried_as text
 )
 language sql stable as $$
   with source as (
@@ -22,6 +24,7 @@ language sql stable as $$
   ), attribute as (
     select k.number, k.letter, k.type, c.attname as name, c.attnum as place, format_type(c.atttypid, null) as of_type,
            k.letter <> 'p' or c.attname = any (s.columns) as is_known,
+           k.letter || '_' || c.attname = any (p_read) as is_read,
            p_as_nucleus and k.letter || c.attname = 'pis_nucleus_queue' as is_true,
            k.letter || c.attname = 'pweight' as is_weight
       from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
@@ -29,8 +32,8 @@ language sql stable as $$
      cross join source s
   ), fact as (
     select a.letter, min(a.number) as number, min(a.type) as type,
-           string_agg(format('p.%I as %I', a.name, a.letter || '_' || a.name),
-                      ', ' order by a.place) filter (where a.is_known) as columns,
+           string_agg(format('%s.%I as %I', a.letter, a.name, a.letter || '_' || a.name),
+                      ', ' order by a.place) filter (where a.letter = 'p' and a.is_known or a.is_read) as columns,
            string_agg(v.value, ', ' order by a.place) as attributes,
            string_agg(w.value, ', ' order by a.place) as taken,
            string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name),
@@ -46,7 +49,9 @@ language sql stable as $$
                                      else 'null::' || a.of_type end) v(value)
      cross join lateral (select case
        when not p_wide then format('(x.%s).%I', a.letter, a.name)
-       when a.letter = 'p' and a.is_known and not a.is_true then format('x.%I', 'p_' || a.name)
+       when a.is_read or a.letter = 'p' and a.is_known and not a.is_true
+       then format('x.%I', a.letter || '_' || a.name)
+       when a.letter <> 'p' and p_read is not null then 'null::' || a.of_type
        else v.value end) w(value)
      group by a.letter
   ), text as (
@@ -59,6 +64,7 @@ language sql stable as $$
     select s.name, string_agg(x.made, ', ' order by x.number) as made,
            string_agg(x.made, ', ' order by x.number) filter (where x.letter <> 'p') as made_again,
            min(x.columns) filter (where x.letter = 'p') as columns, min(x.kept) filter (where x.letter = 'p') as kept,
+           concat(string_agg(', ' || x.columns, '' order by x.number) filter (where x.letter <> 'p')) as read,
            min(x.carried) filter (where x.letter = 'p') as carried,
            min(x.carried_as) filter (where x.letter = 'p') as carried_as,
            min(x.taken) filter (where x.letter = 't') as task, min(x.taken) filter (where x.letter = 'q') as queue,
@@ -66,7 +72,13 @@ language sql stable as $$
            min(x.weighed) filter (where x.letter = 'p') as weighed_pair
       from text x cross join source s group by s.name
   )
-  select case when p_wide
+  select case when p_read is not null
+              then format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, %s%s'
+                          ' from brokerage.%s($1, $2, $3) p'
+                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number'
+                          ' join unnest($3) with ordinality q on q.ordinality = p.queue_number) x',
+                          w.columns, w.read, w.name)
+              when p_wide
               then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3) p) x'
                           ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = x.queue_number', w.columns, w.name)
@@ -75,15 +87,20 @@ language sql stable as $$
                           ' join unnest($2) with ordinality t on t.ordinality = p.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0) x',
                           w.made, w.name) end,
-         case when p_wide then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
-         case when p_wide
+         case when p_wide and p_read is null then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
+         case when p_wide and p_read is null
               then ' left join unnest($2) with ordinality t'
                    ' on t.ordinality = case when @alive@ then x.task_number end'
                    ' left join unnest($3) with ordinality q'
                    ' on q.ordinality = case when @alive@ then x.queue_number end'
               else '' end,
          w.task, w.queue, w.pair, w.weighed_pair,
-         case when p_wide then format('(select x.*, %s from (@pairs@) x) x', w.kept)
+         case when p_read is not null
+              then format('(select x.*, %s%s from (@pairs@) x'
+                          ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
+                          ' join unnest($3) with ordinality q on q.ordinality = x.queue_number offset 0) x',
+                          w.kept, w.read)
+              when p_wide then format('(select x.*, %s from (@pairs@) x) x', w.kept)
               else format('(select x.*, %s from (@pairs@) x'
                           ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
                           ' join unnest($3) with ordinality q on q.ordinality = x.queue_number offset 0) x',
@@ -92,6 +109,6 @@ language sql stable as $$
     from whole w
 $$;
 
-comment on function brokerage.compose_facts(boolean, text, boolean) is
+comment on function brokerage.compose_facts(boolean, text, boolean, text[]) is
   'SQL of all pairs with their facts, and of task, queue and pair (before and behind the weights) as arguments of a '
   'rule.';

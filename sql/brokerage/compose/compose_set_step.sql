@@ -10,7 +10,8 @@ language sql immutable parallel safe as $$
   with rule as (
     select l.level, l.number,
            format('case when a.task_number is not null or starts_with(x.said_%1$s, ''!'') '
-                  'then %2$L || ltrim(x.said_%1$s, ''!'') end', l.level, p_said[l.number]) as loses
+                  'then %2$L || case when starts_with(x.said_%1$s, ''!'') then ltrim(x.said_%1$s, ''!'') '
+                  'else x.said_%1$s end end', l.level, p_said[l.number]) as loses
       from unnest(p_levels) with ordinality l(level, number)
   ), text as (
     select string_agg(format('x.said_%s', r.level), ', ' order by r.number) as said,

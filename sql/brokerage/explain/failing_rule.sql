@@ -9,7 +9,7 @@ language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_base_profile text := brokerage.base_profile(p_rules[1].profile);
-  v_facts record := brokerage.compose_facts(false, p_algorithm, false);
+  v_facts record := brokerage.compose_facts(false, p_algorithm, false, null);
   v_tasks brokerage.task_facts[];
   v_subjects brokerage.facts_by_subject;
   v_asked text[];

@@ -215,7 +215,7 @@ WITH sieved AS MATERIALIZED (
   FROM judged AS x
   WHERE
     x.failed IS NULL
-), decided AS MATERIALIZED (
+), decided AS NOT MATERIALIZED (
   SELECT
     v.task_number,
     ARRAY_AGG(CAST(v.queue_number AS INT)) FILTER(WHERE

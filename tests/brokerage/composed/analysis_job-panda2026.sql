@@ -156,12 +156,10 @@ WITH sieved AS MATERIALIZED (
     x.said_1,
     x.failed_2,
     x.marked_2,
-    x.failures_2,
     x.said_3,
     x.said_4,
     x.failed_5,
     x.marked_5,
-    x.failures_5,
     x.terms_1,
     x.factors,
     CASE
@@ -264,7 +262,7 @@ WITH sieved AS MATERIALIZED (
       WHEN COALESCE(CAST(NULL AS TEXT)) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_1, '!')
-        THEN 'include-exclude\t' || TRIM(LEADING '!' FROM x.said_1)
+        THEN 'include-exclude\t' || CASE WHEN STARTS_WITH(x.said_1, '!') THEN TRIM(LEADING '!' FROM x.said_1) ELSE x.said_1 END
       END
     END AS lost_1,
     CAST(NULL AS TEXT[]) AS failures_1
@@ -287,7 +285,7 @@ WITH sieved AS MATERIALIZED (
       WHEN COALESCE(CAST(NULL AS TEXT), x.lost_1, x.failed_2) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_3, '!')
-        THEN 'hospital\t-hospital: ' || TRIM(LEADING '!' FROM x.said_3)
+        THEN 'hospital\t-hospital: ' || CASE WHEN STARTS_WITH(x.said_3, '!') THEN TRIM(LEADING '!' FROM x.said_3) ELSE x.said_3 END
       END
     END AS lost_3,
     CAST(NULL AS TEXT[]) AS failures_3
@@ -310,7 +308,7 @@ WITH sieved AS MATERIALIZED (
       WHEN COALESCE(CAST(NULL AS TEXT), x.lost_1, x.failed_2, x.lost_3) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_4, '!')
-        THEN 'overloaded\t' || TRIM(LEADING '!' FROM x.said_4)
+        THEN 'overloaded\t' || CASE WHEN STARTS_WITH(x.said_4, '!') THEN TRIM(LEADING '!' FROM x.said_4) ELSE x.said_4 END
       END
     END AS lost_4,
     CAST(NULL AS TEXT[]) AS failures_4
@@ -363,7 +361,7 @@ WITH sieved AS MATERIALIZED (
       x.marked_6
     ) AS failed,
     COALESCE(x.marked_6, x.marked_5, x.marked_2, x.marked_0) AS marked,
-    CAST(NULL AS TEXT[]) || x.failures_1 || x.failures_2 || x.failures_3 || x.failures_4 || x.failures_5 || x.failures_6 AS failures,
+    CAST(NULL AS TEXT[]) AS failures,
     x.factors[1] * x.factors[2] AS weight,
     x.factors AS factors,
     x.queued,
@@ -553,11 +551,6 @@ WITH sieved AS MATERIALIZED (
             x.marked_5,
             x.marked_2,
             x.marked_0,
-            x.failures_1,
-            x.failures_2,
-            x.failures_3,
-            x.failures_4,
-            x.failures_5,
             CASE
               WHEN x.factors IS NOT NULL
               THEN CAST(ARRAY[
@@ -605,7 +598,7 @@ WITH sieved AS MATERIALIZED (
   FROM judged AS x
   WHERE
     x.failed IS NULL
-), decided AS MATERIALIZED (
+), decided AS NOT MATERIALIZED (
   SELECT
     v.task_number,
     ARRAY_AGG(CAST(v.queue_number AS INT)) FILTER(WHERE

@@ -141,7 +141,7 @@ WITH sieved AS MATERIALIZED (
     x.unified_name,
     COALESCE(CAST(NULL AS TEXT), x.marked_0, x.failed_1, x.marked_1) AS failed,
     COALESCE(x.marked_1, x.marked_0) AS marked,
-    CAST(NULL AS TEXT[]) || x.failures_1 AS failures,
+    CAST(NULL AS TEXT[]) AS failures,
     x.factors[1] * x.factors[2] * x.factors[3] AS weight,
     x.factors AS factors,
     x.queued,
@@ -220,7 +220,7 @@ WITH sieved AS MATERIALIZED (
   FROM judged AS x
   WHERE
     x.failed IS NULL
-), decided AS MATERIALIZED (
+), decided AS NOT MATERIALIZED (
   SELECT
     v.task_number,
     ARRAY_AGG(CAST(v.queue_number AS INT)) FILTER(WHERE

@@ -152,7 +152,6 @@ WITH sieved AS MATERIALIZED (
     x.factors,
     x.failed_3,
     x.marked_3,
-    x.failures_3,
     x.said_4,
     x.queued,
     x.capacity,
@@ -264,7 +263,7 @@ WITH sieved AS MATERIALIZED (
       WHEN COALESCE(CAST(NULL AS TEXT)) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_1, '!')
-        THEN 'io-cutoff\t-io: ' || TRIM(LEADING '!' FROM x.said_1)
+        THEN 'io-cutoff\t-io: ' || CASE WHEN STARTS_WITH(x.said_1, '!') THEN TRIM(LEADING '!' FROM x.said_1) ELSE x.said_1 END
       END
     END AS lost_1,
     CAST(NULL AS TEXT[]) AS failures_1
@@ -287,7 +286,7 @@ WITH sieved AS MATERIALIZED (
       WHEN COALESCE(CAST(NULL AS TEXT), x.lost_1) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_2, '!')
-        THEN 'io-cutoff\t-io: ' || TRIM(LEADING '!' FROM x.said_2)
+        THEN 'io-cutoff\t-io: ' || CASE WHEN STARTS_WITH(x.said_2, '!') THEN TRIM(LEADING '!' FROM x.said_2) ELSE x.said_2 END
       END
     END AS lost_2,
     CAST(NULL AS TEXT[]) AS failures_2
@@ -325,7 +324,7 @@ WITH sieved AS MATERIALIZED (
     x.unified_name,
     COALESCE(CAST(NULL AS TEXT), x.lost_1, x.lost_2, x.marked_0, x.failed_3, x.lost_4, x.marked_3) AS failed,
     COALESCE(x.marked_3, x.marked_0) AS marked,
-    CAST(NULL AS TEXT[]) || x.failures_1 || x.failures_2 || x.failures_3 AS failures,
+    CAST(NULL AS TEXT[]) AS failures,
     x.factors[1] * x.factors[2] * x.factors[3] * x.factors[4] * x.factors[5] * x.factors[6] AS weight,
     x.factors AS factors,
     x.queued,
@@ -343,7 +342,7 @@ WITH sieved AS MATERIALIZED (
   FROM judged AS x
   WHERE
     x.failed IS NULL
-), decided AS MATERIALIZED (
+), decided AS NOT MATERIALIZED (
   SELECT
     v.task_number,
     ARRAY_AGG(CAST(v.queue_number AS INT)) FILTER(WHERE

@@ -18,12 +18,10 @@ WITH sieved AS (
     x.unified_name,
     x.failed_0,
     x.marked_0,
-    x.failures_0,
     x.said_1,
     x.said_2,
     x.failed_3,
     x.marked_3,
-    x.failures_3,
     x.factors,
     x.queued,
     x.capacity,
@@ -78,9 +76,6 @@ WITH sieved AS (
         FROM (
           SELECT
             x.*,
-            t.task_id,
-            q.queue,
-            q.unified_name,
             CASE
               WHEN COALESCE(CAST(NULL AS TEXT)) IS NULL
               THEN COALESCE(
@@ -98,6 +93,9 @@ WITH sieved AS (
             SELECT
               p.task_number,
               p.queue_number,
+              t.task_id,
+              q.queue,
+              q.unified_name,
               p.is_preassigned AS p_is_preassigned,
               p.remaining_work AS p_remaining_work,
               p.located_files AS p_located_files,
@@ -108,25 +106,49 @@ WITH sieved AS (
               p.weighed_space AS p_weighed_space,
               p.space_total AS p_space_total,
               p.output_problem AS p_output_problem,
-              p.wan_problem AS p_wan_problem
+              p.wan_problem AS p_wan_problem,
+              t.now AS t_now,
+              t.task_priority AS t_task_priority,
+              t.current_priority AS t_current_priority,
+              t.io_intensity AS t_io_intensity,
+              t.input_pre_staging AS t_input_pre_staging,
+              t.t1_weight AS t_t1_weight,
+              t.full_chain AS t_full_chain,
+              t.nucleus AS t_nucleus,
+              t.located_files AS t_located_files,
+              t.located_bytes AS t_located_bytes,
+              t.is_preset AS t_is_preset,
+              t.parent_nucleus AS t_parent_nucleus,
+              t.parent_nucleus_mode AS t_parent_nucleus_mode,
+              t.frozen AS t_frozen,
+              t.nqueued_nuc_cap AS t_nqueued_nuc_cap,
+              t.disk_threshold AS t_disk_threshold,
+              t.input_size_threshold AS t_input_size_threshold,
+              t.input_size_fraction AS t_input_size_fraction,
+              t.input_num_threshold AS t_input_num_threshold,
+              t.input_num_fraction AS t_input_num_fraction,
+              t.min_io_intensity_with_local_data AS t_min_io_intensity_with_local_data,
+              t.min_input_size_with_local_data AS t_min_input_size_with_local_data,
+              t.max_task_prio_with_local_data AS t_max_task_prio_with_local_data,
+              t.data_location_check_period AS t_data_location_check_period,
+              t.is_distributed AS t_is_distributed,
+              q.queue AS q_queue,
+              q.is_nucleus AS q_is_nucleus,
+              q.status AS q_status,
+              q.bare_nucleus AS q_bare_nucleus,
+              q.has_output_storage AS q_has_output_storage,
+              q.queued_into AS q_queued_into,
+              q.remaining_work AS q_remaining_work
             FROM brokerage.facts_of_nucleus_pairs($1, $2, $3) AS p
+            JOIN UNNEST($2) WITH ORDINALITY AS t
+              ON t.ordinality = p.task_number
+            JOIN UNNEST($3) WITH ORDINALITY AS q
+              ON q.ordinality = p.queue_number
           ) AS x
-          JOIN UNNEST($2) WITH ORDINALITY AS t
-            ON t.ordinality = x.task_number
-          JOIN UNNEST($3) WITH ORDINALITY AS q
-            ON q.ordinality = x.queue_number
           OFFSET 0
         ) AS x
-        LEFT JOIN UNNEST($2) WITH ORDINALITY AS t
-          ON t.ordinality = CASE WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0) IS NULL THEN x.task_number END
-        LEFT JOIN UNNEST($3) WITH ORDINALITY AS q
-          ON q.ordinality = CASE WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0) IS NULL THEN x.queue_number END
         OFFSET 0
       ) AS x
-      LEFT JOIN UNNEST($2) WITH ORDINALITY AS t
-        ON t.ordinality = CASE WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0, x.failed_3) IS NULL THEN x.task_number END
-      LEFT JOIN UNNEST($3) WITH ORDINALITY AS q
-        ON q.ordinality = CASE WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0, x.failed_3) IS NULL THEN x.queue_number END
       OFFSET 0
     ) AS x
   ) AS x
@@ -146,14 +168,14 @@ WITH sieved AS (
       WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_1, '!')
-        THEN 'task-locality-size\t-insize: ' || TRIM(LEADING '!' FROM x.said_1)
+        THEN 'task-locality-size\t-insize: ' || CASE WHEN STARTS_WITH(x.said_1, '!') THEN TRIM(LEADING '!' FROM x.said_1) ELSE x.said_1 END
       END
     END AS lost_1,
     CASE
       WHEN COALESCE(CAST(NULL AS TEXT), x.failed_0) IS NULL
       THEN CASE
         WHEN a.task_number IS NOT NULL OR STARTS_WITH(x.said_2, '!')
-        THEN 'task-locality-num\t-innum: ' || TRIM(LEADING '!' FROM x.said_2)
+        THEN 'task-locality-num\t-innum: ' || CASE WHEN STARTS_WITH(x.said_2, '!') THEN TRIM(LEADING '!' FROM x.said_2) ELSE x.said_2 END
       END
     END AS lost_2,
     CAST(NULL AS TEXT[]) AS failures_1
@@ -169,16 +191,23 @@ WITH sieved AS (
     x.unified_name,
     COALESCE(CAST(NULL AS TEXT), x.failed_0, x.lost_1, x.lost_2, x.failed_3, x.marked_3, x.marked_0) AS failed,
     COALESCE(x.marked_3, x.marked_0, CAST(NULL AS TEXT)) AS marked,
-    CAST(NULL AS TEXT[]) || x.failures_0 || x.failures_1 || x.failures_3 AS failures,
-    x.factors[1] * CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[2] END * CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[3] END * x.factors[4] AS weight,
+    CAST(NULL AS TEXT[]) AS failures,
     CASE
-      WHEN x.factors IS NOT NULL
+      WHEN x.ignored_1
+      THEN x.factors[1] * CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[2] END * CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[3] END * x.factors[4]
+      ELSE x.factors[1] * x.factors[2] * x.factors[3] * x.factors[4]
+    END AS weight,
+    CASE
+      WHEN x.factors IS NOT NULL AND (
+        x.ignored_1
+      )
       THEN CAST(ARRAY[
         x.factors[1],
         CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[2] END,
         CASE WHEN x.ignored_1 THEN 1 ELSE x.factors[3] END,
         x.factors[4]
       ] AS DOUBLE PRECISION[])
+      ELSE x.factors
     END AS factors,
     x.queued,
     x.capacity,
@@ -195,7 +224,7 @@ WITH sieved AS (
   FROM judged AS x
   WHERE
     x.failed IS NULL
-), decided AS MATERIALIZED (
+), decided AS NOT MATERIALIZED (
   SELECT
     v.task_number,
     ARRAY_AGG(CAST(v.queue_number AS INT)) FILTER(WHERE
