@@ -4,7 +4,7 @@
 -- (x.t, x.q, x.p). Behind the weights the pair's weight is the text @weight@, to be replaced. Columns that an
 -- algorithm has no values for are null. p_as_nucleus: every queue counts as one of the nucleus. p_read
 -- (brokerage.facts_read): the columns of tasks and queues that rules read. Then pairs have these columns from the
--- begin (x.t_*, x.q_*), and no level joins anything, which is better where most pairs pass; null = each level joins.
+-- first level on (x.t_*, x.q_*), and no level joins anything: better where most pairs pass. Null = each level joins.
 -- Facts are added again to pairs (the text @pairs@) that kept only the facts of the pair, as p. base: the relation
 -- that the first level selects from; begins: its select list. joined: what each later level joins; the text @alive@
 -- is to be replaced. Long because each of three shapes is one text.
