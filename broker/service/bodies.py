@@ -1,6 +1,7 @@
 """Bodies of requests: read as they come up to a limit, and decoded into the structs of models.py."""
 
 import re
+import zlib
 from collections.abc import AsyncIterator
 from functools import cache
 from typing import Any
@@ -66,6 +67,20 @@ async def form(request: Request, limit: int) -> dict[str, str]:
             raise Problem(422, f"the field {name[:100]!r} holds the character NUL", code="PB001", key=name[:100])
         fields[name] = value
     return fields
+
+
+def unzipped(body: bytes, limit: int) -> bytes:
+    """The content of a gzip stream. Raises Problem: 400 for what is none, 413 for more than the limit."""
+    unpacker = zlib.decompressobj(wbits=31)  # with the header of gzip
+    try:
+        content = unpacker.decompress(body, limit + 1)
+    except zlib.error as error:
+        raise Problem(400, f"the body is no gzip stream: {error}") from None
+    if len(content) > limit:
+        raise too_long(limit)
+    if not unpacker.eof:
+        raise Problem(400, "the gzip stream ended early")
+    return content
 
 
 def too_long(limit: int) -> Problem:

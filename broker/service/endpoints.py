@@ -2,6 +2,7 @@
 
 from broker.service import agents, bodies, metrics, models, outside, submitters, viewers
 from broker.service.door import Endpoint
+from broker.service.faces import panda
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -64,4 +65,5 @@ ENDPOINTS = (
     Endpoint("GET", "/metrics", "metrics", "Figures for Prometheus", outside.figures, outside=True,
              produces=metrics.MEDIA_TYPE),
     Endpoint("GET", "/api/openapi.json", "openapi", "This description", outside.openapi, outside=True, open=True),
+    *panda.ENDPOINTS,
 )  # fmt: skip

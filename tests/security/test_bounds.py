@@ -42,6 +42,8 @@ PLAIN: dict[str, Any] = {
     "p_reason": "cancelled",
     "p_job_ids": [1],
     "p_step_ids": [1],
+    "p_queue": "NORTH",
+    "p_resource_type": "MCORE",
 }
 LARGE = "x" * (20 * MEGABYTE)
 # Too large values, and what the error calls them. A new parameter needs a bound, and its line here.
@@ -64,6 +66,8 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_reason": (LARGE, "reason has"),
     "p_job_ids": (list(range(1, 100_002)), "100001 jobs"),
     "p_step_ids": (list(range(1, 100_002)), "100001 steps"),
+    "p_queue": (LARGE, "queue is a text of"),
+    "p_resource_type": (LARGE, "resource type is a text of"),
 }
 BOUNDED_BY_TYPE = {"bigint", "integer", "boolean", "uuid", "pg_snapshot"}
 

@@ -29,6 +29,9 @@ AGENT = EVERYBODY | {
     "taskqueue.payloads",
     "taskqueue.arrivals",
     "taskqueue.matching_definitions",
+    "taskqueue.jobs_of_subject",
+    "resource.slot_of_queue",
+    "resource.resource_types",
     "instance.match_jobs",
 }
 SUBMITTER = EVERYBODY | {

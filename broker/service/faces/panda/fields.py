@@ -1,0 +1,134 @@
+"""What pilots send: a form, or JSON, perhaps compressed. Fields that nobody reads may hold anything."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.responses import Response
+
+from broker.service import bodies
+from broker.service.door import Call, Face
+from broker.service.problems import Problem
+
+_GZIP = b"\x1f\x8b"
+_NONE = ("", "None", "NULL", None)  # what PanDA's clients send for a value that they do not have
+_LONGEST = 1000
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # what a database cannot hold
+_MOST_FIELDS = 1000
+_LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
+
+
+def refusal(problem: Problem) -> Response:
+    """As PanDA's server refuses what it does not even begin: a text, and 403 for who is not known."""
+    status, words = problem.status, problem.detail
+    if status == 401:
+        status, words = 403, f"Token authentication failed. {words}"
+    headers = {"Retry-After": "1", **problem.headers} if status == 503 else problem.headers
+    return Response(f"ERROR : {words}", status, headers, "text/plain")
+
+
+FACE = Face("panda", refusal)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields by name. A getter raises Problem (422) for a value that is not what it asks for; None = there is none."""
+
+    values: dict[str, Any]
+
+    def text(self, name: str) -> str | None:
+        """A short text."""
+        value = self.values.get(name)
+        if value in _NONE:
+            return None
+        if isinstance(value, bool | list | dict):
+            raise _wrong(name, value, "a text")
+        text = str(value)
+        if len(text) > _LONGEST or _NO_TEXT.search(text):
+            raise _wrong(name, text, f"a text of at most {_LONGEST} characters")
+        return text
+
+    def number(self, name: str) -> float | None:
+        """A number that is not below 0."""
+        value = self.values.get(name)
+        if value in _NONE:
+            return None
+        try:
+            number = float("nan") if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not 0 <= number < 1e18:
+            raise _wrong(name, value, "a number from 0 to 1e18")
+        return number
+
+    def integer(self, name: str, least: int, most: int) -> int | None:
+        """An integer within bounds; its digits as a text are one, too."""
+        value = self.values.get(name)
+        if value in _NONE:
+            return None
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer and not (isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value)):
+            raise _wrong(name, value, "an integer")
+        if not least <= int(value) <= most:
+            raise _wrong(name, value, f"within {least}..{most}")
+        return int(value)
+
+    def required_text(self, name: str) -> str:
+        """A short text that must be there."""
+        text = self.text(name)
+        if text is None:
+            raise _missing(name)
+        return text
+
+    def required_integer(self, name: str, least: int, most: int) -> int:
+        """An integer that must be there."""
+        number = self.integer(name, least, most)
+        if number is None:
+            raise _missing(name)
+        return number
+
+
+def _wrong(name: str, value: object, wanted: str) -> Problem:
+    shown = json.dumps(value)[:100]
+    return Problem(422, f"{name} is {shown}, which is not {wanted}", code="PB001", key=name, value=shown)
+
+
+def _missing(name: str) -> Problem:
+    return Problem(422, f"{name} is missing", code="PB001", key=name)
+
+
+async def read(call: Call, *media_types: str) -> Fields:
+    """The fields of a body, without what is null. Raises Problem."""
+    # who sends no fields names no content type
+    kind = bodies.media_type(call.request, media_types) if "content-type" in call.request.headers else bodies.FORM
+    limit = call.service.settings.body_limit * _LIMIT_FACTOR
+    body = await bodies.read(call.request, limit)
+    if body.startswith(_GZIP):  # pilots name the encoding in API v1 alone
+        body = bodies.unzipped(body, limit)
+    return Fields(_members(body) if kind == bodies.JSON else _form(body))
+
+
+def _members(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(
+            body
+        )  # as pilots write it: NaN, or half of a surrogate pair in a log, is no reason to refuse
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, f"the body is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise Problem(400, "the body is no JSON object")
+    return found
+
+
+def _form(body: bytes) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise Problem(400, f"the body is no form: {error}") from None
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
+        raise Problem(422, f"the field {name[:100]!r} comes twice", code="PB001", key=name[:100])
+    return found

@@ -1,0 +1,156 @@
+"""What both APIs do: jobs for a pilot, an update of a job, the states of jobs."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from broker.service.door import Call
+from broker.service.models import Match
+from broker.service.problems import Problem
+from broker.service.reports import OwnFinish, OwnReport
+
+KILL = "tobekilled"
+"""The command at which a pilot stops its job."""
+
+MOST_JOBS = 1000
+LARGEST_ID = 2**63 - 1
+MOST_ATTEMPTS = 999_999_999
+
+_SLOT: LiteralString = "select cores, of_type from resource.slot_of_queue(%s, %s, %s)"
+_STATUSES: LiteralString = "select job_id, status, attempt_number from taskqueue.jobs_of_subject(%s, %s)"
+_ANY_TIME = 10**9  # seconds: PanDA's pilots need not state how long they last
+_MOST_CORES = 1024  # of a description
+_KILLED = 1144  # the error code of a pilot that stopped its job at the command
+_PILOT_TYPE = "PanDA"
+_REPORTS = ("starting", "running", "holding", "transferring")
+_ENDS = ("finished", "failed", "cancelled", "closed")
+# Labels of jobs (prodSourceLabel) that a pilot of a label takes; another label takes itself.
+_ANALYSIS = ["user", "panda", "install"]
+_PRODUCTION = ["managed", "test", "prod_test", "install"]
+_LABELS = {"user": _ANALYSIS, "managed": _PRODUCTION, "unified": sorted({*_ANALYSIS, *_PRODUCTION})}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a pilot asks for. memory: MB of the node. seconds: how long it lasts, 0 or None = long enough."""
+
+    site: str
+    n: int
+    label: str | None = None
+    memory: float | None = None
+    seconds: float | None = None
+    computing_element: str | None = None
+    resource_type: str | None = None
+    user: str | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True)
+class Update:
+    """A pilot's news of a job."""
+
+    job_id: int
+    state: str
+    attempt_number: int | None = None
+    pilot_error: int | None = None
+
+
+async def acquire(call: Call, wanted: Wanted) -> list[dict[str, Any]]:
+    """The jobs that a pilot gets, as the members that it reads. Values are texts, integers or Raw."""
+    if wanted.task not in (None, "0"):
+        return []  # TaskQueues know no tasks: a pilot that may run one task alone gets nothing rather than another
+    ((cores, of_type),) = await call.rows(_SLOT, call.setup, wanted.site, wanted.resource_type) or [(1, False)]
+    resource = _description(wanted, min(cores, _MOST_CORES), of_type)
+    found = await call.service.matcher.match(call.caller, call.id_of(call.key()), [resource], wanted.n)
+    return [_job(match) for match in found]
+
+
+def _description(wanted: Wanted, cores: int, of_type: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "Site": wanted.site,
+        "CPUTime": int(wanted.seconds * cores) if wanted.seconds else _ANY_TIME,
+        "NumberOfProcessors": cores,
+        "JobType": _LABELS.get(wanted.label or "managed", [wanted.label]),
+        "PilotType": _PILOT_TYPE,
+    }
+    if of_type and cores > 1:  # a slot of a resource type is for jobs of so many cores
+        found["RequiredTag"] = f"{cores}Processors"
+    if wanted.memory:
+        found["MaxRAM"] = int(wanted.memory)
+    if wanted.computing_element:
+        found["GridCE"] = wanted.computing_element
+    if wanted.user:
+        found["OwnerDN"] = wanted.user
+    return found
+
+
+def _job(match: Match) -> dict[str, Any]:
+    """The payload's members; what it lacks is taken from the requirements, and what is ours is ours."""
+    requirements = msgspec.json.decode(match.requirements)
+    cores = [int(tag.removesuffix("Processors")) for tag in requirements.get("Tags", ()) if _is_of_cores(tag)]
+    return {
+        "transformation": "",
+        "jobPars": "",
+        "prodUserID": requirements.get("OwnerDN", ""),
+        "coreCount": max(cores, default=1),
+        "minRamCount": int(requirements.get("MinRAM", 0)),
+        "maxCpuCount": int(requirements.get("CPUTime", 0)),
+        "nSent": 0,
+        **_members(match.payload),
+        "StatusCode": 0,
+        "PandaID": match.job_id,
+        "attemptNr": int(match.attempt.partition("-")[0]),
+    }
+
+
+def _is_of_cores(tag: str) -> bool:
+    number = tag.removesuffix("Processors")
+    return number != tag and number.isdecimal() and len(number) <= 4
+
+
+def _members(payload: Any) -> dict[str, Raw]:
+    """The members of a payload that is an object; another payload has none."""
+    if payload is UNSET:
+        return {}
+    try:
+        return msgspec.json.decode(payload, type=dict[str, Raw])
+    except msgspec.ValidationError:
+        return {}
+
+
+async def update(call: Call, news: Update) -> str | None:
+    """Take an update, and answer the command to the pilot: KILL, or None. Raises Problem."""
+    number = UNSET if news.attempt_number is None else news.attempt_number
+    if news.state in _ENDS:
+        # a job that was to be killed is cancelled, whatever its pilot made of it
+        outcome = "cancelled" if news.state == "failed" and news.pilot_error == _KILLED else news.state
+        row = await call.service.ends.answer(call.caller, OwnFinish(news.job_id, number, outcome))
+        if row[1] == "refused":
+            raise Problem(409, row[2], code="PB005")
+        return KILL if row[1] == "stale" else None
+    if news.state not in _REPORTS:
+        states = ", ".join((*_REPORTS, *_ENDS))
+        raise Problem(
+            422, f"the state is {news.state[:100]!r}, which is none of {states}", code="PB001", key="state",
+            value=news.state[:100],
+        )  # fmt: skip
+    reports = call.service.reports
+    row = await reports.answer(call.caller, OwnReport(news.job_id, number, news.state))
+    if row[1] == "refused":  # the job's status does not go back: the pilot is alive all the same
+        row = await reports.answer(call.caller, OwnReport(news.job_id, number, None))
+    return None if row[1] == "continue" else KILL
+
+
+async def update_each(call: Call, each: Sequence[Update]) -> list[str | BaseException | None]:
+    """The command, or the error, for each of many updates. They travel together."""
+    return await asyncio.gather(*(update(call, one) for one in each), return_exceptions=True)
+
+
+async def statuses(call: Call, job_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Status and number of the attempt of those of the jobs that are the caller's."""
+    rows = await call.rows(_STATUSES, call.setup, list(job_ids))
+    return {job_id: (status, number) for job_id, status, number in rows}

@@ -1,0 +1,195 @@
+"""PanDA's API v1: a job's way, the envelope, many updates at once, refusals."""
+
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.service.conftest import Running, bearer
+from tests.service.panda.conftest import QUEUE, SPEC, Pilot
+
+Insert = Callable[..., None]
+Pilots = Callable[..., Pilot]
+DONE = {"success": True, "message": "", "data": {"StatusCode": 0, "command": None}}
+KILL = {"success": True, "message": "", "data": {"StatusCode": 0, "command": "tobekilled"}}
+
+
+def statuses(pilot: Pilot, *job_ids: int) -> Any:
+    answer = pilot.client.get("/api/v1/pilot/get_job_status", params={"job_ids": list(job_ids)}).json()
+    assert (answer["success"], answer["message"]) == (True, "")
+    return [(one["job_id"], one["status"], one["attempt_number"]) for one in answer["data"]]
+
+
+def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    insert(71)
+    one = pilot()
+    got = one.v1("acquire_jobs", site_name=QUEUE, memory=2000, node="node 1", prod_source_label="managed")
+    assert (got["success"], got["message"], got["data"]["StatusCode"]) == (True, "", 0)
+    (job,) = got["data"]["jobs"]
+    assert job.items() >= {**SPEC, "PandaID": 71, "attemptNr": 1, "StatusCode": 0, "nSent": 0}.items()
+    assert statuses(one, 72, 71) == [(72, "not found", 0), (71, "sent", 1)]
+    for status in ("starting", "running", "holding", "transferring"):
+        assert one.v1("update_job", job_id=71, job_status=status, attempt_nr=1, max_rss=1) == DONE
+    for _ in range(2):
+        assert one.v1("update_job", job_id=71, job_status="failed", attempt_nr=1, pilot_error_code=1305) == DONE
+    assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "failed", 1)]
+    assert statuses(one, 71) == [(71, "failed", 1)]
+    assert one.v1("acquire_jobs", site_name=QUEUE) == {"success": False, "message": "No jobs in PanDA", "data": None}
+
+
+def test_compressed(pilot: Pilots, insert: Insert) -> None:
+    insert(71)
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    content = gzip.compress(json.dumps({"site_name": QUEUE}).encode())
+    answer = pilot().client.post("/api/v1/pilot/acquire_jobs", content=content, headers=headers)
+    assert answer.json()["data"]["jobs"][0]["PandaID"] == 71
+
+
+def test_many_updates_have_an_answer_each(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    for job_id in (1, 2, 3, 4):
+        insert(job_id)
+    one = pilot()
+    assert len(one.v1("acquire_jobs", site_name=QUEUE, n_jobs=4)["data"]["jobs"]) == 4
+    db.execute("select taskqueue.cancel_job('default', 2, 'not needed')")
+    listed = [
+        {"job_id": 1, "job_status": "finished", "attempt_nr": 1},
+        {"job_id": 2, "job_status": "running", "attempt_nr": 1},
+        {"job_id": 3, "job_status": "running", "attempt_nr": 2},
+        {"job_id": 9, "job_status": "finished"},
+        {"job_id": 4, "job_status": "odd"},
+    ]
+    answer = one.v1("update_jobs_bulk", job_list=listed, harvester_id="h")
+    assert answer["success"]
+    *done, odd = answer["data"]
+    assert done == [DONE, KILL, KILL, KILL]
+    assert (odd["success"], "'odd'" in odd["message"]) == (False, True)
+    assert statuses(one, 1, 2, 3) == [(1, "finished", 1), (2, "running", 1), (3, "sent", 1)]
+    ended = one.v1("update_job", job_id=2, job_status="failed", attempt_nr=1, pilot_error_code=1144)
+    assert (ended, statuses(one, 2)) == (DONE, [(2, "cancelled", 1)])
+
+
+def test_a_job_of_another_pilot(pilot: Pilots, insert: Insert) -> None:
+    insert(71)
+    one, other = pilot("pilot 1"), pilot("pilot 2")
+    one.v1("acquire_jobs", site_name=QUEUE)
+    assert other.v1("update_job", job_id=71, job_status="running", attempt_nr=1) == KILL
+    assert other.v1("update_job", job_id=71, job_status="finished", attempt_nr=1) == KILL
+    assert statuses(other, 71) == [(71, "not found", 0)]
+    assert statuses(one, 71) == [(71, "sent", 1)]
+
+
+def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
+    for job_id in (1, 2):
+        insert(job_id)
+    one = pilot()
+    one.client.headers["Idempotency-Key"] = "mine"
+    first, again = (one.v1("acquire_jobs", site_name=QUEUE)["data"] for _ in range(2))
+    assert first == again
+
+
+def test_what_a_brokered_job_needs(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    """A slot of eight cores that names its resource type takes the jobs of eight cores."""
+    insert(71, Sites=[QUEUE], Tags=["8Processors"], MinRAM=14_400)
+    db.execute(
+        "insert into resource.queue (setup, queue, corecount, capability) values ('default', %s, 8, 'ucore')", [QUEUE]
+    )
+    one = pilot()
+    assert not one.v1("acquire_jobs", site_name=QUEUE, resource_type="SCORE", memory=16_000)["success"]
+    assert not one.v1("acquire_jobs", site_name=QUEUE, resource_type="MCORE", memory=14_000)["success"]
+    assert not one.v1("acquire_jobs", site_name=QUEUE, task_id=7)["success"]
+    (job,) = one.v1("acquire_jobs", site_name=QUEUE, resource_type="MCORE", memory=16_000)["data"]["jobs"]
+    assert (job["PandaID"], job["coreCount"], job["minRamCount"]) == (71, 8, 14_400)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("acquire_jobs", {}), "site_name is missing"),
+        (("acquire_jobs", {"site_name": QUEUE, "n_jobs": 0}), "n_jobs is 0, which is not within 1..1000"),
+        (("acquire_jobs", {"site_name": QUEUE, "n_jobs": 1.5}), "n_jobs is 1.5, which is not an integer"),
+        (("acquire_jobs", {"site_name": QUEUE, "memory": True}), "memory is true, which is not a number"),
+        (("acquire_jobs", {"site_name": [QUEUE]}), "site_name is"),
+        (("update_job", {"job_status": "running"}), "job_id is missing"),
+        (("update_job", {"job_id": 71}), "job_status is missing"),
+        (("update_job", {"job_id": 71, "job_status": "well"}), "the state is 'well'"),
+        (("update_job", {"job_id": 71, "job_status": "finished", "attempt_nr": -1}), "attempt_nr is -1"),
+        (("update_job", {"job_id": True, "job_status": "finished"}), "job_id is true, which is not an integer"),
+        (("update_jobs_bulk", {"job_list": {}}), "job_list is missing, or not a list of objects"),
+        (("update_jobs_bulk", {"job_list": [1]}), "job_list is missing, or not a list of objects"),
+        (("update_jobs_bulk", {"job_list": [{}] * 1001}), "job_list has 1001 jobs"),
+        (("update_worker_status", {"worker_id": 1, "status": "started"}), "harvester_id is missing"),
+        (("update_worker_status", {"worker_id": 1, "harvester_id": "h", "status": "ill"}), "'ill'"),
+        (("update_worker_node", {"site": "S", "host_name": "n"}), "cpu_model is missing"),
+        (("update_worker_node_gpu", {"site": "S", "host_name": "n", "vendor": "v", "model": "m"}), "count is missing"),
+    ],
+)
+def test_bad_members_are_named_and_nothing_is_stored(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], call: tuple[str, dict[str, Any]], words: str
+) -> None:
+    method, members = call
+    insert(71)
+    one = pilot()
+    if method == "update_job":
+        one.v1("acquire_jobs", site_name=QUEUE)
+    before = db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall()
+    answer = one.v1(method, **members)
+    assert (answer["success"], answer["data"]) == (False, None)
+    assert words in answer["message"]
+    assert db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall() == before
+    assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
+
+
+def test_one_bad_member_of_many_stores_none(pilot: Pilots, insert: Insert) -> None:
+    insert(71)
+    one = pilot()
+    one.v1("acquire_jobs", site_name=QUEUE)
+    listed = [{"job_id": 71, "job_status": "finished"}, {"job_id": 0, "job_status": "finished"}]
+    assert not one.v1("update_jobs_bulk", job_list=listed)["success"]
+    assert statuses(one, 71) == [(71, "sent", 1)]
+
+
+def test_workers_are_answered(pilot: Pilots) -> None:
+    one = pilot()
+    node = {"site": "S", "host_name": "slot1@node", "cpu_model": "a CPU", "n_logical_cpus": 8, "clock_speed": 2.5}
+    gpu = {"site": "S", "host_name": "node", "vendor": "v", "model": "m", "count": 2, "vram": 40_000}
+    for method, members in (
+        ("update_worker_status", {"worker_id": 1, "harvester_id": "h", "status": "started", "node_id": None}),
+        ("update_worker_node", node),
+        ("update_worker_node_gpu", gpu),
+    ):
+        assert one.v1(method, **members) == {"success": True, "message": "", "data": None}
+
+
+def test_who_may_not(service: Running, token: Callable[..., str]) -> None:
+    url = f"{service.url}/api/v1/pilot/acquire_jobs"
+    refused = httpx.post(url, json={"site_name": QUEUE})
+    assert (refused.status_code, refused.text[:8]) == (403, "ERROR : ")
+    answer = httpx.post(url, json={"site_name": QUEUE}, headers=bearer(token("viewer"))).json()
+    assert (answer["success"], "permission denied" in answer["message"]) == (False, True)
+    form = httpx.post(url, data={"site_name": QUEUE}, headers=bearer(token("agent"))).json()
+    assert (form["success"], form["message"]) == (False, "the content type is application/x-www-form-urlencoded")
+
+
+def test_what_passes_by_itself(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    """An update that cannot be stored now has an HTTP status; who asked for a job may ask again."""
+    for job_id in (71, 72):
+        insert(job_id)
+    one = pilot()
+    (job,) = one.v1("acquire_jobs", site_name=QUEUE)["data"]["jobs"]
+    for function in ("finish_jobs", "match_many"):
+        db.execute(f"alter function taskqueue.{function} rename to {function}_away".encode())
+    try:
+        ended = {"job_id": job["PandaID"], "job_status": "finished"}
+        for method, members in (("update_job", ended), ("update_jobs_bulk", {"job_list": [ended]})):
+            refused = one.client.post(f"/api/v1/pilot/{method}", json=members)
+            assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+        assert one.v1("acquire_jobs", site_name=QUEUE) == {"success": False, "message": "Timed out", "data": None}
+        assert one.older("getJob", siteName=QUEUE)["StatusCode"] == 10
+    finally:
+        for function in ("finish_jobs", "match_many"):
+            db.execute(f"alter function taskqueue.{function}_away rename to {function}".encode())
+    assert one.v1("update_job", **ended) == DONE

@@ -1,0 +1,285 @@
+"""PanDA's older API: a job's way, its answers in both encodings, what is mapped to a description, and refusals."""
+
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.service.conftest import Running, bearer
+from tests.service.panda.conftest import QUEUE, SPEC, Pilot
+
+Insert = Callable[..., None]
+Pilots = Callable[..., Pilot]
+
+
+def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    insert(71)
+    one = pilot()
+    job = one.older("getJob", siteName=QUEUE, node="node 1", mem="2000.5", prodSourceLabel="managed")
+    assert job == {
+        **SPEC, "prodUserID": "/DC=org/CN=alice", "coreCount": 1, "minRamCount": 0, "maxCpuCount": 5000, "nSent": 0,
+        "StatusCode": 0, "PandaID": 71, "attemptNr": 1,
+    }  # fmt: skip
+    assert one.older("getStatus", ids="71") == {"StatusCode": 0, "status": "sent", "attemptNr": "1"}
+    for state in ("starting", "running", "running", "transferring", "starting"):
+        assert one.older("updateJob", jobId=71, state=state, attemptNr=1) == {"StatusCode": 0, "command": "NULL"}
+    assert one.older("getStatus", ids="71 72")["status"] == "running+notfound"
+    for _ in range(2):  # repeated, the answer is the same
+        assert one.older("updateJob", jobId=71, state="finished", attemptNr=1)["command"] == "NULL"
+    assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "finished", 1)]
+    assert one.older("getStatus", ids="71") == {"StatusCode": 0, "status": "finished", "attemptNr": "1"}
+    assert one.older("getJob", siteName=QUEUE) == {"StatusCode": 20, "errorDialog": "no jobs in PanDA"}
+
+
+def test_who_accepts_no_json_gets_fields(pilot: Pilots, insert: Insert) -> None:
+    insert(71, {"transformation": "söme & more", "jobPars": None, "debug": True, "sizes": [1, {"a": "b"}], "n": 0.5})
+    one = pilot()
+    job = one.encoded("getJob", siteName=QUEUE)
+    assert job == {
+        "transformation": "söme & more", "jobPars": "NULL", "debug": "True", "sizes": '[1, {"a": "b"}]', "n": "0.5",
+        "prodUserID": "/DC=org/CN=alice", "coreCount": "1", "minRamCount": "0", "maxCpuCount": "5000", "nSent": "0",
+        "StatusCode": "0", "PandaID": "71", "attemptNr": "1",
+    }  # fmt: skip
+    assert one.encoded("updateJob", jobId=71, state="running") == {"StatusCode": "0", "command": "NULL"}
+    assert one.encoded("getJob", siteName=QUEUE)["StatusCode"] == "20"
+    (names,) = {tuple(json.loads(one.encoded("getResourceTypes")["ResourceTypes"])[0])}
+    assert names == ("resource_name", "mincore", "maxcore", "minrampercore", "maxrampercore")
+
+
+def test_compressed_json_that_is_not_named_so(pilot: Pilots, insert: Insert) -> None:
+    """Pilots of today send this, and read either encoding."""
+    insert(71)
+    one = pilot()
+
+    def post(method: str, content: bytes) -> httpx.Response:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        return one.client.post(f"/server/panda/{method}", content=content, headers=headers)
+
+    asked = gzip.compress(json.dumps({"siteName": QUEUE, "mem": 2000.5, "cpu": 2e3, "taskID": None}).encode())
+    assert post("getJob", asked).json()["PandaID"] == 71
+    log = "\0\ud800 a log"  # nobody reads it, so it cannot harm
+    ended = {"jobId": "71", "state": "finished", "attemptNr": 1, "pilotLog": log, "metaData": {"a": [1]}}
+    assert post("updateJob", gzip.compress(json.dumps(ended).encode())).json() == {"StatusCode": 0, "command": "NULL"}
+    for content, words in (
+        (asked[:-9], "ended early"),
+        (b"\x1f\x8bxx", "no gzip stream"),
+        (gzip.compress(b"[1]"), "no JSON object"),
+        (gzip.compress(b" " * 9 * 2**20), "more than 8388608 bytes"),
+        (b'{"siteName": "\xff"}', "the body is no JSON: "),
+        (b'{"siteName": "\\ud800"}', "siteName is"),
+    ):
+        refused = post("getJob", content)
+        assert (refused.status_code, refused.json()["StatusCode"]) == (200, 30)
+        assert words in refused.json()["errorDialog"]
+
+
+def test_many_jobs(pilot: Pilots, insert: Insert) -> None:
+    for job_id in (1, 2, 3):
+        insert(job_id)
+    one = pilot()
+    many = one.older("getJob", siteName=QUEUE, nJobs=2)
+    assert (many["StatusCode"], [job["attemptNr"] for job in many["jobs"]]) == (0, [1, 1])
+    (last,) = json.loads(one.encoded("getJob", siteName=QUEUE, nJobs=1)["jobs"])
+    assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
+
+
+def test_a_killed_job(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    insert(71)
+    one = pilot()
+    one.older("getJob", siteName=QUEUE)
+    db.execute("select taskqueue.cancel_job('default', 71, 'not needed')")
+    assert one.older("updateJob", jobId=71, state="running", attemptNr=1)["command"] == "tobekilled"
+    assert one.older("updateJob", jobId=71, state="failed", attemptNr=1, pilotErrorCode=1144)["command"] == "NULL"
+    assert db.execute("select outcome from taskqueue.ended").fetchall() == [("cancelled",)]
+
+
+def test_a_job_that_is_not_the_pilots(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    insert(71)
+    one, other = pilot("pilot 1"), pilot("pilot 2")
+    one.older("getJob", siteName=QUEUE)
+    killed = {"StatusCode": 0, "command": "tobekilled"}
+    for state in ("running", "finished"):
+        assert other.older("updateJob", jobId=71, state=state, attemptNr=1) == killed
+        assert one.older("updateJob", jobId=71, state=state, attemptNr=2) == killed
+        assert one.older("updateJob", jobId=72, state=state) == killed
+    assert other.older("getStatus", ids="71")["status"] == "notfound"
+    assert db.execute("select state from taskqueue.lease").fetchall() == [("matched",)]
+
+
+def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
+    """A key brings the same job again; without one the pilot gets another."""
+    for job_id in (1, 2, 3):
+        insert(job_id)
+    one = pilot()
+    one.client.headers["Idempotency-Key"] = "mine"
+    first, again = (one.older("getJob", siteName=QUEUE)["PandaID"] for _ in range(2))
+    assert first == again
+    del one.client.headers["Idempotency-Key"]
+    others = [one.older("getJob", siteName=QUEUE)["PandaID"] for _ in range(2)]
+    assert {first, *others} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("requirements", "fields", "fits"),
+    [
+        ({"Sites": [QUEUE]}, {}, True),
+        ({"Sites": ["SOUTH_PQ"]}, {}, False),
+        ({"MinRAM": 2000}, {"mem": "1999.9"}, False),
+        ({"MinRAM": 2000}, {"mem": 2000}, True),
+        ({"MinRAM": 2000}, {}, True),
+        ({"CPUTime": 300_000}, {}, True),
+        ({"CPUTime": 50_000}, {"remaining_time": 3600}, False),
+        ({"CPUTime": 50_000}, {"remaining_time": 90_000}, True),
+        ({"GridCEs": ["ce1"]}, {"computingElement": "ce1"}, True),
+        ({"GridCEs": ["ce1"]}, {"computingElement": QUEUE}, False),
+        ({"JobTypes": ["user"]}, {"prodSourceLabel": "user"}, True),
+        ({"JobTypes": ["panda"]}, {"prodSourceLabel": "user"}, True),
+        ({"JobTypes": ["user"]}, {"prodSourceLabel": "managed"}, False),
+        ({"JobTypes": ["user"]}, {}, False),
+        ({"JobTypes": ["managed"]}, {}, True),
+        ({"JobTypes": ["user"]}, {"prodSourceLabel": "unified"}, True),
+        ({"JobTypes": ["ptest"]}, {"prodSourceLabel": "ptest"}, True),
+        ({"PilotTypes": ["PanDA"]}, {}, True),
+        ({"PilotTypes": ["other"]}, {}, False),
+        ({}, {"prodUserID": "/DC=org/CN=alice"}, True),
+        ({}, {"prodUserID": "/DC=org/CN=bob"}, False),
+        ({}, {"taskID": "17"}, False),
+        ({}, {"taskID": "NULL"}, True),
+        ({"Tags": ["2Processors"]}, {}, False),
+        ({"Tags": ["GPU"]}, {}, False),
+    ],
+)
+def test_what_a_pilot_sends_becomes_a_description(
+    pilot: Pilots, insert: Insert, requirements: dict[str, Any], fields: dict[str, Any], fits: bool
+) -> None:
+    insert(71, **requirements)
+    assert pilot().older("getJob", siteName=QUEUE, **fields)["StatusCode"] == (0 if fits else 20)
+
+
+@pytest.mark.parametrize(
+    ("case", "got"),
+    [
+        ((None, None, 8), True),
+        ((None, None, 1), True),
+        ((None, None, 16), False),
+        ((None, "SCORE", 1), True),
+        (("ucore", "MCORE", 8), True),
+        (("ucore", "MCORE", 1), False),
+        (("ucore", "SCORE", 1), True),
+        (("ucore", "SCORE", 8), False),
+        (("ucore", None, 8), True),
+    ],
+)
+def test_the_cores_are_those_of_the_queue(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], case: tuple[str | None, str | None, int], got: bool
+) -> None:
+    capability, resource_type, cores = case
+    insert(71, **({"Tags": [f"{cores}Processors"]} if cores > 1 else {}))
+    db.execute(
+        "insert into resource.queue (setup, queue, corecount, capability) values ('default', %s, 8, %s)",
+        [QUEUE, capability],
+    )
+    job = pilot().older("getJob", siteName=QUEUE, resourceType=resource_type or "")
+    assert (job["StatusCode"], job.get("coreCount")) == ((0, cores) if got else (20, None))
+
+
+def test_a_payload_that_is_no_object(pilot: Pilots, insert: Insert) -> None:
+    """The pilot gets what it needs to end the job."""
+    one = pilot()
+    for number, payload in enumerate((None, "a script", [1]), 1):
+        insert(number, payload)
+        job = one.older("getJob", siteName=QUEUE)
+        assert (job["PandaID"], job["attemptNr"], job["transformation"], job["jobPars"]) == (number, 1, "", "")
+    insert(9, {"PandaID": 1, "attemptNr": 7, "StatusCode": 30, "coreCount": 4, "big": 2**70})
+    job = one.older("getJob", siteName=QUEUE)
+    assert job.items() >= {"PandaID": 9, "attemptNr": 1, "StatusCode": 0, "coreCount": 4, "big": 2**70}.items()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("getJob", {}), "siteName is missing"),
+        (("getJob", {"siteName": QUEUE, "mem": "much"}), 'mem is "much", which is not a number'),
+        (("getJob", {"siteName": QUEUE, "mem": "nan"}), 'mem is "nan"'),
+        (("getJob", {"siteName": QUEUE, "nJobs": 1001}), 'nJobs is "1001", which is not within 1..1000'),
+        (("getJob", {"siteName": "x" * 1001}), "which is not a text of at most 1000 characters"),
+        (("getJob", {"siteName": "a\0b"}), "siteName is"),
+        (("getJob", {"siteName": ["a", "b"]}), "the field 'siteName' comes twice"),
+        (("updateJob", {"state": "running"}), "jobId is missing"),
+        (("updateJob", {"jobId": 71}), "state is missing"),
+        (("updateJob", {"jobId": "7x", "state": "running"}), 'jobId is "7x", which is not an integer'),
+        (("updateJob", {"jobId": 0, "state": "running"}), "jobId is"),
+        (("updateJob", {"jobId": 71, "state": "well"}), "the state is 'well', which is none of starting"),
+        (("updateJob", {"jobId": 71, "state": "finished", "attemptNr": "0"}), 'attemptNr is "0"'),
+        (("getStatus", {"ids": "71 x"}), 'ids is "x", which is not an integer'),
+        (("updateWorkerPilotStatus", {"workerID": 1, "harvesterID": "h", "site": QUEUE, "status": "ill"}), "'ill'"),
+        (("updateWorkerPilotStatus", {"workerID": 1, "status": "started", "site": QUEUE}), "harvesterID is missing"),
+    ],
+)
+def test_bad_fields_are_named_and_nothing_is_stored(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], call: tuple[str, dict[str, Any]], words: str
+) -> None:
+    method, fields = call
+    insert(71)
+    one = pilot()
+    if method == "updateJob":
+        one.older("getJob", siteName=QUEUE)
+    before = db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall()
+    answer = one.older(method, **fields)
+    assert answer["StatusCode"] == 30
+    assert words in answer["errorDialog"]
+    assert one.encoded(method, **fields) == {"StatusCode": "30", "errorDialog": answer["errorDialog"]}
+    assert db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall() == before
+    assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
+
+
+def test_workers_are_answered(pilot: Pilots) -> None:
+    fields = {"workerID": 1, "harvesterID": "h", "site": QUEUE, "node_id": "node 1"}
+    for status in ("started", "finished"):
+        assert pilot().older("updateWorkerPilotStatus", status=status, **fields) == {"StatusCode": 0}
+    types = pilot().older("getResourceTypes")
+    assert (types["StatusCode"], len(types["ResourceTypes"])) == (0, 6)
+    score = {"resource_name": "SCORE", "mincore": 1, "maxcore": 1, "minrampercore": None, "maxrampercore": 2000}
+    assert score in types["ResourceTypes"]
+
+
+def test_who_may_not(service: Running, token: Callable[..., str], db: psycopg.Connection[Any]) -> None:
+    url = f"{service.url}/server/panda/getJob"
+    for headers in ({}, bearer("guessed")):
+        refused = httpx.post(url, data={"siteName": QUEUE}, headers=headers)
+        assert (refused.status_code, refused.headers["Content-Type"]) == (403, "text/plain; charset=utf-8")
+        assert refused.text.startswith("ERROR : Token authentication failed. ")
+    for kind in ("submitter", "viewer"):
+        accepting = {**bearer(token(kind)), "Accept": "application/json"}
+        assert httpx.post(url, data={"siteName": QUEUE}, headers=accepting).json()["StatusCode"] == 60
+    row = db.execute("select token from resource.make_token('other', 'pilot', 'agent')").fetchone()
+    assert row is not None
+    elsewhere = httpx.post(url, data={"siteName": QUEUE}, headers=bearer(row[0]))
+    assert elsewhere.status_code == 403  # a token of another setup
+
+
+def test_what_passes_by_itself_is_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+    """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
+    insert(71)
+    one = pilot()
+    assert one.older("getJob", siteName=QUEUE)["PandaID"] == 71
+    db.execute("alter function taskqueue.finish_jobs rename to finish_jobs_away")
+    try:
+        refused = one.client.post("/server/panda/updateJob", data={"jobId": 71, "state": "finished"})
+    finally:
+        db.execute("alter function taskqueue.finish_jobs_away rename to finish_jobs")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    assert refused.text.startswith("ERROR : ")
+    assert one.older("updateJob", jobId=71, state="finished")["command"] == "NULL"
+
+
+def test_too_many_requests(start: Callable[..., Running], token: Callable[..., str]) -> None:
+    one = Pilot(start(rate=1.0).url, token("agent", "pilot 1"))
+    assert one.older("getJob", siteName=QUEUE)["StatusCode"] == 20
+    refused = one.client.post("/server/panda/getJob", data={"siteName": QUEUE})
+    assert (refused.status_code, refused.headers["Retry-After"], refused.text[:8]) == (429, "1", "ERROR : ")
+    one.client.close()
