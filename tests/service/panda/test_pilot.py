@@ -1,0 +1,98 @@
+"""PanDA's pilot, its own code, gets, runs and ends jobs of the service.
+
+The pilot is the package panda-pilot, which speaks the older API alone, and a source tree of a later one, whose folder
+the variable BROKER_TEST_PILOT names. Without it those tests are skipped.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.service.conftest import Running
+from tests.service.panda.conftest import QUEUE
+
+PROGRAM = Path(__file__).with_name("pilot_program.py")
+TREE = os.environ.get("BROKER_TEST_PILOT", "")
+needs_tree = pytest.mark.skipif(not TREE, reason="BROKER_TEST_PILOT does not name a source tree of PanDA's pilot")
+needs_package = pytest.mark.skipif(
+    importlib.util.find_spec("pilot") is None or shutil.which("curl") is None,
+    reason="panda-pilot or curl is not installed",
+)
+SOURCES = [pytest.param("", id="package", marks=needs_package), pytest.param(TREE, id="tree", marks=needs_tree)]
+
+Start = Callable[[str, str], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def program(service: Running, token: Callable[..., str], tmp_path: Path) -> Start:
+    """A function that starts a pilot of a source, which goes one way."""
+    (tmp_path / "token").write_text(token("agent", "pilot 1"))
+    here = str(tmp_path)
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": here, "PILOT_HOME": here, "PILOT_WORK_DIR": here, "PILOT_SOURCE_DIR": here,
+        "PANDA_AUTH_DIR": f"{here}/", "PANDA_AUTH_TOKEN": "token", "PANDA_AUTH_ORIGIN": "vo.pilot",
+        "PILOT_SITENAME": QUEUE, "PILOT_USER": "generic", "PILOT_VERSION": "test", "PILOT_IP_VERSION": "IPv4",
+    }  # fmt: skip
+
+    def start(source: str, way: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, PROGRAM, service.url, QUEUE, way], cwd=here, env={**environment, "PYTHONPATH": source},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    return start
+
+
+def result(process: "subprocess.Popen[str]", told: str = "") -> dict[str, Any]:
+    """What a pilot printed at its end."""
+    output, errors = process.communicate(told, timeout=120)
+    assert process.returncode == 0, errors
+    return dict(json.loads(output.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_job_through_the_older_api(
+    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str
+) -> None:
+    insert(71, Sites=[QUEUE])
+    assert result(program(source, "older")) == {
+        "job": "71", "attempt": 1, "command": "sleep 2400", "sent": [True, True, True], "completed": True,
+        "aborted": False, "second": 20,
+    }  # fmt: skip
+    assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "finished", 1)]
+    assert db.execute("select event, subject, site from taskqueue.history order by at, event").fetchall() == [
+        ("matched", "token pilot 1", QUEUE), ("running", "token pilot 1", QUEUE), ("finished", "token pilot 1", QUEUE)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_killed_job(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str) -> None:
+    insert(71)
+    process = program(source, "killed")
+    assert process.stdout is not None
+    lines = iter(process.stdout.readline, "")
+    assert "running\n" in lines  # reads on until then
+    db.execute("select taskqueue.cancel_job('default', 71, 'not needed')")
+    assert result(process, "\n") == {"sent": True, "aborted": True, "errors": [1144]}
+    assert db.execute("select job_id, outcome from taskqueue.ended").fetchall() == [(71, "cancelled")]
+
+
+@needs_tree
+def test_a_job_through_api_v1(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]) -> None:
+    insert(71, Sites=[QUEUE])
+    found = result(program(TREE, "v1"))
+    assert {"SCORE", "MCORE"} < set(found.pop("types"))
+    assert found == {
+        "job": "71", "attempt": 1, "command": "sleep 2400", "node": True, "sent": [None, None, None],
+        "second": "No jobs in PanDA",
+    }  # fmt: skip
+    assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "finished", 1)]
