@@ -1,7 +1,8 @@
 """PanDA's pilot, its own code, gets, runs and ends jobs of the service.
 
 The pilot is the package panda-pilot, which speaks the older API alone, and a source tree of a later one, whose folder
-the variable BROKER_TEST_PILOT names. Without it those tests are skipped.
+the variable BROKER_TEST_PILOT names. Without it those tests are skipped. The functions of the pilot are called, and not
+the whole program: at its end it kills all processes of its account that have lost their parent.
 """
 
 import importlib.util
@@ -41,6 +42,7 @@ def program(service: Running, token: Callable[..., str], tmp_path: Path) -> Star
         "PATH": os.environ["PATH"], "HOME": here, "PILOT_HOME": here, "PILOT_WORK_DIR": here, "PILOT_SOURCE_DIR": here,
         "PANDA_AUTH_DIR": f"{here}/", "PANDA_AUTH_TOKEN": "token", "PANDA_AUTH_ORIGIN": "vo.pilot",
         "PILOT_SITENAME": QUEUE, "PILOT_USER": "generic", "PILOT_VERSION": "test", "PILOT_IP_VERSION": "IPv4",
+        "PILOT_NOKILL": "1",
     }  # fmt: skip
 
     def start(source: str, way: str) -> "subprocess.Popen[str]":
