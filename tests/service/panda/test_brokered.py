@@ -1,0 +1,45 @@
+"""A job that brokerage sent to a queue is given to a pilot of that queue, and has PanDA's statuses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from tests.lifecycle import grids
+from tests.service.conftest import SETUP
+from tests.service.panda.conftest import Pilot
+
+
+def test_the_way_of_a_brokered_job(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+    grids.load(db, SETUP)
+    (job_id,) = grids.make(db, SETUP)
+    assert grids.activate(db, SETUP) == {"assigned": 1, "activated": 1}
+    one = pilot()
+    assert one.older("getJob", siteName="QB")["StatusCode"] == 20
+    job = one.older("getJob", siteName="QA", mem=16_000)
+    assert (job["PandaID"], job["attemptNr"], job["transformation"]) == (job_id, 1, "")
+    assert one.older("getStatus", ids=job_id)["status"] == "sent"
+    # holding is no way back to running: it counts as a heartbeat
+    for state, status in (("starting",) * 2, ("running",) * 2, ("holding",) * 2, ("running", "holding")):
+        assert one.older("updateJob", jobId=job_id, state=state, attemptNr=1)["command"] == "NULL"
+        assert one.older("getStatus", ids=job_id)["status"] == grids.status(db, SETUP, job_id) == status
+    db.execute("select resource.set_clock(%s, resource.clock(%s) + interval '1 hour')", [SETUP, SETUP])
+    one.v1("update_job", job_id=job_id, job_status="starting", attempt_nr=1)
+    heard = "select reported_at = resource.clock(setup), state from taskqueue.lease"
+    assert db.execute(heard).fetchall() == [(True, "running")]
+    assert one.v1("update_job", job_id=job_id, job_status="finished")["data"]["command"] is None
+    assert grids.status(db, SETUP, job_id) == "finished"
+
+
+def test_an_end_that_the_status_does_not_allow(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+    grids.load(db, SETUP)
+    (job_id,) = grids.make(db, SETUP)
+    grids.activate(db, SETUP)
+    one = pilot()
+    one.older("getJob", siteName="QA")
+    db.execute("update workload.job set status = 'pending' where job_id = %s", [job_id])
+    words = f"job {job_id} is pending: it does not go to finished"
+    refused = one.older("updateJob", jobId=job_id, state="finished", attemptNr=1)
+    assert refused == {"StatusCode": 30, "errorDialog": words}
+    assert one.v1("update_job", job_id=job_id, job_status="finished")["message"] == words
+    assert db.execute("select state from taskqueue.lease").fetchall() == [("matched",)]
