@@ -17,20 +17,16 @@ FINISH: LiteralString = "select job_id, outcome, reason from taskqueue.finish_jo
 _MOST = 500
 
 
-class OwnReport(msgspec.Struct, omit_defaults=True):
-    """A report on a job that the caller has, for clients that know no attempt. attempt_number: left out = whichever."""
+class Unproven(msgspec.Struct, omit_defaults=True):
+    """A report or an end from a caller of a face, who has no attempt: the subject and perhaps the number stand for it.
+
+    status: of a report, None = a heartbeat. outcome: of an end.
+    """
 
     job_id: int
-    attempt_number: int | msgspec.UnsetType = msgspec.UNSET
     status: str | msgspec.UnsetType | None = msgspec.UNSET
-
-
-class OwnFinish(msgspec.Struct, omit_defaults=True):
-    """The end of a job that the caller has, likewise."""
-
-    job_id: int
-    attempt_number: int | msgspec.UnsetType = msgspec.UNSET
     outcome: str | msgspec.UnsetType = msgspec.UNSET
+    attempt_number: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -49,7 +45,7 @@ class Reporter:
         bounds = Bounds[Notice](_MOST, name=lambda notice: notice.job_id)
         self._collector: Collector[Group, Notice, Row] = Collector(self._send, bounds, note=note)
 
-    async def answer(self, caller: Caller, about: Report | Finish | OwnReport | OwnFinish) -> Row:
+    async def answer(self, caller: Caller, about: Report | Finish | Unproven) -> Row:
         """The row that answers a notice. Raises Problem."""
         text = msgspec.json.encode({**msgspec.to_builtins(about), "subject": caller.subject.name})
         return await self._collector.ask(caller.group, Notice(about.job_id, text))

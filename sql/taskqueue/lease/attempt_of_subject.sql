@@ -15,12 +15,8 @@ begin
      and l.attempt = coalesce(p_attempt_number, l.attempt);
   if v_attempt is null then  -- the end that it reported before
     select taskqueue.attempt_text(e.attempts, e.token) into v_attempt
-      from taskqueue.ended e
-     where e.setup = p_setup and e.job_id = p_job_id and e.attempts = coalesce(p_attempt_number, e.attempts)
-       and exists (select from taskqueue.history h
-                    where h.setup = p_setup and h.job_id = p_job_id and h.attempt = e.attempts and h.event = e.outcome
-                      and h.subject = v_subject
-                      and h.at between e.ended_at - interval '1 minute' and e.ended_at + interval '1 minute');
+      from taskqueue.ended_by_subject(p_setup, p_job_id, v_subject) e
+     where e.attempts = coalesce(p_attempt_number, e.attempts);
   end if;
   if v_attempt is null then
     raise exception '% does not have job %', resource.shown(to_jsonb(v_subject)),

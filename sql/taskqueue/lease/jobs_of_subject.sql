@@ -1,37 +1,32 @@
--- LEASES.md, Attempts: a pilot of PanDA knows ids. Nobody is shown the jobs of others.
+-- LEASES.md, Attempts: pilots of DIRAC and PanDA ask for jobs that they have or had. Nobody sees the jobs of others.
 create or replace function taskqueue.jobs_of_subject(p_setup text, p_job_ids bigint[])
-returns table (job_id bigint, status text, attempt_number int)
-language plpgsql stable
-security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
-as $$
+returns table (job_id bigint, state text, status text, attempt_number int)
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
-  v_subject text;
+  v_subject text := (resource.subject()).name;
 begin
   perform resource.identify(p_setup);
   if cardinality(p_job_ids) > 10000 then
     raise exception '% jobs in one call', cardinality(p_job_ids)
       using errcode = 'PB001', hint = 'A call takes up to 10,000 jobs; use several calls.';
   end if;
-  v_subject := (resource.subject()).name;
   return query
-    select l.job_id,
+    select i.id, coalesce(l.state::text, e.outcome::text),
            case when l.state = 'matched' then 'sent'
-                else coalesce((select j.status from workload.job j
-                                where j.setup = p_setup and j.job_id = l.job_id), 'running') end,
-           l.attempt
-      from taskqueue.lease l
-     where l.setup = p_setup and l.job_id = any (p_job_ids) and l.subject = v_subject
-    union all
-    select e.job_id, e.outcome, e.attempts
-      from taskqueue.ended e
-     where e.setup = p_setup and e.job_id = any (p_job_ids)
-       and exists (select from taskqueue.history h
-                    where h.setup = p_setup and h.job_id = e.job_id and h.attempt = e.attempts
-                      and h.event = e.outcome and h.subject = v_subject
-                      and h.at between e.ended_at - interval '1 minute' and e.ended_at + interval '1 minute');
+                when l.job_id is not null then coalesce(case when l.brokered then j.status end, 'running')
+                else e.outcome end,
+           coalesce(l.attempt, e.attempts)
+      from (select distinct u.id from unnest(p_job_ids) u (id)) i
+      left join taskqueue.lease l on l.setup = p_setup and l.job_id = i.id and l.subject = v_subject
+      left join workload.job j on j.setup = p_setup and j.job_id = l.job_id
+      left join lateral (select n.outcome, n.attempts from taskqueue.ended_by_subject(p_setup, i.id, v_subject) n
+                          where l.job_id is null) e on true
+     where l.job_id is not null or e.outcome is not null
+     order by i.id;
 end $$;
 
 comment on function taskqueue.jobs_of_subject(text, bigint[]) is
-  'Of these jobs those that the subject that calls through the service has, or ended: PanDA''s status (sent = matched '
-  'and not reported) and the number of the attempt. Nothing where nobody calls through the service. Errors: PB001 '
-  '(more than 10,000 jobs), PB002 (setup not granted).';
+  'Of up to 10,000 jobs those that the subject who calls through the service has (state matched or running) or ended '
+  '(state is the outcome). status: PanDA''s (sent = matched; a brokered job has its own). attempt_number: of its '
+  'attempt. No rows where nobody calls through the service. Errors: PB001 (too many), PB002 (setup not granted). '
+  'Sources: DIRAC''s getJobsStatus, PanDA''s getStatus.';

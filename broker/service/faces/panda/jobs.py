@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw
 from broker.service.door import Call
 from broker.service.models import Match
 from broker.service.problems import Problem
-from broker.service.reports import OwnFinish, OwnReport
+from broker.service.reports import Unproven
 
 KILL = "tobekilled"
 """The command at which a pilot stops its job."""
@@ -128,7 +128,7 @@ async def update(call: Call, news: Update) -> str | None:
     if news.state in _ENDS:
         # a job that was to be killed is cancelled, whatever its pilot made of it
         outcome = "cancelled" if news.state == "failed" and news.pilot_error == _KILLED else news.state
-        row = await call.service.ends.answer(call.caller, OwnFinish(news.job_id, number, outcome))
+        row = await call.service.ends.answer(call.caller, Unproven(news.job_id, outcome=outcome, attempt_number=number))
         if row[1] == "refused":
             raise Problem(409, row[2], code="PB005")
         return KILL if row[1] == "stale" else None
@@ -139,9 +139,9 @@ async def update(call: Call, news: Update) -> str | None:
             value=news.state[:100],
         )  # fmt: skip
     reports = call.service.reports
-    row = await reports.answer(call.caller, OwnReport(news.job_id, number, news.state))
+    row = await reports.answer(call.caller, Unproven(news.job_id, news.state, attempt_number=number))
     if row[1] == "refused":  # the job's status does not go back: the pilot is alive all the same
-        row = await reports.answer(call.caller, OwnReport(news.job_id, number, None))
+        row = await reports.answer(call.caller, Unproven(news.job_id, None, attempt_number=number))
     return None if row[1] == "continue" else KILL
 
 
