@@ -6,7 +6,7 @@ from typing import Any
 from broker.service.bodies import JSON
 from broker.service.door import Call, Endpoint
 from broker.service.faces.panda import dispatcher, jobs
-from broker.service.faces.panda.fields import FACE, Fields, read
+from broker.service.faces.panda.fields import FACE, Fields, is_unread, read
 from broker.service.problems import Problem, of_error
 
 Envelope = dict[str, Any]
@@ -84,8 +84,8 @@ def _of_one(answer: str | BaseException | None) -> Envelope:
 
 
 def _told(problem: Problem) -> str:
-    """What the caller did wrong. Raises what passes by itself: that stays an HTTP status, and is repeated."""
-    if problem.status == 429 or problem.status >= 500:
+    """What the caller did wrong. Raises what remains an HTTP status."""
+    if is_unread(problem):
         raise problem
     return problem.detail
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from broker.service.bodies import FORM, JSON
 from broker.service.door import Call, Endpoint
 from broker.service.faces.panda import jobs
-from broker.service.faces.panda.fields import FACE, Fields, read
+from broker.service.faces.panda.fields import FACE, Fields, is_unread, read
 from broker.service.problems import Problem, encoded, of_error
 
 SUCCESS, TIMEOUT, NO_JOBS, FAILED, ROLE, PERMISSION = 0, 10, 20, 30, 60, 70
@@ -97,17 +97,14 @@ async def get_resource_types(call: Call, _: Fields) -> Answer:
 
 
 def _answering(run: Callable[[Call, Fields], Awaitable[Answer]]) -> Callable[[Call], Awaitable[Response]]:
-    """Read the fields, and turn what the caller did wrong into a StatusCode.
-
-    What passes by itself remains an HTTP status: a pilot repeats an update that has no answer, and only then.
-    """
+    """Read the fields, and turn what the caller did wrong into a StatusCode."""
 
     async def answer(call: Call) -> Response:
         try:
             found = await run(call, await read(call, FORM, JSON))
         except Exception as error:
             problem = of_error(error)
-            if problem.status == 429 or problem.status >= 500:
+            if is_unread(problem):
                 raise problem from error
             found = {"StatusCode": _code(problem), "errorDialog": problem.detail}
         if JSON in call.request.headers.get("accept", ""):

@@ -32,6 +32,14 @@ def refusal(problem: Problem) -> Response:
 FACE = Face("panda", refusal)
 
 
+def is_unread(problem: Problem) -> bool:
+    """Whether a refusal remains an HTTP status: a body that is too long, too many requests, no database.
+
+    A pilot takes each answer as one to what it sent, and repeats an update only if there is none.
+    """
+    return problem.status in (413, 429) or problem.status >= 500
+
+
 @dataclass(frozen=True)
 class Fields:
     """Fields by name. A getter raises Problem (422) for a value that is not what it asks for; None = there is none."""
