@@ -2,7 +2,7 @@
 
 from broker.service import agents, bodies, metrics, models, outside, submitters, viewers
 from broker.service.door import Endpoint
-from broker.service.faces import panda
+from broker.service.faces import dirac, panda
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -66,4 +66,5 @@ ENDPOINTS = (
              produces=metrics.MEDIA_TYPE),
     Endpoint("GET", "/api/openapi.json", "openapi", "This description", outside.openapi, outside=True, open=True),
     *panda.ENDPOINTS,
+    *dirac.ENDPOINTS,
 )  # fmt: skip

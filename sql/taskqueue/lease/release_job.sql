@@ -9,7 +9,8 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
-  v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
+  v_lease := taskqueue.lease_of(p_setup, p_job_id,
+                                coalesce(p_attempt, taskqueue.attempt_of_subject(p_setup, p_job_id, null)));
   if v_lease.kill_reason is not null then
     perform taskqueue.end_lease(v_lease, 'cancelled');
     return null;
@@ -19,4 +20,5 @@ end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is
   'Puts a leased job back into its TaskQueue and returns the TaskQueue; null: it was marked for kill and ended as '
-  'cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
+  'cancelled. An attempt that is null stands for the one that the subject who calls through the service has. Errors: '
+  'PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

@@ -1,0 +1,71 @@
+"""DIRAC's description of a resource, as JobAgents send it, in the keys of TaskQueue matching.
+
+DIRAC's Matcher looks at some of the keys and leaves the others (versions, benchmarks, parameters of the CE) unread.
+"""
+
+import math
+import re
+from typing import Any
+
+_LISTS = ("Site", "GridCE", "Platform", "JobType", "PilotType", "OwnerGroup")
+_TAGS = ("Tag", "RequiredTag")
+_NUMBERS = ("CPUTime", "MaxRAM")
+_MOST_PROCESSORS = 1024  # above it DIRAC counts no processors
+_ANY = re.compile(r"\W*any\W*", re.IGNORECASE)
+
+
+def described(resource: dict[str, Any]) -> dict[str, Any]:
+    """The description for matching. What is wrong in it stays as it is, and is refused by matching."""
+    given = {key: value for key, value in resource.items() if value is not None}
+    found: dict[str, Any] = {key: _texts(given[key]) for key in _LISTS if key in given}
+    found |= {key: _tags(given[key]) for key in _TAGS if key in given}
+    found |= {key: _number(given[key]) for key in _NUMBERS if key in given}
+    owner = given.get("Owner", given.get("OwnerDN"))  # DIRAC 9, DIRAC 8
+    if owner is not None:
+        found["OwnerDN"] = owner
+    if "JobID" in given:
+        found["JobID"] = _number(given["JobID"])
+    if any(isinstance(tag, str) and _ANY.fullmatch(tag) for tag in found.get("RequiredTag", ())):
+        del found["RequiredTag"]
+    processors = _processors(given.get("NumberOfProcessors"))
+    if 1 <= processors <= _MOST_PROCESSORS:
+        found["NumberOfProcessors"] = processors
+    elif processors > _MOST_PROCESSORS:
+        found["Tag"] = [*found.get("Tag", ()), "MultiProcessor"]
+    if "WholeNode" in given and str(given["WholeNode"]).lower() not in ("false", "no", "0"):
+        found["WholeNode"] = True
+    return found
+
+
+def _texts(value: Any) -> Any:
+    """Texts: a CE gives a name that consists of digits as a number."""
+    if isinstance(value, list):
+        return [_texts(one) for one in value]
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _tags(value: Any) -> Any:
+    """A list of tags, also from a text such as "['GPU', 'big']" or "GPU, big"."""
+    if isinstance(value, str):
+        return [tag for tag in (one.strip("\"' ") for one in value.strip("[]").split(",")) if tag]
+    return _texts(value if isinstance(value, list) else [value])
+
+
+def _number(value: Any) -> Any:
+    """A number, also from its text, as options of the configuration are."""
+    if isinstance(value, str):
+        for kind in (int, float):
+            try:
+                number = kind(value)
+            except ValueError:
+                continue
+            return number if math.isfinite(number) else value
+    return value
+
+
+def _processors(value: Any) -> int:
+    """A number of processors; 0 for what is none, which DIRAC leaves unread."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0

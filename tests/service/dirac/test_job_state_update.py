@@ -1,0 +1,175 @@
+"""DIRAC's JobStateUpdate: reports, heartbeats and ends by job id alone, and who may make them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.service.conftest import SETUP
+from tests.service.dirac.conftest import Rpc
+
+Match = Callable[..., dict[str, Any]]
+OK = {"OK": True, "Value": None}
+STATE = "select state from taskqueue.lease where job_id = %s"
+ENDED = "select outcome from taskqueue.ended where job_id = %s"
+
+
+@pytest.fixture
+def one(db: psycopg.Connection[Any]) -> Callable[..., Any]:
+    """A function that gives the one value of a statement, or None."""
+
+    def ask(statement: str, *values: object) -> Any:
+        row = db.execute(statement.encode(), values).fetchone()
+        return row and row[0]
+
+    return ask
+
+
+@pytest.fixture
+def pilot(dirac_job: Callable[..., int], match: Match, rpc: Callable[..., Rpc]) -> Rpc:
+    """The calls of a pilot that has got job 7."""
+    dirac_job(7)
+    assert match()["Value"]["JobID"] == 7
+    return rpc()
+
+
+def test_a_job_runs_and_ends_as_a_wrapper_reports_it(pilot: Rpc, one: Callable[..., Any]) -> None:
+    assert one(STATE, 7) == "matched"
+    agent = {"MinorStatus": "Submitting To CE", "Source": "JobAgent@LCG.NORTH.org"}
+    assert pilot("setJobStatusBulk", "7", {"2026-11-27 10:00:00.1": agent}, False) == OK
+    running = {"Status": "Running", "MinorStatus": "Job Initialization", "Source": "JobWrapper"}
+    assert pilot("setJobStatusBulk", 7, {"2026-11-27 10:00:01.2": running}) == OK
+    assert one(STATE, 7) == "running"
+    assert pilot("setJobParameters", 7, [["HostName", "wn1"], ["MemoryUsed", 1.5]]) == OK
+    assert pilot("setJobParameter", 7, "CPUNormalizationFactor", "12.5") == OK
+    assert pilot("setJobsParameter", {"7": ["GridCE", "ce1"]}) == OK
+    assert pilot("setJobApplicationStatus", 7, "Step 3", "Job_7") == OK
+    assert pilot("setJobSite", 7, "LCG.NORTH.org") == OK
+    assert pilot("setJobAttribute", 7, "StartExecTime", "2026-11-27 10:00:01") == OK
+    assert pilot("sendHeartBeat", 7, {"CPUConsumed": 12.0}, {"ModelName": "x"}) == {"OK": True, "Value": {}}
+    assert pilot("setJobStatus", 7, "Completing", "Uploading", "JobWrapper", None, False) == OK
+    assert one(ENDED, 7) is None
+    assert pilot("setJobAttribute", 7, "Status", "Done") == OK
+    assert one(ENDED, 7) == "finished"
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [("Done", "finished"), ("Completed", "finished"), ("Failed", "failed"), ("Killed", "cancelled")],
+)
+def test_an_end_stays_as_it_was_reported_first(
+    pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], status: str, outcome: str
+) -> None:
+    for _ in range(2):
+        assert pilot("setJobStatus", 7, status, "", "JobWrapper") == OK
+    for later in ("Running", "Failed", "Done", "Rescheduled", ""):
+        assert pilot("setJobStatus", 7, later) == OK
+    assert pilot("setJobParameters", 7, [["LastUpdate", "x"]]) == OK
+    assert pilot("sendHeartBeat", 7, {}, {}) == {"OK": True, "Value": {}}
+    assert one(ENDED, 7) == outcome
+    assert rpc("another")("setJobStatus", 7, "Done")["Errno"] == 1111
+
+
+def test_of_many_statuses_the_first_end_counts_and_else_the_last(pilot: Rpc, one: Callable[..., Any]) -> None:
+    statuses = {"2": {"Status": "Completing"}, "1": {"Status": "Running"}, "3": {"MinorStatus": "Uploading"}}
+    assert pilot("setJobStatusBulk", 7, statuses) == OK
+    assert one(STATE, 7) == "running"
+    late = {"6": {"Status": "Running"}, "5": {"Status": "Failed"}, "4": {"Status": "Completing"}}
+    assert pilot("setJobStatusBulk", 7, late) == OK
+    assert one(ENDED, 7) == "failed"
+
+
+@pytest.mark.parametrize("status", ["Matched", "Stalled", "Deleted", "Waiting", ""])
+def test_a_status_that_is_not_for_agents_is_a_sign_of_life(pilot: Rpc, one: Callable[..., Any], status: str) -> None:
+    assert pilot("setJobStatus", 7, status) == OK
+    assert one("select reported_at is not null from taskqueue.lease where job_id = 7")
+
+
+def test_a_rescheduled_job_goes_back(pilot: Rpc, match: Match, rpc: Callable[..., Rpc]) -> None:
+    assert pilot("setJobStatusBulk", 7, {"1": {"Status": "Rescheduled", "ApplicationStatus": "no proxy"}}) == OK
+    assert pilot("setJobStatus", 7, "Done")["Errno"] == 1111
+    assert pilot("getJobsStatus", 7, service_name="JobMonitoring")["Value"] == {"7": {"Status": "Rescheduled"}}
+    assert match("another")["Value"]["JobID"] == 7
+    stale = pilot("sendHeartBeat", 7, {}, {})
+    assert "does not have job 7" in stale["Value"]["Kill"]
+    assert rpc("another")("setJobStatus", 7, "Done") == OK
+
+
+def test_a_heart_beat_brings_the_kill(pilot: Rpc, one: Callable[..., Any]) -> None:
+    one("select taskqueue.cancel_job(%s, 7, 'not wanted')", SETUP)
+    for _ in range(2):
+        assert pilot("sendHeartBeat", 7, {}, {})["Value"] == {"Kill": "not wanted"}
+    assert pilot("setJobStatus", 7, "Killed") == OK
+    assert one(ENDED, 7) == "cancelled"
+
+
+def test_a_job_marked_for_kill_does_not_go_back(pilot: Rpc, one: Callable[..., Any]) -> None:
+    one("select taskqueue.cancel_job(%s, 7, 'not wanted')", SETUP)
+    assert pilot("setJobStatus", 7, "Rescheduled") == OK
+    assert one(ENDED, 7) == "cancelled"
+
+
+@pytest.mark.parametrize("job_id", [7, 99], ids=["another's", "unknown"])
+def test_a_job_of_somebody_else(pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int) -> None:
+    other = rpc("another")
+    for method, more in (
+        ("setJobStatus", ["Running"]), ("setJobStatus", ["Done"]), ("setJobStatus", ["Rescheduled"]),
+        ("setJobStatusBulk", [{"1": {"MinorStatus": "x"}}]), ("setJobAttribute", ["Status", "Done"]),
+        ("setJobParameter", ["a", "b"]), ("setJobParameters", [[["a", "b"]]]), ("setJobSite", ["A"]),
+        ("setJobApplicationStatus", ["x", "Job"]),
+    ):  # fmt: skip
+        refused = other(method, job_id, *more)
+        assert refused["Errno"] == 1111, method
+        assert f"does not have job {job_id}" in refused["Message"]
+    assert other("setJobsParameter", {str(job_id): ["a", "b"]})["Errno"] == 1111
+    assert "Kill" in other("sendHeartBeat", job_id, {}, {})["Value"]
+    status = other("getJobsStatus", [job_id], service_name="JobMonitoring")["Value"]
+    assert status == {str(job_id): {"Status": "Rescheduled"}}
+    assert one(STATE, 7) == "matched"
+
+
+def test_the_status_of_jobs(pilot: Rpc, dirac_job: Callable[..., int], match: Match) -> None:
+    def status(*job_ids: object) -> Any:
+        return pilot("getJobsStatus", *job_ids, service_name="JobMonitoring")["Value"]
+
+    assert status("7") == {"7": {"Status": "Matched"}}
+    pilot("setJobStatus", 7, "Running")
+    assert status(7) == {"7": {"Status": "Running"}}
+    pilot("setJobStatus", 7, "Failed")
+    dirac_job(8)
+    match()
+    pilot("setJobStatus", 8, "Done")
+    assert status([7, "8", 8]) == {"7": {"Status": "Failed"}, "8": {"Status": "Done"}}
+
+
+WRONG: list[tuple[str, list[Any], int, str]] = [
+    ("setJobStatus", [7, "Odd"], 1505, "'Odd' is no status of a job"),
+    ("setJobStatusBulk", [7, {"1": {"Status": "Odd"}}], 1505, "'Odd' is no status of a job"),
+    ("setJobStatusBulk", [7, {"1": {"Status": 5}}], 1004, "Expected `str | null`, got `int`"),
+    ("setJobStatusBulk", [7, []], 1004, "Expected `object`, got `array`"),
+    ("setJobStatus", [0, "Running"], 1004, "`int` >= 1"),
+    ("setJobStatus", ["seven", "Running"], 1004, 'it is "seven"'),
+    ("setJobStatus", [True, "Running"], 1004, "got `bool`"),
+    ("setJobStatus", ["9999999999999999999", "Running"], 1004, "9999999999999999999"),
+    ("setJobStatus", [], 1004, "length"),
+    ("setJobAttribute", [7, "Owner", "bob"], 1004, "the attribute 'Owner' is not for agents"),
+    ("setJobParameters", [7, [["a"]]], 1004, "length 2"),
+    ("setJobsParameter", [{"x": ["a", "b"]}], 1004, "x"),
+    ("sendHeartBeat", [7, {}], 1004, "length"),
+]  # fmt: skip
+
+
+def test_what_is_wrong_is_named_and_nothing_is_stored(pilot: Rpc, one: Callable[..., Any]) -> None:
+    for method, args, errno, words in WRONG:
+        refused = pilot(method, *args)
+        assert refused.get("Errno") == errno, (method, args, refused)
+        assert words in refused["Message"], refused
+    assert one("select reported_at from taskqueue.lease where job_id = 7") is None
+
+
+def test_a_brokered_jobs_state_refuses_what_does_not_follow(
+    pilot: Rpc, one: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pilot("setJobStatus", 7, "Completing") == OK
+    assert one(STATE, 7) == "running"
