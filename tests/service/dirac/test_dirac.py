@@ -1,0 +1,169 @@
+"""DIRAC's own clients, from their released package, against the service over HTTPS.
+
+BROKER_TEST_DIRAC names a Python that has DIRAC; broker/docs/how-to/dirac-agents.md has the command that makes one.
+"""
+
+import hashlib
+import ipaddress
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.service.conftest import SETUP
+from tests.service.dirac.conftest import JDL, SITE
+from tests.service.issuer import AUDIENCE, Issuer
+from tests.service.test_command import Program
+
+PYTHON = os.environ.get("BROKER_TEST_DIRAC", "")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="BROKER_TEST_DIRAC does not name a Python that has DIRAC")
+CLIENT = Path(__file__).with_name("client.py")
+
+
+class Dirac:
+    """A process with DIRAC's clients, and the answers that they give."""
+
+    def __init__(self, url: str, bearer_token: str, authorities: Path, folder: Path) -> None:
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(folder), "X509_CERT_DIR": str(authorities),
+            "BEARER_TOKEN": bearer_token, "SERVICE": url, "DIRACSYSCONFIG": str(folder / "none.cfg"),
+        }  # fmt: skip
+        self._process = subprocess.Popen(
+            [PYTHON, str(CLIENT)], env=environment, cwd=folder,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.about = self._next()
+
+    def call(self, client: str, method: str, *args: Any) -> dict[str, Any]:
+        """What a call of a client of DIRAC gives."""
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps([client, method, args]) + "\n")
+        self._process.stdin.flush()
+        return self._next()
+
+    def _next(self) -> dict[str, Any]:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                found: dict[str, Any] = json.loads(line)
+                return found
+        raise AssertionError(f"DIRAC's process ended with {self._process.wait()}")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A folder with a certificate for this machine and its key, and the folder of authorities that holds it, too."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    text = made.public_bytes(serialization.Encoding.PEM)
+    (tmp_path / "cert.pem").write_bytes(text)
+    (tmp_path / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    # OpenSSL looks for an authority by the hash of its name, without the outer header
+    number = int.from_bytes(hashlib.sha1(name.public_bytes()[2:]).digest()[:4], "little")
+    (tmp_path / "authorities").mkdir()
+    (tmp_path / "authorities" / f"{number:08x}.0").write_bytes(text)
+    return tmp_path
+
+
+@pytest.fixture
+def dirac(
+    service_dsn: str, issuer: Issuer, credential: Callable[..., None], certificate: Path
+) -> Iterator[Callable[[str], Dirac]]:
+    """A function that starts DIRAC's clients with a token, against the service with TLS."""
+    credential("agent", issuer)
+    files = ["--tls-cert", str(certificate / "cert.pem"), "--tls-key", str(certificate / "key.pem")]
+    trusted = ["--issuer", issuer.url, "--audience", AUDIENCE]
+    program = Program([*files, *trusted], {"BROKER_DSN": service_dsn})
+    started: list[Dirac] = []
+
+    def start(bearer_token: str) -> Dirac:
+        started.append(Dirac(program.url, bearer_token, certificate / "authorities", certificate))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+    program.stop()
+
+
+def test_its_clients_get_report_and_end_a_job(
+    dirac: Callable[[str], Dirac], issuer: Issuer, dirac_job: Callable[..., int], db: psycopg.Connection[Any]
+) -> None:
+    dirac_job(7, {"JDL": JDL, "Owner": "alice"}, Tags=["8Processors"])
+    pilot = dirac(issuer.token("pilot-1"))
+    assert pilot.about["no match"] == 1510
+    nothing = pilot.call("MatcherClient", "requestJob", SITE)
+    assert (nothing["OK"], nothing["Errno"]) == (False, 1510), nothing
+    found = pilot.call("MatcherClient", "requestJob", SITE | {"NumberOfProcessors": 8, "PilotReference": "p1"})
+    assert (found["OK"], found["Value"]["JobID"], found["Value"]["Owner"]) == (True, 7, "alice")
+
+    report = ("JobReport", "setJobStatus")
+    assert pilot.call(*report, 7, "Running", "Job Initialization")["OK"]
+    assert pilot.call("JobReport", "setJobParameters", 7, [["HostName", "wn1"]])["OK"]
+    assert pilot.call("JobStateUpdateClient", "sendHeartBeat", 7, {"CPUConsumed": 1}, {})["Value"] == {}
+    assert pilot.call("JobMonitoringClient", "getJobsStatus", [7])["Value"] == {"7": {"Status": "Running"}}
+    db.execute("select taskqueue.cancel_job(%s, 7, 'not wanted')", [SETUP])
+    assert pilot.call("JobStateUpdateClient", "sendHeartBeat", 7, {}, {})["Value"] == {"Kill": "not wanted"}
+    assert pilot.call("JobStateUpdateClient", "setJobStatus", 7, "Killed", "", "JobWrapper")["OK"]
+    assert pilot.call("JobReport", "commit", 7)["OK"]
+    assert db.execute("select job_id, outcome from taskqueue.ended").fetchall() == [(7, "cancelled")]
+
+
+def test_a_job_of_forty_minutes_is_given_out_once(
+    dirac: Callable[[str], Dirac], issuer: Issuer, dirac_job: Callable[..., int], db: psycopg.Connection[Any]
+) -> None:
+    dirac_job(7)
+    began = datetime(2026, 11, 27, 12, tzinfo=UTC)
+    clock = "select resource.set_clock(%s, %s)"
+    db.execute(clock.encode(), [SETUP, began])
+    first, second = (dirac(issuer.token(name)) for name in ("pilot-1", "pilot-2"))
+    assert first.call("MatcherClient", "requestJob", SITE)["OK"]
+    assert first.call("JobReport", "setJobStatus", 7, "Running")["OK"]
+    for minutes in range(0, 41, 4):
+        db.execute(clock.encode(), [SETUP, began + timedelta(minutes=minutes)])
+        db.execute("call lifecycle.watch(%s)", [SETUP])
+        assert first.call("JobStateUpdateClient", "sendHeartBeat", 7, {}, {})["Value"] == {}
+        assert second.call("MatcherClient", "requestJob", SITE)["Errno"] == 1510
+    assert first.call("JobReport", "setJobStatus", 7, "Completing")["OK"]
+    assert first.call("JobReport", "setJobStatus", 7, "Done")["OK"]
+    assert second.call("MatcherClient", "requestJob", SITE)["Errno"] == 1510
+    matched = "select count(*) from taskqueue.history where job_id = 7 and event = 'matched'"
+    assert db.execute(matched.encode()).fetchall() == [(1,)]
+    assert db.execute("select outcome from taskqueue.ended").fetchall() == [("finished",)]
+
+
+def test_a_token_of_the_service_itself_and_one_that_is_none(
+    dirac: Callable[[str], Dirac], token: Callable[..., str], dirac_job: Callable[..., int]
+) -> None:
+    dirac_job(7)
+    refused = dirac(json.dumps({"access_token": "nonsense", "expires_at": 2**33}))
+    assert refused.call("MatcherClient", "requestJob", SITE)["Errno"] == 13  # EACCES: DIRAC's client looks no further
+    opaque = dirac(json.dumps({"access_token": token("agent", "pilot-1"), "expires_at": 2**33}))
+    assert opaque.call("MatcherClient", "ping")["Value"]["name"] == "WorkloadManagement/Matcher"
+    assert opaque.call("MatcherClient", "requestJob", SITE)["Value"]["JobID"] == 7
+    other = dirac(json.dumps({"access_token": token("agent", "pilot-2"), "expires_at": 2**33}))
+    assert other.call("JobStateUpdateClient", "setJobStatus", 7, "Done")["Errno"] == 1111
+    assert opaque.call("JobStateUpdateClient", "setJobStatus", 7, "Done")["OK"]
