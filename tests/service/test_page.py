@@ -54,3 +54,10 @@ def test_a_pilot_of_panda_works_with_curl(printed: Printed) -> None:
     assert '{"job_id":71,"status":"running","attempt_number":1}' in found
     assert '{"StatusCode":0,"command":null}' in found
     assert '"message":"No jobs in PanDA"' in found
+def test_an_agent_of_dirac_works_with_curl(printed: Printed) -> None:
+    found = printed("broker/docs/how-to/dirac-agents.md").splitlines()
+    got, running, alive, ended, nothing = found[-5:]
+    assert '"JobID":72' in got
+    assert running == ended == '{"OK":true,"Value":null}'
+    assert alive == '{"OK":true,"Value":{}}'
+    assert '"Errno":1510' in nothing

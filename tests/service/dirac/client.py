@@ -13,18 +13,23 @@ import DIRAC
 
 def main() -> None:
     """Answer each line."""
+    addresses = {
+        name: f"{os.environ['SERVICE']}/WorkloadManagement/{name}"
+        for name in ("Matcher", "JobStateUpdate", "JobMonitoring")
+    }
     DIRAC.initialize(
         require_auth=False,
         extra_config={
-            "DIRAC": {"VirtualOrganization": "lhcb", "Security": {
-                "UseTokens": "yes", "Authorization": {"issuer": os.environ["SERVICE"]}
-            }},
-            "Systems": {"WorkloadManagement": {"URLs": {
-                name: f"{os.environ['SERVICE']}/WorkloadManagement/{name}"
-                for name in ("Matcher", "JobStateUpdate", "JobMonitoring")
-            }}},
+            "DIRAC": {
+                "VirtualOrganization": "lhcb",
+                "Security": {"UseTokens": "yes", "Authorization": {"issuer": os.environ["SERVICE"]}},
+                "Setup": "Test",
+                "Setups": {"Test": {"WorkloadManagement": "Main"}},
+            },
+            # DIRAC 9 looks for addresses in the first place, DIRAC 8 in that of the setup
+            "Systems": {"WorkloadManagement": {"URLs": addresses, "Main": {"URLs": addresses}}},
         },
-    )  # fmt: skip
+    )
     from DIRAC.Core.Utilities import DErrno
     from DIRAC.WorkloadManagementSystem.Client.JobMonitoringClient import JobMonitoringClient
     from DIRAC.WorkloadManagementSystem.Client.JobReport import JobReport

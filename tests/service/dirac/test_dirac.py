@@ -1,6 +1,6 @@
 """DIRAC's own clients, from their released package, against the service over HTTPS.
 
-BROKER_TEST_DIRAC names a Python that has DIRAC; broker/docs/how-to/dirac-agents.md has the command that makes one.
+BROKER_TEST_DIRAC names a Python that has DIRAC; `.ci/dirac` makes one.
 """
 
 import hashlib
@@ -25,7 +25,9 @@ from tests.service.issuer import AUDIENCE, Issuer
 from tests.service.test_command import Program
 
 PYTHON = os.environ.get("BROKER_TEST_DIRAC", "")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="BROKER_TEST_DIRAC does not name a Python that has DIRAC")
+pytestmark = pytest.mark.skipif(
+    not PYTHON, reason="BROKER_TEST_DIRAC names no Python that has DIRAC (.ci/dirac makes one)"
+)
 CLIENT = Path(__file__).with_name("client.py")
 
 

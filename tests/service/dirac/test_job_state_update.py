@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 
-from tests.service.conftest import SETUP
+from tests.lifecycle import grids
+from tests.service.conftest import BASE, SETUP, Running, bearer
 from tests.service.dirac.conftest import Rpc
 
 Match = Callable[..., dict[str, Any]]
@@ -168,8 +170,22 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(pilot: Rpc, one: Callable[
     assert one("select reported_at from taskqueue.lease where job_id = 7") is None
 
 
-def test_a_brokered_jobs_state_refuses_what_does_not_follow(
-    pilot: Rpc, one: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_the_state_of_a_brokered_job_refuses_what_does_not_follow(
+    db: psycopg.Connection[Any], service: Running, token: Callable[..., str], rpc: Callable[..., Rpc]
 ) -> None:
-    assert pilot("setJobStatus", 7, "Completing") == OK
-    assert one(STATE, 7) == "running"
+    grids.load(db, SETUP)
+    (job,) = grids.make(db, SETUP)
+    grids.activate(db, SETUP)
+    wanted = {"resources": [grids.PLENTY | {"Site": "QA"}]}
+    matched = httpx.post(service.url + BASE + "/match", json=wanted, headers=bearer(token("agent", "pilot")))
+    assert matched.json()["matches"][0]["job_id"] == job
+    pilot = rpc("pilot")
+    assert pilot("setJobStatus", job, "") == OK
+    assert grids.status(db, SETUP, job) == "starting"
+    assert pilot("setJobStatus", job, "Completing") == OK
+    assert grids.status(db, SETUP, job) == "transferring"
+    refused = pilot("setJobStatus", job, "Running")
+    assert refused["Errno"] == 1505
+    assert "transferring" in refused["Message"]
+    assert pilot("setJobStatus", job, "Done") == OK
+    assert grids.status(db, SETUP, job) == "finished"
