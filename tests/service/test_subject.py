@@ -82,3 +82,14 @@ def test_a_login_needs_the_attempt(
     (answer,) = db.execute(_FINISH.encode(), [SETUP, Jsonb([{"job_id": job, "attempt_number": 1}])]).fetchall()
     assert answer[0] == "refused"
     assert "invalid attempt" in answer[1]
+
+
+def test_a_login_has_no_jobs_of_a_subject_and_gives_none_back(
+    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], db: psycopg.Connection[Any]
+) -> None:
+    jobs(1)
+    job = _matched(as_subject, "pilot 1")
+    assert db.execute("select * from taskqueue.jobs_of_subject(%s, %s)", [SETUP, [job]]).fetchall() == []
+    with pytest.raises(psycopg.Error, match="invalid attempt null") as refused:
+        db.execute("select taskqueue.release_job(%s, %s, null)", [SETUP, job])
+    assert refused.value.sqlstate == "PB001"
