@@ -52,9 +52,9 @@ def serve(
 ) -> None:
     """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit, and why, for callers with tokens.
 
-    --setup names the setup of the token that is shown, whose viewers may read the metrics, and whose jobs the clients of
-    other systems get. With --dsn or BROKER_DSN the DSN is the service's own login, broker_service. On the embedded
-    server its password is made once.
+    --setup names the setup of the token that is shown, whose viewers may read the metrics, and whose jobs go to the
+    clients of other systems. With --dsn or BROKER_DSN the DSN is the service's own login, broker_service. On the
+    embedded server its password is made once.
     """
     from broker.errors import BrokerError
 
