@@ -5,12 +5,13 @@ parts travel together, so that a call costs one round trip. Texts of statements 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import msgspec
 import psycopg
+from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -19,9 +20,11 @@ from broker import database
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
 
 _WAIT = 1.0  # seconds that a call waits for a connection
+_LONGEST = 60.0  # seconds of a call of many statements
 _READY = 2.0  # seconds in which a database that is ready answers
 IS_SERVICE: LiteralString = "select resource.is_service()"
 _ACT_AS: LiteralString = (
@@ -41,9 +44,9 @@ class Database:
     """A pool of connections of the service's login."""
 
     def __init__(self, settings: Settings) -> None:
-        target = database.Target(settings.dsn, "--dsn", settings.prepare)
+        self._target = database.Target(settings.dsn, "--dsn", settings.prepare)
         self.pool: AsyncConnectionPool = database.pool_async(
-            target, min_size=1, max_size=settings.connections, configure=_configure
+            self._target, min_size=1, max_size=settings.connections, configure=_configure
         )
         self._checking: asyncio.Task[None] | None = None
         # calls that may take long leave connections to the others
@@ -108,6 +111,19 @@ class Database:
                     answers.append(error)
         return answers
 
+    async def undone_as_role(self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """What a function of many statements finds as somebody's role, in one snapshot of which nothing is kept.
+
+        It has a thread and a connection of its own. After a minute its statement is cancelled.
+        """
+        connection = await asyncio.to_thread(database.connect, self._target)
+        work = asyncio.create_task(asyncio.to_thread(_undone, connection, role, subject, run))
+        patience = _LONGEST
+        while not (await asyncio.wait([work], timeout=patience))[0]:
+            await asyncio.to_thread(connection.cancel)
+            patience = _WAIT
+        return work.result()
+
     async def is_ready(self) -> bool:
         """Whether the database answers in time."""
         try:
@@ -138,3 +154,13 @@ class Database:
         """Replace the other connections, if they are as dead as one that was lost."""
         if lost.closed and (self._checking is None or self._checking.done()):
             self._checking = asyncio.create_task(self.pool.check())
+
+
+def _undone(
+    connection: psycopg.Connection[Any], role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T]
+) -> T:
+    with connection:
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        with connection.transaction(force_rollback=True):
+            connection.execute(_ACT_AS, [role, subject])
+            return run(connection)

@@ -1,8 +1,11 @@
 """All endpoints: the one table that routes and OpenAPI are made from."""
 
-from broker.service import agents, bodies, metrics, models, outside, submitters, viewers
+from typing import Any
+
+from broker.service import agents, bodies, metrics, models, operators, outside, searches, submitters, viewers
 from broker.service.door import Endpoint
 from broker.service.faces import dirac, panda
+from broker.service.listed import LISTED
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -41,6 +44,10 @@ ENDPOINTS = (
         "POST", BASE + "/jobs/resume", "resume", "Resume jobs that are held", submitters.resume,
         body=models.JobIds, answers=list[models.Held], long=True,
     ),
+    Endpoint(
+        "POST", BASE + "/jobs/retry", "retry", "Give the work of ended jobs back to their tasks, all or none",
+        submitters.retry, body=models.JobIds, answers=list[models.Retried], long=True,
+    ),
     Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job),
     Endpoint("GET", _JOB + "/events", "job_events", "What happened to a job", viewers.events,
              answers=list[models.Event]),
@@ -49,6 +56,28 @@ ENDPOINTS = (
     Endpoint(
         "GET", BASE + "/tasks/{task_id:id}/why", "why_task", "Why the jobs of a task go to a queue or not",
         viewers.why_task, answers=list[models.Candidate], long=True,
+    ),
+    Endpoint(
+        "GET", BASE + "/tasks/{task_id:id}/obstacles", "obstacles", "What keeps a task from queues, rule by rule",
+        viewers.obstacles, answers=list[models.Obstacle], long=True,
+    ),
+    *(
+        Endpoint(
+            "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(listed.columns)}",
+            searches.find(name), body=models.Search, answers=models.Found, long=True,
+        )
+        for name, listed in LISTED.items()
+    ),
+    *(
+        Endpoint(
+            "POST", f"{BASE}/{name}/summary", f"count_{name}", f"Count {name} by the values of columns",
+            searches.count(name), body=models.Summary, answers=list[dict[str, Any]], long=True,
+        )
+        for name in LISTED
+    ),
+    Endpoint(
+        "POST", BASE + "/what-if", "what_if", "What a change would do to the decisions about tasks; nothing is stored",
+        operators.what_if, body=models.WhatIf, answers=models.Difference, limit_factor=4, long=True,
     ),
     Endpoint(
         "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",

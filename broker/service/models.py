@@ -1,7 +1,7 @@
 """The bodies of requests and answers. OpenAPI is made from them, so their words are for callers."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -218,6 +218,106 @@ class Waiting(Struct):
     example: int
     wanted: str | None
     offered: str | None
+
+
+class Restriction(Request):
+    """Rows that a search finds: those whose column compares so with the value, or with the values (in, not in). A
+    column without value is unlike every value; eq and neq take null for it."""
+
+    parameter: Annotated[str, Meta(description="A column.")]
+    operator: Literal["eq", "neq", "gt", "lt", "in", "not in", "like", "not like", "regex"]
+    value: str | int | float | bool | UnsetType | None = UNSET
+    values: Annotated[list[str | int | float | bool], Meta(max_length=10_000)] | UnsetType = UNSET
+
+
+class Order(Request):
+    """A column that orders the rows."""
+
+    parameter: str
+    direction: Literal["asc", "desc"] = "asc"
+
+
+Restrictions = Annotated[list[Restriction], Meta(max_length=50, description="All of them hold.")]
+
+
+class Search(Request):
+    """A search. parameters: columns to show; left out = all. Without sort the newest come first. cursor: that of the
+    page before, with the same search and sort."""
+
+    parameters: Annotated[list[str], Meta(min_length=1, max_length=100)] | None = None
+    search: Restrictions = []
+    sort: Annotated[list[Order], Meta(max_length=10)] = []
+    limit: Annotated[int, Meta(ge=1, le=10_000)] = 100
+    cursor: Annotated[str, Meta(max_length=20_000)] | None = None
+
+
+class Found(Struct):
+    """A page. cursor: where the next one begins; null = this is the last."""
+
+    rows: list[dict[str, Any]]
+    cursor: str | None
+
+
+class Summary(Request):
+    """Counts of rows by the values of some columns; by none = one count."""
+
+    grouping: Annotated[list[str], Meta(max_length=10)]
+    search: Restrictions = []
+
+
+class Obstacle(Struct):
+    """A rule that keeps a task from queues: for how many it is the reason, how many fail it, and how many would be open
+    without it alone."""
+
+    rule: str
+    rejects: int
+    fails: int
+    opens: int
+    example: str | None
+
+
+class Retried(Struct):
+    """What became of the work of a job."""
+
+    job_id: JobId
+    answer: str
+
+
+class WhatIf(Request):
+    """A change, of which nothing is stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
+    merged over the setup, a profile. tasks: those to decide; left out = all that are open. force: take settings that no
+    rule which comes with the program reads."""
+
+    settings: Annotated[dict[str, Any], Meta(max_length=100)] = {}
+    world: dict[str, Any] | UnsetType = UNSET
+    profile: str | None = None
+    tasks: Annotated[list[Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=10_000)] | None = None
+    algorithm: Literal["production_task", "production_job", "analysis_job"] = "production_job"
+    force: bool = False
+
+
+class Change(Struct):
+    """A task that is decided otherwise: queues or nuclei gained and lost, and the best of both whose weight changed."""
+
+    task_id: int
+    status_before: str | None
+    status_after: str | None
+    gained: list[str]
+    lost: list[str]
+    queue: str | None
+    weight_before: float | None
+    weight_after: float | None
+
+
+class Difference(Struct):
+    """What a change does. before, after: tasks by status. not_open: tasks named that no broker works on, and why.
+    kept: fields of the world that no rule reads."""
+
+    before: dict[str, int]
+    after: dict[str, int]
+    differences: list[Change]
+    not_open: dict[int, str]
+    kept: list[str]
 
 
 class Secret(Request):

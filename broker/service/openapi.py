@@ -85,9 +85,9 @@ def _responses(one: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         seconds = {"description": "Seconds to wait", "schema": {"type": "integer"}}
         answers["204"] = {"description": "Nothing now", "headers": {"Retry-After": seconds}}
     statuses = {*_ALWAYS, *(() if one.open else _LIMITED), *(_WITH_BODY if one.body is not None else ())}
-    if one.path.endswith(("}", "/why", "/events", "/cancel")):
+    if one.path.endswith(("}", "/why", "/events", "/cancel", "/obstacles", "/retry", "/what-if")):
         statuses.add(404)
-    if one.name in ("insert", "cancel"):
+    if one.name in ("insert", "cancel", "retry"):
         statuses.add(409)
     if one.name == "token":
         statuses |= {401, 422}

@@ -10,7 +10,7 @@ import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.responses import Response
 
-from broker.errors import SQLSTATES, BrokerError, from_database
+from broker.errors import SQLSTATES, BadRequest, BrokerError, ConnectError, from_database
 
 LOG = logging.getLogger("broker.service")
 MEDIA_TYPE = "application/problem+json"
@@ -146,8 +146,11 @@ def of_error(error: Exception) -> Problem:
         return Problem(503, "no connection to the database is free", hint="Ask again.")
     if isinstance(error, psycopg.Error):
         return _of_database(error)
-    if isinstance(error, BrokerError) and error.sqlstate:
-        return of_code(error.sqlstate, error.message, error.hint)
+    if isinstance(error, ConnectError):
+        LOG.warning("the database does not answer: %s", error.message)
+        return Problem(503, "the database does not answer", hint="Ask again.")
+    if isinstance(error, BrokerError) and (error.sqlstate or isinstance(error, BadRequest)):
+        return of_code(error.sqlstate or "PB001", error.message, error.hint)
     return unexpected(error, error)
 
 

@@ -1,4 +1,4 @@
-"""What submitters and operators call: insert, cancel, hold, resume."""
+"""What submitters and operators call: insert, cancel, hold, resume, retry."""
 
 from collections.abc import AsyncIterator
 from typing import Any, LiteralString
@@ -10,13 +10,15 @@ from starlette.requests import ClientDisconnect
 from broker.service import bodies
 from broker.service.agents import item_error
 from broker.service.door import Call
-from broker.service.models import Cancelled, Held, Inserted
+from broker.service.models import Cancelled, Held, Inserted, Retried
 from broker.service.problems import Problem, of_error
 
 _INSERT: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb, %s)"
 _CANCEL: LiteralString = "select job_id, answer from lifecycle.cancel_jobs(%s, %s, %s)"
 _HOLD: LiteralString = "select taskqueue.hold(%s, 'job', %s)"
 _RESUME: LiteralString = "select taskqueue.resume(%s, 'job', %s)"
+
+_RETRY: LiteralString = "select job_id, answer from lifecycle.retry_jobs(%s, %s)"
 
 _MAY_INSERT: LiteralString = "select has_function_privilege('taskqueue.insert_jobs(text, jsonb, uuid)', 'execute')"
 
@@ -118,6 +120,11 @@ async def hold(call: Call) -> list[Held]:
 async def resume(call: Call) -> list[Held]:
     """Resume jobs, each on its own."""
     return await _each(call, _RESUME)
+
+
+async def retry(call: Call) -> list[Retried]:
+    """Give the work of ended jobs back to their tasks, all or none."""
+    return [Retried(*row) for row in await call.rows(_RETRY, call.setup, call.body.job_ids)]
 
 
 async def _each(call: Call, statement: LiteralString) -> list[Held]:

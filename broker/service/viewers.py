@@ -6,7 +6,7 @@ import msgspec
 import psycopg
 
 from broker.service.door import Call
-from broker.service.models import Candidate, Condition, Event, Job, Waiting
+from broker.service.models import Candidate, Condition, Event, Job, Obstacle, Waiting
 from broker.service.problems import Problem
 
 _LISTED: LiteralString = (
@@ -28,6 +28,7 @@ _WHY_JOB: LiteralString = (
 _WHY_TASK: LiteralString = (
     "select queue, verdict, rank, rule, criteria, reason, weight, factors, all_reasons from brokerage.explain(%s, %s)"
 )
+_OBSTACLES: LiteralString = "select rule, rejects, fails, opens, example from brokerage.obstacles(%s, %s)"
 _WHY_RESOURCE: LiteralString = (
     "select jobs, task_queues, failing, example, wanted, offered from taskqueue.explain_resource(%s, %s::jsonb)"
 )
@@ -61,6 +62,11 @@ async def why_job(call: Call) -> list[Condition]:
 async def why_task(call: Call) -> list[Candidate]:
     """Why the jobs of a task would go to a queue, or not."""
     return [Candidate(*row) for row in await call.rows(_WHY_TASK, call.setup, call.task_id)]
+
+
+async def obstacles(call: Call) -> list[Obstacle]:
+    """What keeps a task from queues, rule by rule."""
+    return [Obstacle(*row) for row in await call.rows(_OBSTACLES, call.setup, call.task_id)]
 
 
 async def why_resource(call: Call) -> list[Waiting]:

@@ -7,12 +7,20 @@ import httpx
 import psycopg
 import pytest
 
+from broker.service.listed import LISTED
 from tests.service.conftest import bearer
 from tests.service.issuer import Issuer
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
 JOB = {"job_id": 5, "requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}}
 LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
+
+
+def restricted(name: str) -> list[dict[str, Any]]:
+    """What a search of a view has to name."""
+    return [{"parameter": one, "operator": "eq", "value": 6} for one in LISTED[name].restricted[:1]]
+
+
 CALLS: dict[str, tuple[str, str, Any]] = {
     "match": ("POST", "/match", WANTED),
     "report": ("POST", "/jobs/report", LEASE),
@@ -27,12 +35,18 @@ CALLS: dict[str, tuple[str, str, Any]] = {
     "why": ("GET", "/jobs/6/why", None),
     "task": ("GET", "/tasks/6/why", None),
     "resource": ("POST", "/resources/why", {"resource": {"CPUTime": 86400}}),
+    "obstacles": ("GET", "/tasks/6/obstacles", None),
+    "retry": ("POST", "/jobs/retry", {"job_ids": [6]}),
+    "what if": ("POST", "/what-if", {"profile": "panda2026"}),
+    **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in LISTED},
+    **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in LISTED},
 }
+SEARCHES = {f"{call} {name}" for name in LISTED for call in ("search", "count")}
 MAY = {
     "agent": {"match", "report", "finish", "release"},
-    "submitter": {"insert", "cancel", "job", "events", "why"},
+    "submitter": {"insert", "cancel", "job", "events", "why", "search jobs", "count jobs"},
     "operator": set(CALLS),
-    "viewer": {"job", "events", "why", "task", "resource"},
+    "viewer": {"job", "events", "why", "task", "resource", "obstacles", *SEARCHES},
 }
 
 

@@ -1,0 +1,99 @@
+"""Searches and summaries of a setup, for whoever may read the view."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, LiteralString
+
+import psycopg
+
+from broker.service import search
+from broker.service.calls import Row
+from broker.service.door import Call
+from broker.service.listed import LISTED, OWN_JOBS, Listed
+from broker.service.models import Found, Restriction, Search, Summary
+from broker.service.problems import Problem
+
+_OWN_STATES = ("waiting", "held", "leased")
+_DIGITS = 19  # digits of the largest ids
+_MAY_READ: LiteralString = "select has_schema_privilege('monitor', 'usage')"
+_OWN: LiteralString = "taskqueue.own_jobs(%s, %s, %s, %s) where true"
+
+
+def find(name: str) -> Callable[[Call], Awaitable[Found]]:
+    """The endpoint that searches a view."""
+
+    async def run(call: Call) -> Found:
+        return await page(call, name, call.body)
+
+    return run
+
+
+def count(name: str) -> Callable[[Call], Awaitable[list[dict[str, Any]]]]:
+    """The endpoint that counts the rows of a view."""
+
+    async def run(call: Call) -> list[dict[str, Any]]:
+        return await groups(call, name, call.body)
+
+    return run
+
+
+async def page(call: Call, name: str, body: Search) -> Found:
+    """A page of a view. A submitter, who may not read the views, sees its own jobs."""
+    if name == "jobs" and await call.rows(_MAY_READ) != [(True,)]:
+        listed, source = OWN_JOBS, _own_page(call.setup, body)
+    else:
+        listed, source = LISTED[name], _of_setup(LISTED[name], call.setup)
+    search.require_restriction(listed, body.search)
+    statement = search.page(listed, source, body, [call.setup, listed.view])
+    return statement.found(await _rows(call, statement.text, statement.values))
+
+
+async def groups(call: Call, name: str, body: Summary) -> list[dict[str, Any]]:
+    """Counts of a view by groups, the largest first."""
+    if name == "jobs" and await call.rows(_MAY_READ) != [(True,)]:
+        listed, source = OWN_JOBS, (_OWN, [call.setup, None, None, _state(body.search)])
+    else:
+        listed, source = LISTED[name], _of_setup(LISTED[name], call.setup)
+    search.require_restriction(listed, body.search)
+    rows = await _rows(call, *search.summary(listed, source, body.grouping, body.search))
+    if len(rows) > search.GROUPS:
+        hint = "Group by fewer columns, or restrict the search."
+        raise Problem(422, f"there are more than {search.GROUPS} groups", code="PB001", key="grouping", hint=hint)
+    names = [*dict.fromkeys(body.grouping), "count"]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _of_setup(listed: Listed, setup: str) -> search.Part:
+    return listed.view + " where setup = %s", [setup]
+
+
+def _own_page(setup: str, body: Search) -> search.Part:
+    """The caller's own jobs that a page may show: read from its cursor on, and no more of them than it holds, where it
+    is ordered by id."""
+    by_id = all(one.parameter == "job_id" and one.direction == "desc" for one in body.sort[:1])
+    key = search.opened(body.cursor or "")[1:2] if by_id else []
+    after = int(key[0]) if key and key[0] and key[0].isdecimal() and len(key[0]) < _DIGITS else None
+    state = _state(body.search)
+    whole = by_id and len(body.search) == (0 if state is None else 1)
+    return _OWN, [setup, after, body.limit + 1 if whole else None, state]
+
+
+def _state(restrictions: list[Restriction]) -> object:
+    """The state that a search names."""
+    states = [one.value for one in restrictions if one.parameter == "status" and one.operator == "eq"]
+    return next((state for state in states if state in _OWN_STATES), None)
+
+
+async def _rows(call: Call, text: LiteralString, values: list[object]) -> list[Row]:
+    """Rows of a search. Raises Problem for a pattern that PostgreSQL cannot read."""
+    try:
+        return await call.rows(text, *values)
+    except psycopg.errors.InvalidRegularExpression as error:
+        raise _bad_pattern(error, "regex") from None
+    except psycopg.errors.InvalidEscapeSequence as error:
+        raise _bad_pattern(error, "like") from None
+
+
+def _bad_pattern(error: psycopg.Error, operator: str) -> Problem:
+    return Problem(
+        422, f"a value of operator {operator} is none: {error.diag.message_primary}", code="PB001", key="value"
+    )

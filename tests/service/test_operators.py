@@ -1,0 +1,112 @@
+"""What a change would do, what stands in the way of a task, and failed jobs that are tried again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from broker import world
+from broker.operate import brokerage
+from broker.synthetic import grid
+from tests.calls import Calls
+from tests.service.conftest import SETUP, Running, bearer
+
+
+@pytest.fixture
+def operator(client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]) -> httpx.Client:
+    """An operator of a setup that holds a grid."""
+    world.load(db, [grid.grid(1, 20, 40)], SETUP)
+    client.headers.update(bearer(token("operator")))
+    return client
+
+
+def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    before = Calls(db).stored()
+    answer = operator.post("/what-if", json={"settings": {"NQUEUED_SAT_CAP": 1}})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert Calls(db).stored() == before
+    expected = brokerage.what_if(db, SETUP, {"NQUEUED_SAT_CAP": 1})
+    assert (found["before"], found["after"]) == (expected.before, expected.after)
+    assert found["differences"] == expected.differences
+    assert len(found["differences"]) > 10
+
+
+def test_what_if_of_a_status_a_profile_and_a_task(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    query = "select task_id from brokerage.open_task where setup = %s and algorithm = 'production_job' limit 2"
+    tasks = [task for (task,) in db.execute(query, [SETUP])]
+    queues = [queue for (queue,) in db.execute("select queue from monitor.queue where setup = %s", [SETUP])]
+    closed = {"queues": {queue: {"status": "offline"} for queue in queues}}
+    found = operator.post("/what-if", json={"world": closed, "tasks": tasks}).json()
+    assert sum(found["before"].values()) == 2
+    assert found["after"] == {"pending": 2}
+    found = operator.post("/what-if", json={"profile": "panda2026", "algorithm": "analysis_job"}).json()
+    assert (found["not_open"], found["kept"]) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({}, 422, "nothing is changed"),
+        ({"settings": {"NQUEUED_SAT_CAPP": 1}}, 422, "NQUEUED_SAT_CAPP"),
+        ({"settings": {"NQUEUED_SAT_CAP": "many"}}, 422, "NQUEUED_SAT_CAP"),
+        ({"settings": 3}, 422, "settings"),
+        ({"profile": "mine"}, 422, "mine"),
+        ({"algorithm": "all", "profile": "panda2026"}, 422, "all"),
+        ({"profile": "panda2026", "tasks": [10**15]}, 404, str(10**15)),
+        ({"profile": "panda2026", "tasks": [-1]}, 422, "tasks"),
+        ({"world": {"queue": {}}}, 422, "queue"),
+        ({"world": {"queues": {"NORTH": {"status": 3}}}}, 422, "status"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(
+    operator: httpx.Client, body: dict[str, Any], status: int, words: str
+) -> None:
+    refused = operator.post("/what-if", json=body)
+    assert refused.status_code == status, refused.text
+    assert words in refused.json()["detail"]
+
+
+def test_a_deep_world_is_refused(operator: httpx.Client) -> None:
+    body = b'{"world": {"queues": ' + b"[" * 900 + b"]" * 900 + b"}}"
+    refused = operator.post("/what-if", content=body, headers={"Content-Type": "application/json"})
+    assert refused.status_code in (400, 422), refused.text
+
+
+def test_a_long_what_if_is_cancelled(operator: httpx.Client, monkeypatch: pytest.MonkeyPatch, service: Running) -> None:
+    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+        connection.execute("select pg_sleep(60)")
+
+    monkeypatch.setattr("broker.service.calls._LONGEST", 0.1)
+    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    refused = operator.post("/what-if", json={"profile": "panda2026"})
+    assert (refused.status_code, refused.json()["code"]) == (503, "57014")
+
+
+def test_the_obstacles_of_a_task(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    tasks = [task for (task,) in db.execute("select task_id from workload.task where setup = %s limit 5", [SETUP])]
+    for task in tasks:
+        expected = db.execute("select * from brokerage.obstacles(%s, %s::bigint)", [SETUP, task]).fetchall()
+        found = operator.get(f"/tasks/{task}/obstacles").json()
+        assert [tuple(row.values()) for row in found] == expected
+        assert found
+        assert list(found[0]) == ["rule", "rejects", "fails", "opens", "example"]
+    missing = operator.get("/tasks/999999999/obstacles")
+    assert (missing.status_code, missing.json()["code"]) == (404, "PB004")
+
+
+def test_the_work_of_failed_jobs_goes_back(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    query = "select job_id from workload.job where setup = %s and status = 'activated' order by 1 limit 2"
+    db.execute("call brokerage.broker_jobs(%s)", [SETUP])
+    db.execute("update workload.job set status = 'activated' where setup = %s", [SETUP])
+    failed, running = (job for (job,) in db.execute(query, [SETUP]))
+    db.execute("update workload.job set status = 'failed', ended = now() where job_id = %s", [failed])
+    refused = operator.post("/jobs/retry", json={"job_ids": [failed, running]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "PB005")
+    (answer,) = operator.post("/jobs/retry", json={"job_ids": [failed]}).json()
+    assert (answer["job_id"], "its work is back in task" in answer["answer"]) == (failed, True)
+    assert operator.post("/jobs/retry", json={"job_ids": [failed]}).json()[0]["answer"] == "its work went back before"
+    unknown = operator.post("/jobs/retry", json={"job_ids": [failed, 10**15]})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "PB004")
