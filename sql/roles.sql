@@ -21,6 +21,7 @@ grant usage on schema lifecycle to broker_submitter, broker_operator, broker_vie
 
 -- resource: who may do what, and the clock of a simulated setup
 grant execute on function resource.installed_release to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant execute on function resource.bound_setup to broker_operator, broker_viewer;
 grant execute on function
   resource.set_identity, resource.clear_identity, resource.set_clock, resource.make_isolated_setup
   to broker_operator;

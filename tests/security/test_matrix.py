@@ -54,6 +54,7 @@ SUBMITTER = EVERYBODY | {
     "instance.cancel_steps",
 }
 VIEWER = EVERYBODY | {
+    "resource.bound_setup",
     "taskqueue.matching_queues",
     "taskqueue.explain_resource",
     "taskqueue.explain_match",

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from broker.service.listed import LISTED, OWN_JOBS, Kind
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import bearer
 
 OF_CATALOGUE = {
     "bigint": "an integer", "integer": "an integer", "smallint": "an integer", "text": "a text",
@@ -283,20 +283,3 @@ def test_a_submitter_finds_its_own_jobs(
         waiting = paged(client, "/jobs/search", search=search, limit=2)
         assert len(waiting) == sum(group["count"] for group in counted)
     assert client.post("/leases/search", json={}).status_code == 403
-
-
-def test_a_setup_shows_its_own_rows(
-    start: Callable[..., Running], token: Callable[..., str], some: list[int], db: psycopg.Connection[Any]
-) -> None:
-    (other,) = db.execute("select token from resource.make_token('other', 'x', 'viewer')").fetchone() or ("",)
-    with httpx.Client(base_url=start().url, headers=bearer(other)) as client:
-        for name, listed in LISTED.items():
-            search = [{"parameter": name, "operator": "in", "values": some} for name in listed.restricted[:1]]
-            body: dict[str, Any] = {"search": search}
-            refused = client.post(f"/api/v1/setups/{SETUP}/{name}/search", json=body)
-            assert refused.status_code in (401, 403), refused.text
-            refused = client.post(f"/api/v1/setups/{SETUP}/{name}/summary", json={**body, "grouping": []})
-            assert refused.status_code in (401, 403)
-            assert client.post(f"/api/v1/setups/other/{name}/search", json=body).json()["rows"] == []
-            counted = client.post(f"/api/v1/setups/other/{name}/summary", json={**body, "grouping": []}).json()
-            assert counted == [{"count": 0}]

@@ -6,6 +6,7 @@ select s.setup, s.job_id, string_agg(s.state, ', ' order by s.state) as states
         select l.setup, l.job_id, 'leased' from taskqueue.lease l
         union all
         select e.setup, e.job_id, 'ended' from taskqueue.ended e) s
+ where (s.setup = (select resource.bound_setup())) is not false
  group by s.setup, s.job_id
 having count(*) > 1;
 

@@ -11,7 +11,8 @@ select setup, job_id, j.status, p.place
          when 'leased' then (j.status in ('sent', 'starting', 'running', 'holding', 'transferring')) is not true
          else j.status in ('activated', 'sent', 'starting', 'running', 'holding', 'transferring')
               and exists (select from workload.job_history h where h.setup = j.setup and h.job_id = j.job_id)
-       end;
+       end
+   and (setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_out_of_step is
   'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring '

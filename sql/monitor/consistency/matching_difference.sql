@@ -2,7 +2,8 @@
 create or replace view monitor.matching_difference as
 select s.setup, c.structure, c.key, c.expected, c.found
   from resource.setup s
- cross join lateral taskqueue.check_matching(s.setup) c;
+ cross join lateral taskqueue.check_matching(s.setup) c
+ where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.matching_difference is
   'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived from '

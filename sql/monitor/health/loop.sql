@@ -17,12 +17,14 @@ select k.setup, k.name,
             else 'well' end as state,
        k.needed, k.held_by, k.renewed_at, k.expires_at, k.period, k.began_at, k.ended_at, k.error, k.failing_since
   from known k
- where k.leads or k.setup is null
-    or not exists (select from known a where a.name = k.name and a.setup is null and a.leads)
+ where (k.leads or k.setup is null
+        or not exists (select from known a where a.name = k.name and a.setup is null and a.leads))
+   and (k.setup = (select resource.bound_setup())) is not false
  union all
 select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, null, null
   from lifecycle.needed_loop n
- where not exists (select from lifecycle.loop l where l.name = n.name and (l.setup is null or l.setup = n.setup));
+ where not exists (select from lifecycle.loop l where l.name = n.name and (l.setup is null or l.setup = n.setup))
+   and (n.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.loop is
   'The loops of `broker run`: who works on each, and how the last rounds went; also those that a setup needs and that '

@@ -5,7 +5,8 @@ select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, u.steps, i.u
        i.price * extract(epoch from coalesce(i.released_at, t.now) - i.requested_at) / 3600 as cost
   from instance.instance i
   join resource.setup_time t on t.setup = i.setup
-  join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id;
+  join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
+ where (i.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.instance is 'Rented machines: how full each is, and its cost.';
 comment on column monitor.instance.steps is 'Steps that are placed on the instance.';

@@ -28,7 +28,8 @@ select t.setup, t.task_id, t.queue, t.instances, t.steps, t.used_cpu, t.cpu,
             cross join lateral (
               select (t.used_cpu::float8 * b.ram - t.used_ram::float8 * b.cpu) / (a.cpu * b.ram - b.cpu * a.ram) as a,
                      (a.cpu * t.used_ram::float8 - a.ram * t.used_cpu::float8) / (a.cpu * b.ram - b.cpu * a.ram) as b) x
-            where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b;
+            where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b
+ where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.instance_total is
   'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower '

@@ -8,7 +8,8 @@ select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, 
                                          where n.setup = j.setup and n.task_id = j.task_id and n.number = j.number
                                            and n.rebrokered in (j.rebrokered + 1, 0)
                                          order by n.rebrokered desc limit 1) end as replaced_by
-  from workload.job j;
+  from workload.job j
+ where (j.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.brokered_job is 'Every job of a task: where it is, and when it came through its states.';
 comment on column monitor.brokered_job.sub_status is 'More of it, such as rebrokered.';

@@ -2,6 +2,7 @@
 create or replace view monitor.brokered_job_count as
 select c.setup, c.task_id, c.status, sum(c.jobs)::bigint as jobs, sum(c.cores)::bigint as cores
   from workload.job_by_task c
+ where (c.setup = (select resource.bound_setup())) is not false
  group by c.setup, c.task_id, c.status
 having sum(c.jobs) <> 0;
 

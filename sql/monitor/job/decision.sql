@@ -11,6 +11,7 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
  cross join lateral brokerage.split_reason(d.reason) w
   left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
                                   and a.queue = d.queue
+ where (t.setup = (select resource.bound_setup())) is not false
 union all
 select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.dry, t.task_id, null,
        case when t.candidates + t.rejected > 0 then 'second pass' else t.status end,
@@ -18,7 +19,7 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
   from brokerage.task_decision t
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
- where t.reason is not null;
+ where t.reason is not null and (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.decision is
   'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, '

@@ -8,12 +8,15 @@ select j.setup, j.job_id, case when j.held then 'held' else 'waiting' end as sta
        j.task_queue_id, j.user_priority,
        j.attempts, null::text as site
   from taskqueue.job j
+ where (j.setup = (select resource.bound_setup())) is not false
  union all
 select l.setup, l.job_id, 'leased', l.matched_at, l.task_queue_id, l.user_priority, l.attempt, l.site
   from taskqueue.lease l
+ where (l.setup = (select resource.bound_setup())) is not false
  union all
 select e.setup, e.job_id, e.outcome, e.ended_at, e.task_queue_id, null, e.attempts, null
-  from taskqueue.ended e;
+  from taskqueue.ended e
+ where (e.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job is
   'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';

@@ -4,10 +4,11 @@ create or replace view monitor.job_event as
 select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name,
        m.subject
   from taskqueue.match m
+ where (m.setup = (select resource.bound_setup())) is not false
  union all
 select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name, h.subject
   from taskqueue.history h
- where h.event <> 'matched';
+ where h.event <> 'matched' and (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_event is
   'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), '

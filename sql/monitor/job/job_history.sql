@@ -1,7 +1,8 @@
 -- What a job went through, and by whom: the statuses. What JobAgents had of it is in monitor.job_event.
 create or replace view monitor.job_history as
 select h.setup, h.job_id, h.at, h.number, h.from_status, h.to_status, h.role_name, h.why
-  from workload.job_history h;
+  from workload.job_history h
+ where (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_history is
   'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and '

@@ -6,7 +6,8 @@ select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.
        l.subject
   from taskqueue.lease l
   join resource.setup_time t on t.setup = l.setup
-  left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
+  left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
+ where (l.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.lease is
   'Matched jobs that have not ended: who has them and since when. The token is not shown.';

@@ -36,7 +36,7 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
            null::int, null::timestamptz, 999999999999,
            (select true from workload.job b where b.setup = e.setup and b.job_id = e.job_id) is null
       from taskqueue.ended e) u
- where u.job_id <= u.most and u.own;
+ where u.job_id <= u.most and u.own and (u.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.listed_job is
   'Every job once: those of brokerage with their status, and those that were only inserted with their state among '

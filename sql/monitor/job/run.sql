@@ -9,7 +9,8 @@ select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r
           count(*) filter (where d.status = 'throttled') as throttled,
           count(*) filter (where d.status in ('failed', 'error')) as failed
      from brokerage.task_decision d
-    where d.setup = r.setup and d.run_id = r.run_id) c;
+    where d.setup = r.setup and d.run_id = r.run_id) c
+ where (r.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.run is 'Runs of the brokers, with what became of their tasks, as long as decisions are kept.';
 comment on column monitor.run.trial is 'Trial that was under way; null = none, or the call named a profile.';

@@ -29,7 +29,8 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                when t.status = 'assigning' then 'production_task'
                else 'production_job' end as algorithm) a
   left join workload.input_digest i on i.setup = t.setup and i.task_id = t.task_id
-  left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm;
+  left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm
+ where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.task is 'Tasks with their status, their jobs, and why no broker takes their jobs now.';
 comment on column monitor.task.status is 'Status in JEDI; null = not known.';

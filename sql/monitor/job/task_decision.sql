@@ -12,7 +12,8 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
   left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = r.algorithm
-                                  and s.run_id = t.run_id;
+                                  and s.run_id = t.run_id
+ where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.task_decision is
   'What each run decided for each task: whether it has candidates, waits, was throttled or failed by a rule, '

@@ -7,7 +7,8 @@ select t.setup, t.trial, t.profile, t.control, t.share, t.begun_at, t.begun_by, 
            count(distinct d.task_id) filter (where d.arm = 'trial') as trial_tasks
       from brokerage.run r
       join brokerage.task_decision d on d.setup = r.setup and d.run_id = r.run_id
-     where r.setup = t.setup and r.trial = t.trial and not r.dry) c on true;
+     where r.setup = t.setup and r.trial = t.trial and not r.dry) c on true
+ where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.trial is
   'Trials: a share of the tasks of a setup is decided by another profile. monitor.trial_outcome compares.';

@@ -7,6 +7,7 @@ with decision as not materialized (
     from brokerage.run r
     join brokerage.task_decision d on d.setup = r.setup and d.run_id = r.run_id
    where r.trial is not null and not r.dry and d.arm is not null
+     and (r.setup = (select resource.bound_setup())) is not false
 ), job as (
   select d.setup, d.trial, d.arm, d.task_id, j.status, j.ended, extract(epoch from j.started - j.created) as waited,
          extract(epoch from j.ended - j.started) as walltime

@@ -4,12 +4,15 @@ select c.setup, 'credential' as object, c.name, c.kind, c.issuer, c.subject, c.c
        coalesce(c.owner_dn, 'claim ' || c.owner_dn_claim) as owner_dn, null::int as uses_left,
        null::timestamptz as expires_at
   from resource.credential c
+ where (c.setup = (select resource.bound_setup())) is not false
  union all
 select s.setup, 'secret', s.stamp, 'agent', null, null, null, null, s.owner_group, s.owner_dn, s.uses_left, s.expires_at
   from resource.pilot_secret s
+ where (s.setup = (select resource.bound_setup())) is not false
  union all
 select t.setup, 'token', t.name, t.kind, null, null, null, null, t.owner_group, t.owner_dn, null, t.expires_at
-  from resource.access_token t;
+  from resource.access_token t
+ where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.credential is
   'Who may call through the service (broker serve): credentials, secrets of pilots, opaque tokens; no hash is shown.';

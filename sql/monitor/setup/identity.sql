@@ -1,7 +1,8 @@
 -- For operators alone: it names owners and logins of all setups.
 create or replace view monitor.identity as
 select i.setup, i.role_name, i.private, i.owner_group, i.owner_dn
-  from resource.identity i;
+  from resource.identity i
+ where (i.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.identity is
   'Which database role may act in which setup, and for whom; operators and viewers need no row. '

@@ -1,17 +1,21 @@
 create or replace view monitor.profile as
 select h.profile, null::text as based_on, 'comes with pgbroker' as description, true as shipped, 0::bigint as rules,
-       array(select s.setup from brokerage.setting_in_force s where s.profile = h.profile
-             union
-             select t.setup from brokerage.trial t where t.profile = h.profile and t.ended_at is null
-             order by 1) as setups
+       array(select u.setup
+               from (select s.setup from brokerage.setting_in_force s where s.profile = h.profile
+                     union
+                     select t.setup from brokerage.trial t where t.profile = h.profile and t.ended_at is null) u
+              where (u.setup = (select resource.bound_setup())) is not false
+              order by 1) as setups
   from (select distinct s.profile from brokerage.shipped_profile s) h
  union all
 select p.profile, p.based_on, p.description, false,
        (select count(*) from brokerage.profile_rule r where r.profile = p.profile),
-       array(select s.setup from brokerage.setting_in_force s where s.profile = p.profile
-             union
-             select t.setup from brokerage.trial t where t.profile = p.profile and t.ended_at is null
-             order by 1)
+       array(select u.setup
+               from (select s.setup from brokerage.setting_in_force s where s.profile = p.profile
+                     union
+                     select t.setup from brokerage.trial t where t.profile = p.profile and t.ended_at is null) u
+              where (u.setup = (select resource.bound_setup())) is not false
+              order by 1)
   from brokerage.profile p;
 
 comment on view monitor.profile is

@@ -14,7 +14,8 @@ select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_descript
     select s.setup, 'lifecycle', 'lifecycle.setting_in_force'::regclass, to_jsonb(s)
       from lifecycle.setting_in_force s) v
  cross join lateral jsonb_each(v.settings - 'setup') e
-  join pg_catalog.pg_attribute a on a.attrelid = v.source and a.attname = e.key;
+  join pg_catalog.pg_attribute a on a.attrelid = v.source and a.attname = e.key
+ where (v.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.setting is
   'Settings of each setup in all schemas; the function set_settings of the schema changes them. Settings of taskqueue '

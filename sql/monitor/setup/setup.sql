@@ -5,7 +5,8 @@ select s.setup, s.created_at, s.simulated,
        (select count(*) from resource.identity i where i.setup = s.setup) as identities,
        coalesce(t.shares, 'groups') as shares
   from resource.setup s
-  left join taskqueue.setting t on t.setup = s.setup;
+  left join taskqueue.setting t on t.setup = s.setup
+ where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.setup is 'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
 comment on column monitor.setup.task_queues is 'TaskQueues.';

@@ -15,7 +15,7 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, f.job_id
          and (i.user_priority, i.job_id) > (u.user_priority, 0) and i.user_priority <= u.user_priority
        order by i.user_priority, i.job_id limit 1) j
     order by j.inserted_at, j.job_id limit 1) f
- where q.enabled and not q.held;
+ where q.enabled and not q.held and (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.first_job is
   'The first waiting job of each TaskQueue that is open, by its id: nearly the one that waits longest.';

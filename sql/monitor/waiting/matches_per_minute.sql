@@ -3,6 +3,7 @@ create or replace view monitor.matches_per_minute as
 select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches,
        count(distinct h.site) as sites
   from taskqueue.match h
+ where (h.setup = (select resource.bound_setup())) is not false
  group by h.setup, date_trunc('minute', h.at), h.owner_group;
 
 comment on view monitor.matches_per_minute is

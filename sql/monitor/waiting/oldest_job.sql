@@ -17,7 +17,8 @@ select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted
                       where e.setup = q.setup and e.at > t.now - interval '1 hour'
                         and e.cpu_time > q.cpu_time) h on true
  where q.enabled and not q.held
-   and not exists (select from taskqueue.held_owner n where n.setup = q.setup and n.owner_dn = q.owner_dn);
+   and not exists (select from taskqueue.held_owner n where n.setup = q.setup and n.owner_dn = q.owner_dn)
+   and (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.oldest_job is
   'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it '

@@ -10,7 +10,8 @@ select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud
            sum(case when s.status = any ('{sent,starting,running,holding,merging,transferring}'::text[])
                     then s.njobs end)::bigint as running
       from workload.job_statistic s
-     group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue;
+     group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue
+ where (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.queue is 'PanDA queues with their site, status and jobs.';
 comment on column monitor.queue.site is 'Site that the queue is of (PanDA site); null = not known.';

@@ -4,7 +4,8 @@ select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.targ
        t.pledged, t.running, t.queued, t.usage_of_parent,
        t.usage_of_whole, t.usage, t.distance, t.behind, t.source, t.measured, t.problem
   from resource.setup s
- cross join lateral lifecycle.share_tree(s.setup) t;
+ cross join lateral lifecycle.share_tree(s.setup) t
+ where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.share_tree is
   'The tree of global shares with targets, usage now, and which leaf is furthest behind. Fractions, not percent; HS06.';

@@ -80,7 +80,8 @@ select n.setup, n.site, coalesce(q.queues, 0) as queues, coalesce(q.online, 0) a
   left join seen s on s.setup = n.setup and s.site = n.site
   left join limited m on m.setup = n.setup and m.site = n.site
   left join leased l on l.setup = n.setup and l.site = n.site
-  left join listed w on w.setup = n.setup and w.site = n.site;
+  left join listed w on w.setup = n.setup and w.site = n.site
+ where (n.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.site is
   'Sites with the jobs and cores that wait, start and run there, their limits, and when their pilots were last seen. '

@@ -14,7 +14,8 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
                        join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
                        join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
                       where p.setup = l.setup and p.site in (l.site, '*')
-                        and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
+                        and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b
+ where (l.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.site_limit is
   'Limits with how far they are used, and the waiting jobs that they concern: held back while the limit is reached.';

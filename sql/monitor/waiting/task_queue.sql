@@ -16,7 +16,8 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
        d.requirements
   from taskqueue.task_queue q
   join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-  left join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id;
+  left join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
+ where (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.task_queue is
   'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';

@@ -4,6 +4,7 @@ select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.job
   from taskqueue.cpu_bucket b
   left join taskqueue.task_queue q on q.setup = b.setup and q.cpu_time = b.cpu_time
   left join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
+ where (b.setup = (select resource.bound_setup())) is not false
  group by b.setup, b.cpu_time;
 
 comment on view monitor.waiting_by_cpu_bucket is 'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';

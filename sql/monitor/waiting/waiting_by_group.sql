@@ -6,6 +6,7 @@ select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigi
   join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
   left join lateral (select min(i.inserted_at) as inserted_at from taskqueue.job i
                       where i.setup = q.setup and i.task_queue_id = q.task_queue_id) j on true
+ where (q.setup = (select resource.bound_setup())) is not false
  group by q.setup, q.owner_group, q.owner_dn;
 
 comment on view monitor.waiting_by_group is 'TaskQueues and waiting jobs by owner group and owner.';

@@ -4,6 +4,7 @@ select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as que
   from taskqueue.task_queue q
   join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
   left join taskqueue.task_queue_platform v on v.setup = q.setup and v.task_queue_id = q.task_queue_id
+ where (q.setup = (select resource.bound_setup())) is not false
  group by q.setup, v.value;
 
 comment on view monitor.waiting_by_platform is

@@ -5,7 +5,7 @@ select p.setup,
        count(*) as queues, sum(n.jobs)::bigint as jobs
   from taskqueue.posted_task_queue p
   join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
- where p.site <> ''
+ where p.site <> '' and (p.setup = (select resource.bound_setup())) is not false
  group by p.setup, p.site;
 
 comment on view monitor.waiting_by_site is

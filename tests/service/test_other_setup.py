@@ -1,0 +1,96 @@
+"""A viewer or operator of one setup sees nothing of another: in the views as the service, and over HTTP."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from broker import world
+from broker.synthetic import grid
+from tests.calls import Calls
+from tests.service.conftest import SETUP, Running, bearer
+from tests.service.test_roles import CALLS
+
+Db = psycopg.Connection[Any]
+
+VIEWS = """
+select c.relname, exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'setup')
+  from pg_class c
+ where c.relnamespace = 'monitor'::regnamespace and c.relkind = 'v'
+ order by 1
+"""
+OF_THE_INSTALLATION = {  # without a column setup
+    "health", "health_clock", "health_loop", "health_profile", "health_session", "health_setting", "health_snapshot",
+    "health_table", "health_work", "profile", "profile_rule", "transition",
+}  # fmt: skip
+MAY_BE_EMPTY = {  # invariants, what is not filled here, and a sample
+    "instance_difference", "job_in_two_states", "job_out_of_step", "job_without_queue", "matching_difference",
+    "instance", "instance_step", "instance_total", "trial", "trial_outcome", "resource_seen", "loop",
+}  # fmt: skip
+ACT_AS = """select set_config('role', %s, true), set_config('pgbroker.subject',
+                   jsonb_build_object('name', 'somebody', 'setup', %s::text)::text, true)"""
+
+
+@pytest.fixture
+def filled(db: Db, jobs: Callable[..., list[int]]) -> None:
+    """The setup `default` with a grid, brokered jobs, TaskQueues, leases, limits, identities and events."""
+    world.load(db, [grid.grid(1, 10, 10)], SETUP)
+    jobs(5)
+    q = Calls(db)
+    q.match(Site="NORTH")
+    db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 3)")
+    db.execute("select taskqueue.set_group('default', 'users', 2000)")
+    db.execute("select resource.set_identity('default', 'broker_agent')")
+    db.execute("select resource.make_token('default', 'x', 'viewer')")
+    db.execute("call brokerage.broker_jobs('default')")
+
+
+def test_each_view_shows_the_bound_setup_alone(db: Db, service_dsn: str, filled: None) -> None:
+    views = dict(db.execute(VIEWS).fetchall())
+    assert {name for name, has_setup in views.items() if not has_setup} == OF_THE_INSTALLATION
+    assert len(views) > 40
+    db.execute("select resource.set_identity('other', 'broker_agent')")
+    with psycopg.connect(service_dsn) as connection:
+        for name in views.keys() - OF_THE_INSTALLATION:
+            shown = f"select count(*), bool_or(setup = 'default') from monitor.{name}".encode()
+            for role in ("broker_viewer", "broker_operator"):
+                if role == "broker_viewer" and name in ("identity", "credential"):
+                    continue
+                connection.execute(ACT_AS, [role, "other"])
+                assert (connection.execute(shown).fetchone() or (0, True))[1] in (None, False), name
+                connection.execute(ACT_AS, [role, SETUP])
+                assert (
+                    connection.execute(shown).fetchone() == db.execute(shown + b" where setup = 'default'").fetchone()
+                )
+                connection.rollback()
+            definition = db.execute("select pg_get_viewdef(%s::regclass)", [f"monitor.{name}"]).fetchone()
+            assert "bound_setup" in str(definition), name
+            (count, _) = db.execute(shown).fetchone() or (0, None)
+            assert count > 0 or name in MAY_BE_EMPTY, name
+
+
+def test_another_login_sees_all_setups_whatever_it_sets(db: Db, connect: Callable[..., Db], filled: None) -> None:
+    viewer = connect("broker_viewer")
+    viewer.execute("select set_config('pgbroker.subject', %s, false)", [json.dumps({"name": "x", "setup": "other"})])
+    assert viewer.execute("select count(*) from monitor.task_queue").fetchone() != (0,)
+
+
+@pytest.mark.parametrize("kind", ["viewer", "operator", "submitter", "agent"])
+def test_a_token_of_another_setup_reaches_nothing(
+    start: Callable[..., Running], db: Db, filled: None, kind: str
+) -> None:
+    group = "users" if kind == "submitter" else None
+    made = db.execute("select token from resource.make_token('other', 'x', %s, p_owner_group => %s)", [kind, group])
+    (token,) = made.fetchone() or ("",)
+    before = Calls(db).stored()
+    with httpx.Client(base_url=start().url, headers=bearer(token), timeout=60) as client:
+        for name, (method, path, body) in CALLS.items():
+            refused = client.request(method, f"/api/v1/setups/{SETUP}{path}", json=body)
+            assert refused.status_code in (401, 403), name
+            if name.startswith(("search", "count")):
+                answer = client.request(method, f"/api/v1/setups/other{path}", json=body)
+                assert answer.status_code == 403 or answer.json() in ({"rows": [], "cursor": None}, [{"count": 0}])
+    assert Calls(db).stored() == before
