@@ -4,7 +4,7 @@ from typing import Any
 
 from broker.service import agents, bodies, metrics, models, operators, outside, searches, submitters, viewers
 from broker.service.door import Endpoint
-from broker.service.faces import dirac, panda
+from broker.service.faces import dirac, diracx, panda
 from broker.service.listed import LISTED
 
 BASE = "/api/v1/setups/{setup}"
@@ -96,4 +96,5 @@ ENDPOINTS = (
     Endpoint("GET", "/api/openapi.json", "openapi", "This description", outside.openapi, outside=True, open=True),
     *panda.ENDPOINTS,
     *dirac.ENDPOINTS,
+    *diracx.ENDPOINTS,
 )  # fmt: skip

@@ -126,16 +126,18 @@ LISTED: Mapping[str, Listed] = {
     ),
 }  # fmt: skip
 
-OWN_JOBS = Listed(
-    "taskqueue.own_jobs",
-    _columns(
-        {
-            INTEGER: "job_id priority attempts task_queue_id",
-            TEXT: "status site owner owner_group why",
-            TIME: "since heard_at",
-        },
-        {"status": "state", "owner": "owner_dn", "priority": "user_priority"},
-    ),
-    (("job_id", True),),
-)
-"""What a submitter sees in place of all jobs: its own that wait or are leased."""
+OWN: Mapping[str, Listed] = {
+    "jobs": Listed(
+        "taskqueue.own_jobs",
+        _columns(
+            {
+                INTEGER: "job_id priority attempts task_queue_id",
+                TEXT: "status site owner owner_group why",
+                TIME: "since heard_at",
+            },
+            {"status": "state", "owner": "owner_dn", "priority": "user_priority"},
+        ),
+        (("job_id", True),),
+    )
+}
+"""What a submitter sees in place of all rows: its own jobs that wait or are leased."""

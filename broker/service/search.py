@@ -90,10 +90,11 @@ def conditions(listed: Listed, search: Sequence[Restriction]) -> list[Part]:
     return [_condition(listed, one, f"search[{number}]") for number, one in enumerate(search)]
 
 
-def page(listed: Listed, source: Part, search: Search, scope: Sequence[str]) -> Statement:
+def page(listed: Listed, source: Part, search: Search, scope: Sequence[str], offset: int = 0) -> Statement:
     """The statement of a page, with one row more than it has, so that the end is known.
 
     source: behind `from`, up to the restriction to the setup. scope: what a cursor is for, beside the search itself.
+    offset: rows to pass over, for callers that know no cursor.
     """
     shown = list(listed.columns) if search.parameters is None else list(dict.fromkeys(search.parameters))
     for number, name in enumerate(shown):
@@ -106,11 +107,12 @@ def page(listed: Listed, source: Part, search: Search, scope: Sequence[str]) -> 
         parts.append(_behind(listed, order, _key(search.cursor, digest, len(order))))
     where, values = _and(parts)
     by = " order by " + _comma([_by(listed, name, down) for name, down in order])
-    if listed.late and order[0][0] != listed.order[0][0]:
-        where, values = _found_first(listed, where + by, [*values, search.limit + 1], source)
+    if listed.late and (offset or order[0][0] != listed.order[0][0]):
+        where, values = _found_first(listed, where + by, [*values, search.limit + 1, offset], source)
+        offset = 0
     columns = _comma([listed.columns[name].sql for name in selected])
-    text = "select " + columns + " from " + where + by + " limit %s"
-    return Statement(text, [*values, search.limit + 1], search.limit, shown, selected, order, digest)
+    text = "select " + columns + " from " + where + by + " limit %s offset %s"
+    return Statement(text, [*values, search.limit + 1, offset], search.limit, shown, selected, order, digest)
 
 
 def summary(listed: Listed, source: Part, grouping: Sequence[str], search: Sequence[Restriction]) -> Part:
@@ -199,7 +201,7 @@ def _order(listed: Listed, sort: Sequence[Order]) -> list[tuple[str, bool]]:
 def _found_first(listed: Listed, rows: LiteralString, values: list[object], source: Part) -> Part:
     """The rows of a page by their key, which is one column: found before their other columns are read."""
     key = listed.columns[listed.order[0][0]].sql
-    found = "select " + key + " from " + rows + " limit %s"
+    found = "select " + key + " from " + rows + " limit %s offset %s"
     return source[0] + " and " + key + " = any (array(" + found + "))", [*source[1], *values]
 
 

@@ -8,7 +8,7 @@ import psycopg
 from broker.service import search
 from broker.service.calls import Row
 from broker.service.door import Call
-from broker.service.listed import LISTED, OWN_JOBS, Listed
+from broker.service.listed import LISTED, OWN, Listed
 from broker.service.models import Found, Restriction, Search, Summary
 from broker.service.problems import Problem
 
@@ -22,7 +22,7 @@ def find(name: str) -> Callable[[Call], Awaitable[Found]]:
     """The endpoint that searches a view."""
 
     async def run(call: Call) -> Found:
-        return await page(call, name, call.body)
+        return await page(call, LISTED[name], OWN.get(name), call.body)
 
     return run
 
@@ -31,28 +31,28 @@ def count(name: str) -> Callable[[Call], Awaitable[list[dict[str, Any]]]]:
     """The endpoint that counts the rows of a view."""
 
     async def run(call: Call) -> list[dict[str, Any]]:
-        return await groups(call, name, call.body)
+        return await groups(call, LISTED[name], OWN.get(name), call.body)
 
     return run
 
 
-async def page(call: Call, name: str, body: Search) -> Found:
-    """A page of a view. A submitter, who may not read the views, sees its own jobs."""
-    if name == "jobs" and await call.rows(_MAY_READ) != [(True,)]:
-        listed, source = OWN_JOBS, _own_page(call.setup, body)
+async def page(call: Call, listed: Listed, own: Listed | None, body: Search, offset: int = 0) -> Found:
+    """A page of a view. Whoever may not read views gets its own rows, where there are such."""
+    if own is not None and await call.rows(_MAY_READ) != [(True,)]:
+        listed, source = own, _own_page(own, call.setup, body, offset)
     else:
-        listed, source = LISTED[name], _of_setup(LISTED[name], call.setup)
+        source = _of_setup(listed, call.setup)
     search.require_restriction(listed, body.search)
-    statement = search.page(listed, source, body, [call.setup, listed.view])
+    statement = search.page(listed, source, body, [call.setup, listed.view], offset)
     return statement.found(await _rows(call, statement.text, statement.values))
 
 
-async def groups(call: Call, name: str, body: Summary) -> list[dict[str, Any]]:
+async def groups(call: Call, listed: Listed, own: Listed | None, body: Summary) -> list[dict[str, Any]]:
     """Counts of a view by groups, the largest first."""
-    if name == "jobs" and await call.rows(_MAY_READ) != [(True,)]:
-        listed, source = OWN_JOBS, (_OWN, [call.setup, None, None, _state(body.search)])
+    if own is not None and await call.rows(_MAY_READ) != [(True,)]:
+        listed, source = own, (_OWN, [call.setup, None, None, _state(own, body.search)])
     else:
-        listed, source = LISTED[name], _of_setup(LISTED[name], call.setup)
+        source = _of_setup(listed, call.setup)
     search.require_restriction(listed, body.search)
     rows = await _rows(call, *search.summary(listed, source, body.grouping, body.search))
     if len(rows) > search.GROUPS:
@@ -66,21 +66,25 @@ def _of_setup(listed: Listed, setup: str) -> search.Part:
     return listed.view + " where setup = %s", [setup]
 
 
-def _own_page(setup: str, body: Search) -> search.Part:
+def _own_page(own: Listed, setup: str, body: Search, offset: int) -> search.Part:
     """The caller's own jobs that a page may show: read from its cursor on, and no more of them than it holds, where it
     is ordered by id."""
-    by_id = all(one.parameter == "job_id" and one.direction == "desc" for one in body.sort[:1])
+    by_id = all((one.parameter, one.direction) == (own.order[0][0], "desc") for one in body.sort[:1])
     key = search.opened(body.cursor or "")[1:2] if by_id else []
     after = int(key[0]) if key and key[0] and key[0].isdecimal() and len(key[0]) < _DIGITS else None
-    state = _state(body.search)
+    state = _state(own, body.search)
     whole = by_id and len(body.search) == (0 if state is None else 1)
-    return _OWN, [setup, after, body.limit + 1 if whole else None, state]
+    return _OWN, [setup, after, offset + body.limit + 1 if whole else None, state]
 
 
-def _state(restrictions: list[Restriction]) -> object:
+def _state(own: Listed, restrictions: list[Restriction]) -> object:
     """The state that a search names."""
-    states = [one.value for one in restrictions if one.parameter == "status" and one.operator == "eq"]
-    return next((state for state in states if state in _OWN_STATES), None)
+    named = [one.value for one in restrictions if one.operator == "eq" and _column(own, one.parameter) == "state"]
+    return next((state for state in named if state in _OWN_STATES), None)
+
+
+def _column(listed: Listed, name: str) -> str | None:
+    return listed.columns[name].sql if name in listed.columns else None
 
 
 async def _rows(call: Call, text: LiteralString, values: list[object]) -> list[Row]:

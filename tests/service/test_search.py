@@ -7,7 +7,7 @@ import httpx
 import psycopg
 import pytest
 
-from broker.service.listed import LISTED, OWN_JOBS, Kind
+from broker.service.listed import LISTED, OWN, Kind
 from tests.service.conftest import bearer
 
 OF_CATALOGUE = {
@@ -54,8 +54,8 @@ def paged(client: httpx.Client, path: str, **body: Any) -> list[dict[str, Any]]:
 
 
 def test_columns_are_those_of_the_views(db: psycopg.Connection[Any]) -> None:
-    for listed in [*LISTED.values(), OWN_JOBS]:
-        if listed is OWN_JOBS:
+    for listed in [*LISTED.values(), OWN["jobs"]]:
+        if listed is OWN["jobs"]:
             query = """select a.name, format_type(a.type, null)
                          from pg_proc p cross join lateral unnest(p.proargnames, p.proallargtypes) a(name, type)
                         where p.oid = 'taskqueue.own_jobs'::regproc"""
@@ -276,7 +276,7 @@ def test_a_submitter_finds_its_own_jobs(
             rows = paged(client, "/jobs/search", **body)
             ids = [row["job_id"] for row in rows]
             assert ids == sorted(owned, reverse="sort" not in body)
-            assert list(rows[0] if rows else OWN_JOBS.columns) == list(OWN_JOBS.columns)
+            assert list(rows[0] if rows else OWN["jobs"].columns) == list(OWN["jobs"].columns)
         search = [{"parameter": "status", "operator": "eq", "value": "waiting"}]
         counted = client.post("/jobs/summary", json={"grouping": ["status"], "search": search}).json()
         assert sum(group["count"] for group in counted) == max(len(owned) - 3, 0) + (group == "prod") * 1

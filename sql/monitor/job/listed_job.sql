@@ -4,11 +4,13 @@
 -- brokered job. Conditions stand behind the union, and columns of other tables are scalar subqueries: a condition or a
 -- join in a part would end its order.
 create or replace view monitor.listed_job as
-select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_name, u.gshare, u.priority, u.created
+select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_name, u.gshare, u.priority, u.created,
+       u.lease_state
   from (
     select j.setup, j.job_id, j.status, j.state_changed as since, j.task_id, j.queue,
            (select q.panda_site from resource.queue q where q.setup = j.setup and q.queue = j.queue) as site,
-           j.user_name, j.gshare, j.priority, j.created, 9223372036854775807 as most, true as own
+           j.user_name, j.gshare, j.priority, j.created, null::text as lease_state, 9223372036854775807 as most,
+           true as own
       from workload.job j
     union all
     select w.setup, w.job_id, case when w.held then 'held' else 'waiting' end, w.inserted_at, null::bigint, null::text,
@@ -17,7 +19,7 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
              where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
            (select q.owner_group from taskqueue.task_queue q
              where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
-           w.user_priority::int, w.inserted_at, 999999999999, not w.brokered
+           w.user_priority::int, w.inserted_at, null::text, 999999999999, not w.brokered
       from taskqueue.job w
     union all
     select l.setup, l.job_id, 'leased', l.matched_at, null::bigint, null::text, l.site,
@@ -25,7 +27,7 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
              where d.setup = l.setup and d.definition_id = l.definition_id),
            (select d.owner_group from taskqueue.definition d
              where d.setup = l.setup and d.definition_id = l.definition_id),
-           l.user_priority::int, null::timestamptz, 999999999999, not l.brokered
+           l.user_priority::int, null::timestamptz, l.state, 999999999999, not l.brokered
       from taskqueue.lease l
     union all
     select e.setup, e.job_id, e.outcome, e.ended_at, null::bigint, null::text, null::text,
@@ -33,7 +35,7 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
              where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
            (select q.owner_group from taskqueue.task_queue q
              where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
-           null::int, null::timestamptz, 999999999999,
+           null::int, null::timestamptz, null::text, 999999999999,
            (select true from workload.job b where b.setup = e.setup and b.job_id = e.job_id) is null
       from taskqueue.ended e) u
  where u.job_id <= u.most and u.own and (u.setup = (select resource.bound_setup())) is not false;
@@ -52,3 +54,5 @@ comment on column monitor.listed_job.user_name is
 comment on column monitor.listed_job.gshare is 'Global share, or owner group.';
 comment on column monitor.listed_job.priority is 'Current priority, or user priority.';
 comment on column monitor.listed_job.created is 'When it was made or inserted; null = not known.';
+comment on column monitor.listed_job.lease_state is
+  'Of a leased job that is not brokered: matched, or running after the first report; null = another.';

@@ -1,0 +1,332 @@
+"""DiracX's calls about jobs: search, summary, status and heartbeat, in DIRAC's words.
+
+Source: the models and routes of DiracX 0.7. Minor and application statuses, and the figures of a heartbeat, are not
+kept. What DiracX calls an owner is the owner of the job's requirements.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, LiteralString
+
+import msgspec
+import psycopg
+from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.responses import Response
+
+from broker.service.bodies import JSON
+from broker.service.door import Call, Endpoint, Face
+from broker.service.listed import INTEGER, TEXT, TIME, Column, Kind, Listed
+from broker.service.models import Order, Restriction, Search, Summary
+from broker.service.problems import Problem, encoded, of_error
+from broker.service.reports import OwnEnd, OwnReport
+from broker.service.searches import groups, page
+
+_STATUS: LiteralString = """case {status}
+    when 'pending' then 'Received' when 'defined' then 'Received'
+    when 'assigned' then 'Staging'
+    when 'waiting' then 'Waiting' when 'held' then 'Waiting' when 'throttled' then 'Waiting'
+    when 'activated' then 'Waiting'
+    when 'sent' then 'Matched' when 'starting' then 'Matched'
+    when 'leased' then case when {reported} then 'Running' else 'Matched' end
+    when 'running' then 'Running' when 'holding' then 'Running'
+    when 'transferring' then 'Completing' when 'merging' then 'Completing'
+    when 'finished' then 'Done' when 'failed' then 'Failed' when 'cancelled' then 'Killed'
+    when 'closed' then 'Rescheduled' end"""
+_FURTHEST = 10_000_000
+"""Rows that a page lies behind at most."""
+_NAMES: Mapping[str, tuple[LiteralString, Kind]] = {
+    "JobID": ("job_id", INTEGER),
+    "Site": ("site", TEXT),
+    "OwnerGroup": ("owner_group", TEXT),
+    "LastUpdateTime": ("since", TIME),
+}
+JOBS = Listed(
+    "monitor.listed_job",
+    {
+        **{name: Column(sql, kind) for name, (sql, kind) in _NAMES.items()},
+        "OwnerGroup": Column("gshare", TEXT),
+        "Owner": Column("user_name", TEXT),
+        "Status": Column(_STATUS.replace("{status}", "status").replace("{reported}", "lease_state = 'running'"), TEXT),
+        "SubmissionTime": Column("created", TIME),
+        "UserPriority": Column("priority", INTEGER),
+    },
+    (("JobID", True),),
+    late=True,
+)
+OWN_JOBS = Listed(
+    "taskqueue.own_jobs",
+    {
+        **{name: Column(sql, kind) for name, (sql, kind) in _NAMES.items()},
+        "Owner": Column("owner_dn", TEXT),
+        "Status": Column(_STATUS.replace("{status}", "state").replace("{reported}", "heard_at > since"), TEXT),
+        "UserPriority": Column("user_priority", INTEGER),
+        "HeartBeatTime": Column("heard_at", TIME),
+        "RescheduleCounter": Column("greatest(attempts - 1, 0)", INTEGER),
+    },
+    (("JobID", True),),
+)
+"""What a submitter sees: its own jobs that wait or are leased."""
+
+_CANCEL: LiteralString = "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)"
+_MAY_CANCEL: LiteralString = (
+    "select has_schema_privilege('lifecycle', 'usage')"
+    " and has_function_privilege('lifecycle.cancel_jobs(text, bigint[], text)', 'execute')"
+)
+_REPORTED = {"Matched": None, "Running": "running", "Stalled": None, "Completing": "transferring"}
+_ENDED = {"Done": "finished", "Completed": "finished", "Failed": "failed", "Killed": "cancelled"}
+_TAKEN_AWAY = ("Killed", "Deleted")
+
+Status = Literal[
+    "Submitting", "Received", "Checking", "Staging", "Waiting", "Matched", "Running", "Stalled", "Completing", "Done",
+    "Completed", "Failed", "Deleted", "Killed", "Rescheduled",
+]  # fmt: skip
+JobId = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+
+
+class SearchSpec(Struct):
+    """A condition; numbers may come as texts."""
+
+    parameter: str
+    operator: Literal["eq", "neq", "gt", "lt", "in", "not in", "like", "not like", "regex"]
+    value: str | int | UnsetType = UNSET
+    values: Annotated[list[str | int], Meta(max_length=10_000)] | UnsetType = UNSET
+
+
+Specs = Annotated[list[SearchSpec], Meta(max_length=50)]
+
+
+class SearchParams(Struct):
+    """A search."""
+
+    parameters: Annotated[list[str], Meta(min_length=1, max_length=100)] | None = None
+    search: Specs = []
+    sort: Annotated[list[Order], Meta(max_length=10)] = []
+    distinct: bool = False
+
+
+class SummaryParams(Struct):
+    """A summary."""
+
+    grouping: Annotated[list[str], Meta(max_length=10)]
+    search: Specs = []
+
+
+class Heartbeat(Struct, forbid_unknown_fields=True, rename="pascal"):
+    """What a job uses."""
+
+    load_average: float | None = None
+    memory_used: float | None = None
+    vsize: float | None = None
+    available_disk_space: float | None = None
+    cpu_consumed: float | None = msgspec.field(default=None, name="CPUConsumed")
+    wall_clock_time: float | None = None
+    standard_output: str | None = None
+
+
+class JobCommand(Struct):
+    """What the agent is to do with a job."""
+
+    job_id: int
+    command: str
+    arguments: str | None
+
+
+class StatusUpdate(Struct, rename="pascal"):
+    """A status of a job."""
+
+    status: Status | None = None
+    minor_status: str | None = None
+    application_status: str | None = None
+    source: str = "Unknown"
+
+
+class StatusSet(Struct, rename="pascal", omit_defaults=True):
+    """A status that was set."""
+
+    last_update_time: datetime
+    status: str | None = None
+
+
+class StatusesSet(Struct):
+    """What became of the updates of many jobs."""
+
+    success: dict[int, StatusSet]
+    failed: dict[int, dict[str, str]]
+
+
+async def search(call: Call) -> Response:
+    """A page of jobs; 206 where there are more."""
+    asked: SearchParams = call.body
+    number, size = _from_query(call, "page", 2**31), _from_query(call, "per_page", 10_000)
+    offset = (number - 1) * size
+    if offset > _FURTHEST:
+        hint = "Restrict the search, or sort it the other way."
+        raise Problem(422, f"page {number} begins behind more than {_FURTHEST} jobs", key="page", hint=hint)
+    restrictions = _restrictions(asked.search)
+    if asked.distinct:
+        rows, more = await _distinct(call, asked, restrictions, offset, size)
+    else:
+        body = Search(asked.parameters, restrictions, asked.sort, size)
+        found = await page(call, JOBS, OWN_JOBS, body, offset)
+        rows, more = found.rows, found.cursor is not None
+    if rows:
+        headers = {"Content-Range": f"jobs {offset}-{offset + len(rows) - 1}/*"} if more or offset else {}
+        return Response(encoded(rows), 206 if headers else 200, headers, JSON)
+    total = await _total(call, restrictions) if offset else 0
+    headers = {"Content-Range": f"jobs */{total}"} if total else {}
+    return Response(b"[]", 416 if total else 200, headers, JSON)
+
+
+async def summary(call: Call) -> list[dict[str, Any]]:
+    """Counts of jobs by groups."""
+    asked: SummaryParams = call.body
+    return await groups(call, JOBS, OWN_JOBS, Summary(asked.grouping, _restrictions(asked.search)))
+
+
+async def heartbeat(call: Call) -> list[JobCommand]:
+    """The agent is at work on jobs. Those that it has no more, or that are to be killed, it shall stop."""
+    jobs: dict[int, Heartbeat] = call.body
+    reports = call.service.reports
+    answers = await asyncio.gather(*(reports.answer(call.caller, OwnReport(job, None)) for job in jobs))
+    return [JobCommand(job, "Kill", reason) for job, action, reason in answers if action != "continue"]
+
+
+async def set_statuses(call: Call) -> StatusesSet | Response:
+    """New statuses of jobs: the latest of each counts. An agent reports or ends its jobs, others cancel theirs."""
+    updates: dict[int, dict[str, StatusUpdate]] = call.body
+    latest = {job: _latest(job, statuses) for job, statuses in updates.items()}
+    cancels = await call.rows(_MAY_CANCEL) == [(True,)]
+    set_one = _cancel if cancels else _of_agent
+    reasons = await asyncio.gather(*(set_one(call, job, status) for job, (_, status) in latest.items()))
+    done = StatusesSet({}, {})
+    for (job, (at, status)), reason in zip(latest.items(), reasons, strict=True):
+        if reason is None:
+            done.success[job] = StatusSet(at, status)
+        else:
+            done.failed[job] = {"detail": reason}
+    if done.success or not updates:
+        return done
+    return Response(encoded({"detail": done}), 404, media_type=JSON)
+
+
+def refusal(problem: Problem) -> Response:
+    """How a client of DiracX gets a refusal."""
+    answer = problem.response()
+    kept = ("retry-after", "www-authenticate", "connection")
+    headers = {name: answer.headers[name] for name in kept if name in answer.headers}
+    detail = f"{problem.detail}. {problem.hint}" if problem.hint else problem.detail
+    return Response(encoded({"detail": detail}), problem.status, headers, JSON)
+
+
+def _from_query(call: Call, key: str, most: int) -> int:
+    text = call.request.query_params.get(key, "1" if key == "page" else "100")
+    number = int(text) if text.isdecimal() and len(text) < 12 else 0
+    if not 1 <= number <= most:
+        raise Problem(422, f"{key} is {text[:100]!r}, not a number from 1 to {most}", key=key)
+    return number
+
+
+def _restrictions(specs: list[SearchSpec]) -> list[Restriction]:
+    """Conditions with values of the kinds that the columns have."""
+    return [
+        Restriction(
+            one.parameter,
+            one.operator,
+            one.value if isinstance(one.value, UnsetType) else _value(one.parameter, one.value),
+            one.values if isinstance(one.values, UnsetType) else [_value(one.parameter, v) for v in one.values],
+        )
+        for one in specs
+    ]
+
+
+def _value(name: str, given: str | int) -> str | int:
+    kind = (JOBS.columns.get(name) or OWN_JOBS.columns.get(name) or Column("", TEXT)).kind
+    if kind is INTEGER and isinstance(given, str) and given.lstrip("-").isdecimal() and len(given) < 20:
+        return int(given)
+    if kind is TIME and isinstance(given, str) and (at := _time(given)):
+        return at.isoformat()
+    return given
+
+
+async def _distinct(
+    call: Call, asked: SearchParams, restrictions: list[Restriction], offset: int, size: int
+) -> tuple[list[dict[str, Any]], bool]:
+    """Different values of some columns, and whether there are more. They are sorted by the first one's values alone."""
+    names = asked.parameters or ["JobID"]
+    found = await groups(call, JOBS, OWN_JOBS, Summary(names, restrictions))
+    rows = [{name: group[name] for name in names} for group in found]
+    for order in reversed(asked.sort or [Order(names[0])]):
+        if order.parameter not in names:
+            raise Problem(422, f"sort names {order.parameter[:100]}, which is none of the parameters", key="sort")
+        present = [row for row in rows if row[order.parameter] is not None]
+        absent = [row for row in rows if row[order.parameter] is None]
+        name = order.parameter
+        rows = sorted(present, key=lambda row: row[name], reverse=order.direction == "desc") + absent
+    return rows[offset : offset + size], len(rows) > offset + size
+
+
+async def _total(call: Call, restrictions: list[Restriction]) -> int:
+    ((only),) = await groups(call, JOBS, OWN_JOBS, Summary([], restrictions))
+    return int(only["count"])
+
+
+def _time(text: str) -> datetime | None:
+    """A time; without an offset it is UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _latest(job: int, statuses: Mapping[str, StatusUpdate]) -> tuple[datetime, Status | None]:
+    """The last status that the updates of a job name, and the time of the last update."""
+    at: dict[datetime, StatusUpdate] = {}
+    for text, update in statuses.items():
+        time = _time(text)
+        if time is None:
+            raise Problem(422, f"a status of job {job} has the time {text[:100]!r}, which is none", key=str(job))
+        at[time] = update
+    if not at:
+        raise Problem(422, f"job {job} has no status", key=str(job))
+    named = [at[time].status for time in sorted(at) if at[time].status is not None]
+    return max(at), named[-1] if named else None
+
+
+async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
+    """Why a status of an agent's job was not set; None: it was."""
+    if status in _ENDED:
+        _, outcome, reason = await call.service.ends.answer(call.caller, OwnEnd(job, _ENDED[status]))
+        return None if outcome not in ("stale", "refused") else reason
+    if status is not None and status not in _REPORTED:
+        return f"an agent does not set {status}"
+    state = None if status is None else _REPORTED[status]
+    _, action, reason = await call.service.reports.answer(call.caller, OwnReport(job, state))
+    return None if action in ("continue", "kill") else reason
+
+
+async def _cancel(call: Call, job: int, status: Status | None) -> str | None:
+    if status not in _TAKEN_AWAY:
+        return f"{status} is set by agents; Killed and Deleted cancel a job"
+    values = [call.setup, job, f"{status} through DiracX"]
+    (answer,) = await call.service.database.each_as_role(call.caller.role, call.caller.text, _CANCEL, [values])
+    if not isinstance(answer, psycopg.Error):
+        return None
+    problem = of_error(answer)
+    if problem.status >= 500:
+        raise problem
+    return problem.detail
+
+
+FACE = Face("diracx", refusal)
+ENDPOINTS = (
+    Endpoint("POST", "/api/jobs/search", "diracx_search", "Search jobs", search, body=SearchParams, long=True,
+             face=FACE),
+    Endpoint("POST", "/api/jobs/summary", "diracx_summary", "Count jobs", summary, body=SummaryParams, long=True,
+             face=FACE),
+    Endpoint("PATCH", "/api/jobs/heartbeat", "diracx_heartbeat", "Report on jobs", heartbeat,
+             body=Annotated[dict[JobId, Heartbeat], Meta(max_length=10_000)], limit_factor=4, face=FACE),
+    Endpoint("PATCH", "/api/jobs/status", "diracx_status", "Set statuses", set_statuses,
+             body=Annotated[dict[JobId, dict[str, StatusUpdate]], Meta(max_length=10_000)], limit_factor=4, face=FACE),
+)  # fmt: skip

@@ -1,0 +1,246 @@
+"""DiracX's calls: statuses and heartbeats of agents, searches in DIRAC's words.
+
+The last test runs DiracX's own client. It needs an interpreter that has it, since it brings two dozen packages:
+`python3 -m venv dx && dx/bin/pip install diracx-client`, then BROKER_TEST_DIRACX=dx/bin/python in the environment.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.service.conftest import Running, bearer
+
+Db = psycopg.Connection[Any]
+Matched = Callable[[int], list[int]]
+WANTED = {"resources": [{"CPUTime": 86400, "Site": "NORTH"}]}
+NOW = "2026-03-28T12:00:00Z"
+
+
+@pytest.fixture
+def face(service: Running) -> Iterator[httpx.Client]:
+    """A client of the calls of DiracX."""
+    with httpx.Client(base_url=service.url + "/api/jobs", timeout=60) as made:
+        yield made
+
+
+@pytest.fixture
+def agent(face: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+    face.headers.update(bearer(token("agent", "pilot-1")))
+    return face
+
+
+@pytest.fixture
+def matched(client: httpx.Client, token: Callable[..., str], jobs: Callable[[int], list[int]]) -> Matched:
+    """A function that gives so many jobs to the agent."""
+
+    def match(count: int) -> list[int]:
+        jobs(count)
+        asked = client.post("/match", json={**WANTED, "n": count}, headers=bearer(token("agent", "pilot-1")))
+        return sorted(job["job_id"] for job in asked.json()["matches"])
+
+    return match
+
+
+def outcomes(db: Db) -> dict[int, str]:
+    return dict(db.execute("select job_id, outcome from taskqueue.ended").fetchall())
+
+
+def update(status: str | None, at: str = NOW) -> dict[str, Any]:
+    return {at: {"Status": status, "Source": "JobAgent"}}
+
+
+def test_statuses_of_an_agent(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    matched(4)
+    answer = agent.patch("/status", json={1: update("Running"), 2: update("Matched"), 3: update(None)})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {
+        "success": {
+            "1": {"Status": "Running", "LastUpdateTime": NOW},
+            "2": {"Status": "Matched", "LastUpdateTime": NOW},
+            "3": {"LastUpdateTime": NOW},
+        },
+        "failed": {},
+    }
+    states = db.execute("select job_id, state, reported_at is not null from taskqueue.lease order by 1").fetchall()
+    assert states == [(1, "running", True), (2, "running", True), (3, "running", True), (4, "matched", False)]
+    ends = {1: update("Done"), 2: update("Failed"), 3: update("Killed"), 4: update("Completed")}
+    assert agent.patch("/status", json=ends).json()["failed"] == {}
+    assert outcomes(db) == {1: "finished", 2: "failed", 3: "cancelled", 4: "finished"}
+    assert agent.patch("/status", json={4: update("Done")}).json()["failed"] == {}  # as DIRAC does
+
+
+def test_the_latest_status_counts(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    matched(1)
+    several = {**update("Done", "2026-03-28 12:00:02+00:00"), **update("Running", "2026-03-28 12:00:01.5")}
+    answer = agent.patch("/status", json={1: {**several, **update(None, "2026-03-28T12:00:03Z")}})
+    assert answer.json()["success"] == {"1": {"Status": "Done", "LastUpdateTime": "2026-03-28T12:00:03Z"}}
+    assert outcomes(db) == {1: "finished"}
+
+
+def test_a_job_of_another_agent_is_left_alone(
+    agent: httpx.Client, matched: Matched, token: Callable[..., str], db: Db
+) -> None:
+    matched(2)
+    other = bearer(token("agent", "pilot-2"))
+    refused = agent.patch("/status", json={1: update("Done")}, headers=other)
+    assert refused.status_code == 404
+    assert "does not have job 1" in refused.json()["detail"]["failed"]["1"]["detail"]
+    assert outcomes(db) == {}
+    commands = agent.patch("/heartbeat", json={1: {}}, headers=other).json()
+    assert [(one["job_id"], one["command"]) for one in commands] == [(1, "Kill")]
+    mixed = agent.patch("/status", json={1: update("Rescheduled"), 2: update("Done"), 99: update("Done")})
+    assert (mixed.status_code, list(mixed.json()["success"]), sorted(mixed.json()["failed"])) == (
+        200,
+        ["2"],
+        ["1", "99"],
+    )
+
+
+def test_a_heartbeat_brings_the_command_to_stop(
+    agent: httpx.Client, matched: Matched, token: Callable[..., str], db: Db
+) -> None:
+    matched(3)
+    figures = {"LoadAverage": 1.5, "CPUConsumed": 3.0, "Vsize": 1e6, "StandardOutput": "working"}
+    assert agent.patch("/heartbeat", json=dict.fromkeys((1, 2, 3), figures)).json() == []
+    submitter = bearer(token("submitter"))
+    killed = agent.patch("/status", json={2: update("Killed"), 99: update("Killed")}, headers=submitter)
+    assert (list(killed.json()["success"]), list(killed.json()["failed"])) == (["2"], ["99"])
+    commands = agent.patch("/heartbeat", json={job: {} for job in (1, 2, 3)}).json()
+    assert commands == [{"job_id": 2, "command": "Kill", "arguments": "Killed through DiracX"}]
+    done = agent.patch("/status", json={1: update("Done")}, headers=submitter)
+    assert (done.status_code, outcomes(db)) == (404, {})
+
+
+@pytest.fixture
+def viewer(face: httpx.Client, token: Callable[..., str], matched: Matched, jobs: Callable[..., Any]) -> httpx.Client:
+    """Jobs 1 to 3 are leased, one of them runs; 11 to 15 wait, one of them is held."""
+    matched(3)
+    face.patch("/status", json={2: update("Running")}, headers=bearer(token("agent", "pilot-1")))
+    jobs(5, first=11)
+    face.headers.update(bearer(token("operator")))
+    return face
+
+
+def test_jobs_are_searched_in_the_words_of_dirac(viewer: httpx.Client, db: Db) -> None:
+    db.execute("select taskqueue.hold('default', 'job', '11')")
+    asked = {"parameters": ["JobID", "Status", "Site"], "sort": [{"parameter": "JobID", "direction": "asc"}]}
+    rows = viewer.post("/search", json=asked).json()
+    assert [row["Status"] for row in rows] == ["Matched", "Running", "Matched"] + ["Waiting"] * 5
+    assert rows[1] == {"JobID": 2, "Status": "Running", "Site": "NORTH"}
+    for spec, ids in (
+        ({"parameter": "JobID", "operator": "in", "values": ["2", 12]}, [2, 12]),
+        ({"parameter": "JobID", "operator": "eq", "value": "3"}, [3]),
+        ({"parameter": "Status", "operator": "in", "values": ["Matched", "Done"]}, [1, 3]),
+        ({"parameter": "SubmissionTime", "operator": "lt", "value": "2020-01-01 00:00:00"}, []),
+        ({"parameter": "Owner", "operator": "like", "value": "%alice"}, [1, 2, 3, 11, 12, 13, 14, 15]),
+    ):
+        found = viewer.post("/search", json={**asked, "search": [spec]})
+        assert [row["JobID"] for row in found.json()] == ids, found.text
+    counted = viewer.post("/summary", json={"grouping": ["Status"]}).json()
+    assert counted[0] == {"Status": "Waiting", "count": 5}
+    assert {row["Status"]: row["count"] for row in counted[1:]} == {"Matched": 2, "Running": 1}
+
+
+def test_pages_have_numbers(viewer: httpx.Client) -> None:
+    asked = {"parameters": ["JobID"], "sort": [{"parameter": "JobID", "direction": "asc"}]}
+    pages = [viewer.post(f"/search?page={page}&per_page=3", json=asked) for page in (1, 2, 3, 4)]
+    assert [[row["JobID"] for row in page.json()] for page in pages] == [[1, 2, 3], [11, 12, 13], [14, 15], []]
+    assert [page.status_code for page in pages] == [206, 206, 206, 416]
+    assert [page.headers["Content-Range"] for page in pages] == ["jobs 0-2/*", "jobs 3-5/*", "jobs 6-7/*", "jobs */8"]
+    assert viewer.post("/search", json=asked).status_code == 200
+    none = {"search": [{"parameter": "JobID", "operator": "eq", "value": 99}]}
+    assert [viewer.post(f"/search?page={page}", json=none).status_code for page in (1, 2)] == [200, 200]
+
+
+def test_different_values(viewer: httpx.Client) -> None:
+    asked: dict[str, Any] = {"parameters": ["Site"], "distinct": True}
+    assert viewer.post("/search", json=asked).json() == [{"Site": "NORTH"}, {"Site": None}]
+    asked = {**asked, "parameters": ["Status"], "sort": [{"parameter": "Status", "direction": "desc"}]}
+    first = viewer.post("/search?per_page=2", json=asked)
+    assert (first.status_code, first.json()) == (206, [{"Status": "Waiting"}, {"Status": "Running"}])
+    assert viewer.post("/search?per_page=2&page=2", json=asked).json() == [{"Status": "Matched"}]
+    asked["sort"] = [{"parameter": "JobID"}]
+    assert viewer.post("/search", json=asked).status_code == 422
+
+
+def test_a_submitter_sees_its_own_jobs(viewer: httpx.Client, token: Callable[..., str]) -> None:
+    own = bearer(token("submitter"))
+    rows = viewer.post("/search", json={"parameters": ["JobID", "Status"]}, headers=own).json()
+    assert [row["JobID"] for row in rows] == [15, 14, 13, 12, 11, 3, 2, 1]
+    assert [row["Status"] for row in rows[5:]] == ["Matched", "Running", "Matched"]
+    page = viewer.post("/search?page=2&per_page=5", json={"parameters": ["JobID"]}, headers=own)
+    assert [row["JobID"] for row in page.json()] == [3, 2, 1]
+    nobody = bearer(token("submitter", "carol", "none"))
+    assert viewer.post("/search", json={}, headers=nobody).json() == []
+    assert viewer.post("/search", json={}, headers=bearer(token("agent"))).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("POST", "/search?page=0", {}, "page is '0'"),
+        ("POST", "/search?page=x", {}, "page is 'x'"),
+        ("POST", "/search?per_page=10001", {}, "per_page is '10001'"),
+        ("POST", "/search?page=2000000", {}, "page 2000000"),
+        ("POST", "/search", {"parameters": ["JobId"]}, "nearest is JobID"),
+        ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "eq", "value": "x"}]}, "not an integer"),
+        ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "is", "value": 1}]}, "operator"),
+        ("POST", "/summary", {"grouping": ["Owners"]}, "nearest is Owner"),
+        ("PATCH", "/heartbeat", {"1": {"Load": 1}}, "Load"),
+        ("PATCH", "/heartbeat", {"x": {}}, "Expected `int`"),
+        ("PATCH", "/heartbeat", {"1": {"CPUConsumed": "much"}}, "CPUConsumed"),
+        ("PATCH", "/status", {"1": {NOW: {"Status": "Finished"}}}, "Finished"),
+        ("PATCH", "/status", {"1": {"now": {"Status": "Done"}}}, "job 1 has the time 'now'"),
+        ("PATCH", "/status", {"1": {}}, "job 1 has no status"),
+    ],
+)
+def test_a_wrong_call_is_refused(viewer: httpx.Client, method: str, path: str, body: Any, words: str) -> None:
+    refused = viewer.request(method, path, json=body)
+    assert (refused.status_code, list(refused.json())) == (422, ["detail"]), refused.text
+    assert words in refused.json()["detail"]
+
+
+def test_who_is_not_known_gets_the_words_of_the_face(face: httpx.Client) -> None:
+    refused = face.post("/search", json={})
+    assert (refused.status_code, list(refused.json())) == (401, ["detail"])
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_viewer_changes_nothing(face: httpx.Client, matched: Matched, token: Callable[..., str], db: Db) -> None:
+    matched(1)
+    viewer = bearer(token("viewer"))
+    assert face.patch("/status", json={1: update("Killed")}, headers=viewer).status_code == 403
+    assert face.patch("/heartbeat", json={1: {}}, headers=viewer).status_code == 403
+    assert outcomes(db) == {}
+
+
+def test_the_client_of_diracx(
+    service: Running, matched: Matched, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    python = os.environ.get("BROKER_TEST_DIRACX")
+    if not python:
+        pytest.skip("BROKER_TEST_DIRACX names no interpreter that has diracx-client")
+    matched(2)
+    jobs(1, first=7)
+    tokens = [token("agent", "pilot-1"), token("viewer"), token("submitter")]
+    program = Path(__file__).with_name("diracx_client.py")
+    done = subprocess.run(
+        [python, str(program), service.url, *tokens, "1", "2", "7"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "running": "Running",
+        "no command": [],
+        "command": [True, "Kill"],
+        "refused": 404,
+        "jobs": [{"JobID": 1, "Status": "Done"}, {"JobID": 2, "Status": "Killed"}, {"JobID": 7, "Status": "Waiting"}],
+        "page": [{"JobID": 7}],
+        "summary": [{"Status": "Done", "count": 1}],
+    }

@@ -1,0 +1,88 @@
+"""The shape of the plans of searches: a page in the order of the key is read by an index and sorts nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker.service import search
+from broker.service.listed import LISTED
+from broker.service.models import Order, Restriction, Search
+
+Node = dict[str, Any]
+JOBS = 20_000
+SCOPE = ["default"]
+
+
+@pytest.fixture
+def many(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> psycopg.Connection[Any]:
+    """A database with many jobs, in a session of a viewer."""
+    for first in range(1, JOBS, 10_000):
+        jobs(10_000, first)
+    db.execute("vacuum (analyze)")
+    db.execute("set role broker_viewer")
+    return db
+
+
+def nodes(plan: Node) -> Iterator[Node]:
+    yield plan
+    for part in plan.get("Plans", []):
+        yield from nodes(part)
+
+
+def explained(db: psycopg.Connection[Any], name: str, asked: Search) -> list[Node]:
+    listed = LISTED[name]
+    made = search.page(listed, (listed.view + " where setup = %s", ["default"]), asked, SCOPE)
+    row = db.execute(b"explain (analyze, format json, timing off) " + made.text.encode(), made.values).fetchone()
+    assert row is not None
+    return list(nodes(row[0][0]["Plan"]))
+
+
+def kinds(plan: Sequence[Node]) -> set[str]:
+    return {node["Node Type"] for node in plan}
+
+
+def read(plan: Sequence[Node], table: str) -> int:
+    """Rows of a table that were read."""
+    return sum(
+        node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+        for node in plan
+        if node.get("Relation Name") == table
+    )
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_a_page_of_jobs_reads_no_more_than_it_shows(many: psycopg.Connection[Any], direction: Any) -> None:
+    sort = [Order("job_id", direction)]
+    first = search.page(LISTED["jobs"], ("monitor.listed_job where setup = %s", ["default"]), Search(sort=sort), SCOPE)
+    rows = many.execute(first.text.encode(), first.values).fetchall()
+    cursor = first.found(rows).cursor
+    assert cursor is not None
+    waiting = [Restriction("status", "eq", "waiting")]
+    for asked in (Search(sort=sort), Search(sort=sort, cursor=cursor), Search(sort=sort, search=waiting)):
+        plan = explained(many, "jobs", asked)
+        assert "Merge Append" in kinds(plan)
+        assert not kinds(plan) & {"Sort", "Incremental Sort"}
+        assert 0 < read(plan, "job") <= 101
+
+
+def test_a_page_in_another_order_reads_its_columns_last(many: psycopg.Connection[Any]) -> None:
+    plan = explained(many, "jobs", Search(sort=[Order("since", "desc")]))
+    assert "Sort" in kinds(plan)
+    looked_up = sum(node["Actual Loops"] for node in plan if node.get("Relation Name") == "task_queue")
+    assert looked_up == 202  # owner and group of a hundred jobs and one, not of all
+
+
+@pytest.mark.parametrize("name", ["jobs", "tasks", "queues", "task_queues", "leases"])
+def test_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
+    many.execute("set enable_sort = off")  # the tables are small here
+    many.execute("set enable_incremental_sort = off")
+    (top, *_) = LISTED[name].order
+    plan = explained(many, name, Search(parameters=[top[0]]))
+    assert not kinds(plan) & {"Sort", "Incremental Sort"}
+
+
+def test_an_event_of_a_job_is_found_by_index(many: psycopg.Connection[Any]) -> None:
+    plan = explained(many, "events", Search(search=[Restriction("job_id", "eq", 5)]))
+    assert read(plan, "lease") + read(plan, "history_default") == 0
