@@ -119,9 +119,13 @@ class Database:
         connection = await asyncio.to_thread(database.connect, self._target)
         work = asyncio.create_task(asyncio.to_thread(_undone, connection, role, subject, run))
         patience = _LONGEST
-        while not (await asyncio.wait([work], timeout=patience))[0]:
-            await asyncio.to_thread(connection.cancel)
-            patience = _WAIT
+        try:
+            while not (await asyncio.wait([work], timeout=patience))[0]:
+                await asyncio.to_thread(connection.cancel)
+                patience = _WAIT
+        except asyncio.CancelledError:  # the service ends, and would wait for the thread
+            connection.cancel()
+            raise
         return work.result()
 
     async def is_ready(self) -> bool:

@@ -130,7 +130,7 @@ def require_restriction(listed: Listed, search: Sequence[Restriction]) -> None:
     if listed.restricted and not any(
         one.parameter in listed.restricted and one.operator in ("eq", "in", "gt") for one in search
     ):
-        names = " or ".join(listed.restricted)
+        names = " nor ".join(listed.restricted)
         hint = "Use eq or in, or gt for a time."
         raise Problem(422, f"search restricts neither {names}", code="PB001", key="search", hint=hint)
 

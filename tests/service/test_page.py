@@ -1,4 +1,4 @@
-"""The commands of pages about the service are run as written, with a service that runs already."""
+"""The commands of the pages about the service are run as written, with a service that runs already."""
 
 import os
 import subprocess
@@ -14,29 +14,33 @@ from tests.service.conftest import Running
 Printed = Callable[[str], str]
 
 
+def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -> str:
+    """What blocks of sh print, with a service at this URL. Skips where curl is missing."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    printed = ""
+    for text in texts:
+        if "curl" in text and not any(Path(place, "curl").exists() for place in path.split(os.pathsep)):
+            pytest.skip("curl is not installed")
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=folder,
+            env={**kept, "BROKER_DSN": dsn, "PATH": path, "URL": url},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        printed += done.stdout
+    return printed
+
+
 @pytest.fixture
 def printed(start: Callable[..., Running], dsn: str, tmp_path: Path, warm: Path) -> Printed:
     """A function that runs the blocks of a page, but those that start a service, and gives what they print."""
 
     def run(name: str) -> str:
-        running = start()
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-        path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        found = ""
-        for block in pages.by_name()[name].blocks:
-            if block.kind != "sh" or "broker serve" in block.text or "--tls-cert" in block.text:
-                continue
-            if "curl" in block.text and not any(Path(folder, "curl").exists() for folder in path.split(os.pathsep)):
-                pytest.skip("curl is not installed")
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.text],
-                cwd=tmp_path,
-                env={**kept, "BROKER_DSN": dsn, "PATH": path, "URL": running.url},
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-            found += done.stdout
-        return found
+        texts = [block.text for block in pages.by_name()[name].blocks if block.kind == "sh"]
+        texts = [text for text in texts if "broker serve" not in text and "--tls-cert" not in text]
+        return run_blocks(texts, start().url, dsn, tmp_path, warm)
 
     return run
 
@@ -54,6 +58,8 @@ def test_a_pilot_of_panda_works_with_curl(printed: Printed) -> None:
     assert '{"job_id":71,"status":"running","attempt_number":1}' in found
     assert '{"StatusCode":0,"command":null}' in found
     assert '"message":"No jobs in PanDA"' in found
+
+
 def test_an_agent_of_dirac_works_with_curl(printed: Printed) -> None:
     found = printed("broker/docs/how-to/dirac-agents.md").splitlines()
     got, running, alive, ended, nothing = found[-5:]

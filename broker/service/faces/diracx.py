@@ -19,7 +19,7 @@ from broker.service.door import Call, Endpoint, Face
 from broker.service.listed import INTEGER, TEXT, TIME, Column, Kind, Listed
 from broker.service.models import Order, Restriction, Search, Summary
 from broker.service.problems import Problem, encoded, of_error
-from broker.service.reports import OwnEnd, OwnReport
+from broker.service.reports import Unproven
 from broker.service.searches import groups, page
 
 _STATUS: LiteralString = """case {status}
@@ -188,7 +188,7 @@ async def heartbeat(call: Call) -> list[JobCommand]:
     """The agent is at work on jobs. Those that it has no more, or that are to be killed, it shall stop."""
     jobs: dict[int, Heartbeat] = call.body
     reports = call.service.reports
-    answers = await asyncio.gather(*(reports.answer(call.caller, OwnReport(job, None)) for job in jobs))
+    answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in jobs))
     return [JobCommand(job, "Kill", reason) for job, action, reason in answers if action != "continue"]
 
 
@@ -297,12 +297,12 @@ def _latest(job: int, statuses: Mapping[str, StatusUpdate]) -> tuple[datetime, S
 async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
     """Why a status of an agent's job was not set; None: it was."""
     if status in _ENDED:
-        _, outcome, reason = await call.service.ends.answer(call.caller, OwnEnd(job, _ENDED[status]))
+        _, outcome, reason = await call.service.ends.answer(call.caller, Unproven(job, outcome=_ENDED[status]))
         return None if outcome not in ("stale", "refused") else reason
     if status is not None and status not in _REPORTED:
         return f"an agent does not set {status}"
     state = None if status is None else _REPORTED[status]
-    _, action, reason = await call.service.reports.answer(call.caller, OwnReport(job, state))
+    _, action, reason = await call.service.reports.answer(call.caller, Unproven(job, status=state))
     return None if action in ("continue", "kill") else reason
 
 

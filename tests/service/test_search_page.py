@@ -1,0 +1,44 @@
+"""The commands of the page search.md are run as written, with a service that runs already."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from broker.service.faces.diracx import JOBS
+from broker.service.listed import LISTED
+from tests.docs import pages
+from tests.service.conftest import Running
+from tests.service.test_page import run_blocks
+
+PAGE = pages.by_name()["broker/docs/how-to/search.md"]
+
+
+def test_the_commands_of_the_page(
+    start: Callable[..., Running], jobs: Callable[[int], list[int]], dsn: str, tmp_path: Path, warm: Path
+) -> None:
+    jobs(3)
+    texts = [block.text for block in PAGE.blocks if block.kind == "sh"]
+    printed = run_blocks(["\n".join(texts)], start().url, dsn, tmp_path, warm)
+    assert printed.count('"owner":"/DC=org/CN=alice"') == 3
+    assert '[{"status":"waiting","site":null,"count":3}]' in printed
+    assert '{"rows":[{"job_id":2}],"cursor":"' in printed
+    assert printed.count('"differences":[]') == 2
+
+
+@pytest.mark.parametrize("name", list(LISTED))
+def test_the_page_names_each_view(name: str) -> None:
+    (row,) = [line for line in PAGE.text.splitlines() if line.startswith(f"| `{name}` |")]
+    listed = LISTED[name]
+    assert ("name `" in row) == bool(listed.restricted)
+    assert all(f"`{column}`" in row for column in listed.restricted)
+    assert name != "jobs" or all(f"`{column}`" in row for column in listed.columns)
+
+
+def test_the_page_has_the_words_of_dirac() -> None:
+    words = JOBS.columns["Status"].sql
+    rows = "\n".join(line for line in PAGE.text.splitlines() if line.startswith("| "))
+    for here, there in (("finished", "Done"), ("activated", "Waiting"), ("merging", "Completing")):
+        assert f"when '{here}' then '{there}'" in words
+        assert here in rows
+        assert there in rows
