@@ -124,9 +124,11 @@ def drawn(number: int = DRAWN) -> list[Mutant]:
     """
     by_object = [sorted(mutants, key=lambda mutant: mutant.rank) for mutants in possible()]
     roots = sum(len(mutants) ** 0.5 for mutants in by_object)
-    shares = [max(int(number * len(mutants) ** 0.5 / roots), int(len(mutants) > 3)) for mutants in by_object]
+    shares = [round(number * len(mutants) ** 0.5 / roots) for mutants in by_object]
+    sure = [mutants[0] for mutants in by_object if len(mutants) > 3]
     chosen = [mutant for mutants, share in zip(by_object, shares, strict=True) for mutant in mutants[:share]]
     rest = [mutant for mutants, share in zip(by_object, shares, strict=True) for mutant in mutants[share:]]
     chosen.sort(key=lambda mutant: mutant.rank)
     rest.sort(key=lambda mutant: mutant.rank)
-    return sorted(chosen[:number] + rest[: max(number - len(chosen), 0)], key=lambda mutant: mutant.rank)
+    first = list(dict.fromkeys(sure + chosen + rest))[:number]
+    return sorted(first, key=lambda mutant: mutant.rank)
