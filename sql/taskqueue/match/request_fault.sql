@@ -1,6 +1,7 @@
--- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined.
+-- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined, since it is not declared
+-- immutable: format is not.
 create or replace function taskqueue.request_fault(p_request jsonb) returns text
-language sql immutable as $$
+language sql stable as $$
   select case
     when jsonb_typeof(p_request) <> 'object' then format('request is %s, not an object', left(p_request::text, 100))
     when p_request - '{resources,n,request_id,subject}'::text[] <> '{}'
