@@ -27,6 +27,7 @@ from benchmarks.scenarios import (
     space,
     tasks,
     transitions,
+    wait,
 )
 from benchmarks.server import Server
 
@@ -63,5 +64,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         transitions,
         packing,
         serve,
+        wait,
     )
 }

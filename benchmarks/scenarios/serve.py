@@ -1,26 +1,16 @@
 """The service over HTTP: agents in an open loop that match, report and finish, and what the database knows of it."""
 
 import json
-import os
-import secrets
-import signal
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import psycopg
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 from benchmarks import cpu
@@ -31,18 +21,13 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
 from benchmarks.serving.agents import Plan
+from benchmarks.serving.service import cpu_of, service, tokens_of
 from broker import database
 from broker.errors import BrokerError
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1000,), seconds=60, rate=500, rounds=1)
-_LOGIN = "broker_service"
 _FIRST_NEW = 500_000_000  # ids of the jobs that refill what is matched
 
-_TOKENS = """
-insert into resource.access_token (hash, setup, name, kind, expires_at)
-select sha256(convert_to(t, 'UTF8')), %s, 'agent ' || n, 'agent', now() + interval '1 day'
-  from unnest(%s::text[]) with ordinality u(t, n)
-"""
 _LOST = """
 select count(*) from unnest(%s::bigint[]) f(job_id)
  where not exists (select from taskqueue.ended e where e.setup = %s and e.job_id = f.job_id and e.outcome = 'finished')
@@ -64,21 +49,20 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
     say(f"{agents:,} agents")
-    tokens = [secrets.token_hex(32) for _ in range(agents)]
     with database.connect(bench.where.admin) as connection:
-        connection.execute(_TOKENS.encode(), [SETUP, tokens])
+        tokens = tokens_of(connection, agents)
         postmaster = cpu.postmaster_of(connection)
-        with _service(bench, connection) as (port, pids), _refilled(bench, options.rate):
+        with service(bench, connection) as (port, pids), _refilled(bench, options.rate):
             plan = Plan(
                 "127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens,
                 [dict(one) for one in bench.workload.requests(SEED)], tls=True,
             )  # fmt: skip
-            before = _cpu(postmaster, pids)
+            before = cpu_of(postmaster, pids)
             ended = subprocess.run(
                 [sys.executable, "-m", "benchmarks.serving.agents"],
                 input=json.dumps(asdict(plan)), capture_output=True, text=True, check=False,
             )  # fmt: skip
-            after = _cpu(postmaster, pids)
+            after = cpu_of(postmaster, pids)
         if ended.returncode != 0:
             raise BrokerError(f"the agents ended with {ended.returncode}", ended.stderr[-2000:])
         seen = json.loads(ended.stdout)
@@ -109,81 +93,6 @@ def _row(agents: int, options: Options, seen: dict[str, Any], used: list[float])
         "database us": round(server / good * 1e6),
         "agents us": round(seen["cpu"] / good * 1e6),
     }
-
-
-def _cpu(postmaster: int | None, pids: list[int]) -> list[float]:
-    """CPU seconds of the service's processes, and of the database."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    service = 0
-    for pid in pids:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        service += int(fields[11]) + int(fields[12])
-    return [service / ticks, cpu.seconds(postmaster) if postmaster else 0.0]
-
-
-@contextmanager
-def _service(bench: Bench, connection: psycopg.Connection[Any]) -> Iterator[tuple[int, list[int]]]:
-    """`broker serve` with TLS, on a free port: the port, and its processes."""
-    password = secrets.token_urlsafe(18)
-    connection.execute(sql.SQL("alter role {} login password {}").format(sql.Identifier(_LOGIN), sql.Literal(password)))
-    dsn = make_conninfo(bench.where.admin.dsn, user=_LOGIN, password=password)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="pgbroker-serve-") as folder:
-        certificate, key = _certificate(Path(folder))
-        command = [str(Path(sys.executable).with_name("broker")), "serve", "--bind", f"127.0.0.1:{port}"]
-        command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
-        with (Path(folder) / "log").open("w+") as log:
-            process = subprocess.Popen(command, env={**os.environ, "BROKER_DSN": dsn}, stdout=log, stderr=log)
-            try:
-                _await(port, process, log.name)
-                yield port, [process.pid]
-            finally:
-                process.send_signal(signal.SIGTERM)
-                process.wait(30)
-                connection.execute(sql.SQL("alter role {} nologin password null").format(sql.Identifier(_LOGIN)))
-
-
-def _await(port: int, process: subprocess.Popen[bytes], log: str) -> None:
-    import ssl
-
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"https://127.0.0.1:{port}/healthz/ready", context=context, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise BrokerError("the service did not start", Path(log).read_text()[-2000:])
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine, signed by itself, and its key."""
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    certificate, private = folder / "certificate.pem", folder / "key.pem"
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return certificate, private
 
 
 @contextmanager

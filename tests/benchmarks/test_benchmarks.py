@@ -314,6 +314,15 @@ def test_the_service_is_measured_and_loses_nothing(server_dsn: str, tmp_path: Pa
         assert all(row[f"{who} us"] > 0 for who in ("service", "database", "agents"))
 
 
+def test_agents_that_wait_are_measured(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("wait", "--jobs 500 --clients 20 --rate 100 --seconds 2", server_dsn, tmp_path)
+    (row,) = table["rows"]
+    assert row["agents"] == 20 and row["jobs"] == 200
+    assert 0 < row["handed over"] <= 200  # some sites may have no agent
+    assert 0 < row["p50 ms"] <= row["p99 ms"] <= row["last ms"]
+    assert 0 < row["service %"] < 100 and 0 <= row["database %"] < 100
+
+
 def test_readme_explains_each_scenario() -> None:
     assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
     text = (TOP / "benchmarks" / "README.md").read_text()
@@ -323,7 +332,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer brokerage panda tasks analysis replay "
-        "transitions packing serve"
+        "transitions packing serve wait"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

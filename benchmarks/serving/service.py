@@ -1,0 +1,112 @@
+"""`broker serve` with TLS, as a process of its own, on a database of a benchmark."""
+
+import os
+import secrets
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from benchmarks import cpu
+from benchmarks.bench import SETUP, Bench
+from broker.errors import BrokerError
+
+_LOGIN = "broker_service"
+
+_TOKENS = """
+insert into resource.access_token (hash, setup, name, kind, expires_at)
+select sha256(convert_to(t, 'UTF8')), %s, 'agent ' || n, 'agent', now() + interval '1 day'
+  from unnest(%s::text[]) with ordinality u(t, n)
+"""
+
+
+def tokens_of(connection: psycopg.Connection[Any], agents: int) -> list[str]:
+    """A token for each agent."""
+    tokens = [secrets.token_hex(32) for _ in range(agents)]
+    connection.execute(_TOKENS.encode(), [SETUP, tokens])
+    return tokens
+
+
+def cpu_of(postmaster: int | None, pids: list[int]) -> list[float]:
+    """CPU seconds of the service's processes, and of the database."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    service = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        service += int(fields[11]) + int(fields[12])
+    return [service / ticks, cpu.seconds(postmaster) if postmaster else 0.0]
+
+
+@contextmanager
+def service(bench: Bench, connection: psycopg.Connection[Any]) -> Iterator[tuple[int, list[int]]]:
+    """`broker serve` with TLS, on a free port: the port, and its processes."""
+    password = secrets.token_urlsafe(18)
+    connection.execute(sql.SQL("alter role {} login password {}").format(sql.Identifier(_LOGIN), sql.Literal(password)))
+    dsn = make_conninfo(bench.where.admin.dsn, user=_LOGIN, password=password)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="pgbroker-serve-") as folder:
+        certificate, key = _certificate(Path(folder))
+        command = [str(Path(sys.executable).with_name("broker")), "serve", "--bind", f"127.0.0.1:{port}"]
+        command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+        with (Path(folder) / "log").open("w+") as log:
+            process = subprocess.Popen(command, env={**os.environ, "BROKER_DSN": dsn}, stdout=log, stderr=log)
+            try:
+                _await(port, process, log.name)
+                yield port, [process.pid]
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.wait(30)
+                connection.execute(sql.SQL("alter role {} nologin password null").format(sql.Identifier(_LOGIN)))
+
+
+def _await(port: int, process: subprocess.Popen[bytes], log: str) -> None:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}/healthz/ready", context=context, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise BrokerError("the service did not start", Path(log).read_text()[-2000:])
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for this machine, signed by itself, and its key."""
+    from datetime import UTC, datetime, timedelta
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    certificate, private = folder / "certificate.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return certificate, private

@@ -1,0 +1,81 @@
+"""Agents that wait for jobs by long polls.
+
+`python -m benchmarks.serving.waiters` reads a plan (a line of JSON) on its standard input, writes `parked` when all
+agents wait, and a line of JSON for each job that is handed over: its id and when it came. It ends with its input.
+"""
+
+import asyncio
+import json
+import resource
+import ssl
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.serving.agents import Line
+
+_AT_ONCE = 100  # connections that are made together
+
+
+@dataclass(frozen=True)
+class Waiters:
+    """Where the service is, and with what each agent waits: a token, a description, and so many seconds a request."""
+
+    host: str
+    port: int
+    setup: str
+    tokens: list[str]
+    descriptions: list[dict[str, Any]]
+    wait: float
+
+
+async def _wait(plan: Waiters, number: int, context: ssl.SSLContext) -> None:
+    """One agent: it asks, and asks again when it has an answer."""
+    loop = asyncio.get_running_loop()
+    _, line = await loop.create_connection(Line, plan.host, plan.port, ssl=context)
+    description = plan.descriptions[number % len(plan.descriptions)]
+    body = json.dumps({"resources": [description], "wait": plan.wait}).encode()
+    request = (
+        f"POST /api/v1/setups/{plan.setup}/match HTTP/1.1\r\nHost: service\r\n"
+        f"Authorization: Bearer {plan.tokens[number]}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+    while True:
+        status, answer = await line.send(request)
+        now = time.time()
+        if status == 200:
+            for match in json.loads(answer)["matches"]:
+                print(json.dumps({"job": match["job_id"], "at": now}), flush=True)
+        elif status != 204:
+            print(json.dumps({"refused": status}), flush=True)
+            return
+
+
+async def run(plan: Waiters) -> None:
+    """Let all agents wait until the standard input ends."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)), daemon=True).start()
+    agents: list[asyncio.Task[None]] = []
+    for first in range(0, len(plan.tokens), _AT_ONCE):
+        agents += [
+            asyncio.create_task(_wait(plan, number, context))
+            for number in range(first, min(first + _AT_ONCE, len(plan.tokens)))
+        ]
+        await asyncio.sleep(0.3)
+    print("parked", flush=True)
+    await ended.wait()
+    for agent in agents:
+        agent.cancel()
+    await asyncio.gather(*agents, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    asyncio.run(run(Waiters(**json.loads(sys.stdin.readline()))))
