@@ -57,9 +57,9 @@ def list_credentials(
 def set_credential(
     name: _Name,
     *,
-    issuer: Annotated[str, typer.Option(help="Claim iss of the tokens.")],
+    issuer: Annotated[str, typer.Option(help="Claim iss of the tokens; x509: client certificates.")],
     kind: _As = "agent",
-    subject: Annotated[str | None, typer.Option(help="Only the holder with this claim sub.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only the holder with this claim sub, or this DN.")] = None,
     claim: Annotated[
         str | None,
         typer.Option(metavar="NAME=VALUE", help="Only tokens whose claim has the value, or a path below it."),
@@ -74,7 +74,7 @@ def set_credential(
     """Let holders of an issuer's tokens call in a setup. Replaces the credential of that name.
 
     The most specific credential counts: one with --subject, then one with --claim. The service must know the issuer:
-    `broker serve --issuer`. Needs the role broker_operator.
+    `broker serve --issuer`, or --x509-secret. Needs the role broker_operator.
     """
     if claim is not None and "=" not in claim:
         raise typer.BadParameter(f"{claim} has no =", param_hint="--claim")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 PANEL = "Server"
-_NEEDED = ("starlette", "msgspec", "uvicorn", "joserfc", "prometheus_client")
+_NEEDED = ("starlette", "msgspec", "uvicorn", "joserfc", "cryptography", "prometheus_client")
 _TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_kind => %s, p_valid => %s)"
 
 
@@ -45,6 +45,14 @@ def serve(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy in front of it does TLS: listen without, anywhere.")
     ] = False,
+    x509_secret: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Believe the proxy that shows the secret in FILE about client certificates."),
+    ] = None,
+    x509_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Verify their chains with these authorities (PEM), proxy certificates too."),
+    ] = None,
     rate: Annotated[
         float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
     ] = None,
@@ -61,6 +69,7 @@ def serve(
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise BrokerError(f"{', '.join(missing)}: not installed", "pip install 'pgbroker[serve]'")
+    from broker.service import certificates
     from broker.service.run import run
     from broker.service.settings import Settings
 
@@ -75,13 +84,21 @@ def serve(
     issuers = tuple(_issuer(one) for one in issuer or [])
     if issuers and not audience:
         raise BrokerError("--issuer needs --audience", "name the audience that tokens for this service have")
+    if x509_secret is not None and not behind_proxy:
+        raise BrokerError("--x509-secret needs --behind-proxy", "only a proxy can hand over client certificates")
+    if x509_ca is not None:
+        if x509_secret is None:
+            raise BrokerError("--x509-ca needs --x509-secret", "anybody could send a chain of certificates")
+        certificates.authorities(x509_ca)
     url = f"{'http' if tls_cert is None else 'https'}://{bind.rpartition(':')[0]}:{port}"
     settings = Settings(
         dsn=_dsn(setup, url), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
+        x509_secret=None if x509_secret is None else certificates.secret(x509_secret),
+        x509_ca=None if x509_ca is None else str(x509_ca.absolute()),
     )  # fmt: skip
-    certificate, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
-    run(settings, host, port, tls_cert=certificate, tls_key=key)
+    cert, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
+    run(settings, host, port, tls_cert=cert, tls_key=key)
 
 
 def _place(bind: str) -> tuple[str, int]:

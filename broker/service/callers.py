@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from starlette.datastructures import Headers
 
 from broker.service.calls import Database
+from broker.service.certificates import Certificates
 from broker.service.collector import Bounds, Collector
 from broker.service.problems import BEARER, Problem, of_code
 from broker.service.tokens import Verifier, digest, is_jwt
@@ -49,19 +51,29 @@ def acting_for(group: Group) -> str:
 class Callers:
     """Finds out who calls. Look-ups that come together are one call of the database."""
 
-    def __init__(self, database: Database, verifier: Verifier, note: Any = lambda _: None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        verifier: Verifier,
+        certificates: Certificates | None = None,
+        note: Any = lambda _: None,
+    ) -> None:
         self._database = database
         self._verifier = verifier
+        self._certificates = certificates
         self._collector: Collector[None, dict[str, Any], Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
 
-    async def of(self, authorization: str | None, setup: str) -> Caller:
-        """The caller of a request, by its header. Raises Problem: 401, 403, 503."""
-        scheme, _, token = (authorization or "").partition(" ")
+    async def of(self, headers: Headers, setup: str) -> Caller:
+        """The caller of a request, by its token or else its certificate. Raises Problem: 401, 403, 503."""
+        claims = self._certificates.claims(headers) if self._certificates else None
+        if claims is not None:
+            return await self._collector.ask(None, {"setup": setup, "claims": claims})
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != BEARER.lower() or not token:
             raise Problem(
                 401,
-                "a bearer token is needed",
+                f"a bearer token{' or a client certificate' if self._certificates else ''} is needed",
                 code="PB008",
                 hint="Send the header Authorization: Bearer TOKEN.",
                 headers={"WWW-Authenticate": BEARER},

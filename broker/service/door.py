@@ -12,6 +12,7 @@ from starlette.responses import Response
 from broker.service import bodies
 from broker.service.callers import Caller, Callers
 from broker.service.calls import Database, Row
+from broker.service.certificates import Certificates
 from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
@@ -34,7 +35,8 @@ class Service:
         self.metrics = Metrics()
         self.database = Database(settings)
         verifier = Verifier(settings.issuers, settings.audience)
-        self.callers = Callers(self.database, verifier, self.metrics.batches("credentials_of"))
+        certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
+        self.callers = Callers(self.database, verifier, certificates, self.metrics.batches("credentials_of"))
         self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
         self.waiting = Waiting(self.database, self.matcher)
         self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents)
@@ -61,7 +63,7 @@ class Call:
 
     async def identify(self, setup: str) -> Caller:
         """Find out who calls, and whether he has called too often."""
-        self._caller = await self.service.callers.of(self.request.headers.get("authorization"), setup)
+        self._caller = await self.service.callers.of(self.request.headers, setup)
         if self.service.rate:
             self.service.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller

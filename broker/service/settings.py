@@ -15,8 +15,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dsn: the login of the service. prepare: whether statements are prepared; None = where no pooler is between.
     issuers, audience: whose tokens are verified, and for whom they must be. setup: the setup whose viewers may read
     the metrics. rate: requests a second of one caller, on all workers together; None = any number. connections: to
-    the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. body_limit,
-    jobs_limit: bytes of a body, and of the body of an insertion.
+    the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. x509_secret: what a
+    proxy shows that hands over client certificates; None = there is none. x509_ca: the file with the authorities of
+    these certificates; None = the proxy has verified them. body_limit, jobs_limit: bytes of a body, and of the body of
+    an insertion.
     """
 
     dsn: str
@@ -28,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate: float | None = None
     connections: int = 8
     behind_proxy: bool = False
+    x509_secret: str | None = None
+    x509_ca: str | None = None
     body_limit: int = 2**20
     jobs_limit: int = 2**26
 

@@ -178,6 +178,10 @@ def test_with_a_certificate_it_may_listen_anywhere(
         (["--tls-cert", __file__], "belong together"),
         (["--issuer", "https://issuer.example"], "--audience"),
         (["--issuer", "http://issuer.example", "--audience", "x"], "is not https"),
+        (["--x509-secret", __file__], "--behind-proxy"),
+        (["--x509-secret", __file__, "--behind-proxy"], "others can read the secret"),
+        (["--x509-ca", __file__, "--behind-proxy"], "--x509-secret"),
+        (["--x509-secret", __file__, "--x509-ca", __file__, "--behind-proxy"], "cannot be read"),
         (["--workers", "0"], "--workers"),
         (["--rate", "0"], "--rate"),
     ],
@@ -188,7 +192,7 @@ def test_what_it_refuses_to_start_with(arguments: list[str], words: str) -> None
     assert words in re.sub(r"[│\s]+", " ", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("module", ["uvicorn", "starlette", "msgspec", "joserfc", "prometheus_client"])
+@pytest.mark.parametrize("module", ["uvicorn", "starlette", "msgspec", "joserfc", "cryptography", "prometheus_client"])
 def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, module, missing)
