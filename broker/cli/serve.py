@@ -90,12 +90,12 @@ def serve(
         if x509_secret is None:
             raise BrokerError("--x509-ca needs --x509-secret", "anybody could send a chain of certificates")
         certificates.authorities(x509_ca)
+    secret = None if x509_secret is None else certificates.secret(x509_secret)
     url = f"{'http' if tls_cert is None else 'https'}://{bind.rpartition(':')[0]}:{port}"
     settings = Settings(
         dsn=_dsn(setup, url), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
-        x509_secret=None if x509_secret is None else certificates.secret(x509_secret),
-        x509_ca=None if x509_ca is None else str(x509_ca.absolute()),
+        x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()),
     )  # fmt: skip
     cert, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
     run(settings, host, port, tls_cert=cert, tls_key=key)

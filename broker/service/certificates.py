@@ -149,8 +149,8 @@ def secret(file: Path) -> str:
     """The secret in a file. Raises BrokerError where others can read it, or it is none."""
     hint = f"make one: (umask 077; openssl rand -hex 32 > {file})"
     try:
-        mode, text = file.stat().st_mode, file.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        mode, text = file.stat().st_mode, file.read_text(encoding="latin-1").strip()
+    except OSError as error:
         raise BrokerError(f"the secret in {file} cannot be read: {error}", hint) from None
     if mode & 0o077:
         raise BrokerError(f"others can read the secret in {file} (mode {mode & 0o777:o})", f"chmod 600 {file}")
