@@ -4,6 +4,7 @@ The proxy shows a secret with each request. It hands over either the subject tha
 is given, the chain of certificates, which is verified here: then proxy certificates (RFC 3820) count as well.
 """
 
+import hashlib
 import hmac
 import re
 from base64 import b64decode
@@ -20,7 +21,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID, Ob
 from starlette.datastructures import Headers
 
 from broker.errors import BrokerError
-from broker.service.tokens import SKEW, invalid
+from broker.service.tokens import SKEW, Kept, invalid
 
 ISSUER = "x509"
 """The claim iss of callers with certificates."""
@@ -75,6 +76,7 @@ class Certificates:
 
     def __init__(self, secret: str, ca: str | None = None) -> None:
         self._secret = secret.encode()
+        self._kept = Kept()
         self._authorities = None if ca is None else authorities(Path(ca))
 
     def claims(self, headers: Headers) -> dict[str, Any] | None:
@@ -98,7 +100,7 @@ class Certificates:
             raise invalid(f"the certificate is not valid: {refused}") from None
         return {"iss": ISSUER, **found}
 
-    def _of_subject(self, headers: Headers) -> dict[str, str]:
+    def _of_subject(self, headers: Headers) -> dict[str, Any]:
         """The proxy has verified the certificate, and names subject and issuer."""
         subject, issuer = _one(headers, SUBJECT), _one(headers, SIGNER)
         if _one(headers, CHAIN) is not None:
@@ -107,16 +109,23 @@ class Certificates:
             raise _Refused(f"the header {SUBJECT} is missing")
         return {"sub": of_rfc2253(subject)} | ({} if issuer is None else {"issuer_dn": of_rfc2253(issuer)})
 
-    def _of_chain(self, headers: Headers) -> dict[str, str]:
+    def _of_chain(self, headers: Headers) -> dict[str, Any]:
         """The proxy has seen that the caller has the key of the first certificate; the rest is verified here."""
         text = _one(headers, CHAIN)
         if text is None:
             raise _Refused(f"the header {CHAIN} is missing")
+        name = hashlib.sha256(text.encode("latin-1")).digest()
+        kept = self._kept.get(name)
+        if kept is not None:
+            return kept
         try:
-            entity = self._end_entity(_certificates(text))
-            return {"sub": of_name(entity.subject), "issuer_dn": of_name(entity.issuer)}
+            chain = _certificates(text)
+            entity = self._end_entity(chain)
+            found = {"sub": of_name(entity.subject), "issuer_dn": of_name(entity.issuer)}
         except (ValueError, TypeError, x509.DuplicateExtension, x509.InvalidVersion, UnsupportedAlgorithm) as error:
             raise _Refused(f"it cannot be read ({type(error).__name__})") from None
+        self._kept.put(name, found, min(one.not_valid_after_utc.timestamp() for one in chain))
+        return found
 
     def _end_entity(self, chain: list[x509.Certificate]) -> x509.Certificate:
         """The certificate that proxy certificates were made from, which an authority has signed."""
@@ -140,7 +149,7 @@ class Certificates:
         } & set(purposes.value):  # fmt: skip
             raise _Refused("it is not for clients")
         for authority in self._authorities or ():
-            if authority.subject == entity.issuer and _signed(entity, authority) and _is_valid_now(authority):
+            if _signed(entity, authority) and _is_valid_now(authority):
                 return
         raise _Refused("no authority of the bundle has signed it")
 
@@ -331,7 +340,7 @@ def _require_proxy(
         raise _Refused("a proxy certificate is not as RFC 3820 has it")
     *above, last = certificate.subject.rdns
     name = list(last)
-    if certificate.issuer != signer.subject or above != signer.subject.rdns or (
+    if above != signer.subject.rdns or (
         [one.oid for one in name] != [NameOID.COMMON_NAME]
     ):  # fmt: skip
         raise _Refused("the subject of a proxy certificate is not that of the next certificate and one CN")

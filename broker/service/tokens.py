@@ -58,20 +58,39 @@ def is_jwt(token: str) -> bool:
     return token.count(".") == 2
 
 
+class Kept:
+    """Verified claims, for at most a minute. What they stand for is named by its hash."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, tuple[dict[str, Any], float]] = OrderedDict()
+
+    def get(self, name: bytes) -> dict[str, Any] | None:
+        """The claims, if they are kept."""
+        claims, until = self._kept.get(name, (None, 0.0))
+        return claims if time.time() < until else None
+
+    def put(self, name: bytes, claims: dict[str, Any], end: float) -> None:
+        """Keep claims, no longer than to an end."""
+        self._kept[name] = claims, min(time.time() + _KEPT, end + SKEW)
+        self._kept.move_to_end(name)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
 class Verifier:
     """Verifies tokens of the configured issuers."""
 
     def __init__(self, issuers: Sequence[str], audience: str | None) -> None:
         self._keys = {issuer: Keys(issuer) for issuer in issuers}
         self._audience = audience
-        self._kept: OrderedDict[bytes, tuple[dict[str, Any], float]] = OrderedDict()
+        self._kept = Kept()
 
     async def claims(self, token: str) -> dict[str, Any]:
         """The claims of a token. Raises Problem: 401, or 503 while the keys of its issuer cannot be had."""
         name = hashlib.sha256(token.encode()).digest()
         kept = self._kept.get(name)
-        if kept is not None and time.time() < kept[1]:
-            return kept[0]
+        if kept is not None:
+            return kept
         try:
             claims = await self._verified(token)
         except _Refused as refused:
@@ -81,7 +100,7 @@ class Verifier:
             raise Problem(503, detail, hint="Ask again.", headers={"Retry-After": "30"}) from None
         except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise invalid(f"the token is not valid: {type(error).__name__}") from None
-        self._keep(name, claims)
+        self._kept.put(name, claims, claims["exp"])
         return claims
 
     async def _verified(self, token: str) -> dict[str, Any]:
@@ -117,12 +136,6 @@ class Verifier:
         text = msgspec.json.encode(claims)  # raises for half of a surrogate pair
         if b"\\u0000" in text:
             raise _Refused("a text has the character NUL")
-
-    def _keep(self, name: bytes, claims: dict[str, Any]) -> None:
-        self._kept[name] = claims, min(time.time() + _KEPT, claims["exp"] + SKEW)
-        self._kept.move_to_end(name)
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
 
 
 def _part(text: str) -> dict[str, Any]:

@@ -74,9 +74,9 @@ def make(
     return Signer(builder.sign(signer.key if signer else key, algorithm or SHA256()), key)
 
 
-def proxy_info(language: str = INHERITS_ALL, length: int | None = None, tail: str = "") -> x509.ExtensionType:
+def proxy_info(language: str, length: int | None) -> x509.ExtensionType:
     """The extension of a proxy certificate, in DER."""
-    policy = _der(0x30, _der(0x06, bytes.fromhex(language)) + bytes.fromhex(tail))
+    policy = _der(0x30, _der(0x06, bytes.fromhex(language)))
     limit = b"" if length is None else _der(0x02, bytes([length]))
     return x509.UnrecognizedExtension(PROXY_INFO, _der(0x30, limit + policy))
 

@@ -1,8 +1,10 @@
 """Client certificates that a proxy hands over: which are believed, how a DN is written, and what they may do."""
 
+import time
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -17,13 +19,14 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from broker.errors import BrokerError
-from broker.service import certificates
+from broker.service import certificates, tokens
 from broker.service.certificates import Certificates, of_name, of_rfc2253
 from broker.service.problems import Problem
 from tests.service.authority import (
     CA_DN,
     CA_EXTENSION,
     INDEPENDENT,
+    INHERITS_ALL,
     LIMITED,
     PROXY_INFO,
     ROBOT,
@@ -258,15 +261,61 @@ def test_a_chain_that_is_refused(which: str, bundle: str) -> None:
     assert (refused.value.status, refused.value.code) == (401, "PB008")
 
 
-@pytest.mark.parametrize(
-    "info",
-    ["", "0500", "3000", "3003020100", "300a300806062b0601050507", "3080", "30820500", "3009300706052b06010505ff"],
-)
+POLICY = "300a0608" + INHERITS_ALL
+NONSENSE = {
+    "nothing": "",
+    "null": "0500",
+    "no policy": "3000",
+    "a length only": "3003020100",
+    "another language": "300a300806062b0601050507",
+    "an endless length": "3080",
+    "a length of two bytes": "30820500",
+    "cut": "300d" + POLICY,
+    "two": f"300c{POLICY}" * 2,
+    "a set": "310c" + POLICY,
+    "a policy that is a set": "300c31" + POLICY[2:],
+    "a language that is no OID": "300c300a0408" + INHERITS_ALL,
+    "a length that is a text": "300f040100" + POLICY,
+    "a policy that is a number": "300f300d0608" + INHERITS_ALL + "020100",
+}
+
+
+def test_a_proxy_extension_is_read_as_others_write_it(bundle: str) -> None:
+    for info in ("300c" + POLICY, "300f020101" + POLICY, "300f300d0608" + INHERITS_ALL + "040100"):
+        extension = x509.UnrecognizedExtension(PROXY_INFO, bytes.fromhex(info))
+        headers = Headers({**SHOWN, "x-ssl-client-cert": chain(make(LOOSE, ENTITY, (extension, True)), ENTITY)})
+        assert Certificates(SECRET, bundle).claims(headers) == {"iss": "x509", "sub": ROBOT_DN, "issuer_dn": CA_DN}
+
+
+@pytest.mark.parametrize("info", NONSENSE.values(), ids=NONSENSE)
 def test_a_proxy_extension_that_is_nonsense_is_refused(info: str, bundle: str) -> None:
     extension = x509.UnrecognizedExtension(PROXY_INFO, bytes.fromhex(info))
     spoilt = make(LOOSE, ENTITY, (extension, True))
     with pytest.raises(Problem, match=r"cannot be read|policy"):
         Certificates(SECRET, bundle).claims(Headers({**SHOWN, "x-ssl-client-cert": chain(spoilt, ENTITY)}))
+
+
+def test_a_verified_chain_is_kept_no_longer_than_a_minute_and_its_certificates(
+    bundle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door, now, verified = Certificates(SECRET, bundle), time.time(), []
+    clock = SimpleNamespace(time=lambda: now)
+    end_entity = door._end_entity
+
+    def counted(given: list[x509.Certificate]) -> x509.Certificate:
+        verified.append(given)
+        return end_entity(given)
+
+    monkeypatch.setattr(tokens, "time", clock)
+    monkeypatch.setattr(door, "_end_entity", counted)
+    began, counts = now, []
+    short = chain(proxy(ENTITY, begins=-90, ends=-30), ENTITY)  # with the skew it is valid for 30 seconds
+    whole = chain(ENTITY)
+    for text, seconds in ((whole, 0), (whole, 59), (whole, 61), (short, 0), (short, 28), (short, 31)):
+        now = began + seconds
+        door.claims(Headers({**SHOWN, "x-ssl-client-cert": text}))
+        counts.append(len(verified))
+    assert counts == [1, 1, 2, 3, 3, 4]
 
 
 def test_an_authority_counts_in_its_time_only(tmp_path: Path) -> None:
