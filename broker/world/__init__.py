@@ -127,8 +127,10 @@ def load(
             connection.execute("select taskqueue.refresh_statistics()")
         if sum(loaded.rows.values()) >= _MANY_ROWS:
             connection.execute("select brokerage.refresh_statistics()")
-        for _, one in checked:
+        for name, one in checked:
             loaded.task_jobs += _digest(connection, one)
+            with naming(name):
+                _require_payloads(connection, one)
         for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
@@ -272,6 +274,18 @@ def _digest(connection: Connection, world: _Checked) -> int:
         [(jobs,)] = connection.execute(query, (world.setup, tasks, datasets)).fetchall()
         return int(jobs)
     return 0
+
+
+def _require_payloads(connection: Connection, world: _Checked) -> None:
+    """Refuse tasks whose payload is too large for their setup, with the settings that the load leaves."""
+    tasks = [
+        row["task_id"]
+        for part in world.parts.get("tasks", ())
+        if part.table == "workload.task_payload"
+        for row in part.rows
+    ]
+    if tasks:
+        connection.execute("select taskqueue.require_task_payloads(%s, %s::bigint[])", (world.setup, tasks))
 
 
 @contextmanager

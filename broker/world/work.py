@@ -60,6 +60,8 @@ _SPLIT = fields("", **_FLAGS, **_NUMBERS, **{rule: column for rule, (column, _) 
 _PARAMS = fields("included_site excluded_site task_broker_on_master")
 _RESULT = fields("failed closed finished")
 _OUTPUT = fields("token", name="dataset")
+_PAYLOAD = fields("", payload="body")
+_APART = ("split", "params", "input", "output", "failures", "payload")
 _COMPARED = 1_000  # files of a dataset that a name is compared with
 _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 
@@ -129,6 +131,8 @@ def _read_tasks(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     results: list[Row] = []
     linked: list[object] = []
     failing: list[object] = []
+    payloads: list[Row] = []
+    replaced: list[object] = []
     for where, given in elements(name, value):
         require(dict, where, given)
         require(int, f"{where}.id", given.get("id"))
@@ -140,13 +144,16 @@ def _read_tasks(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         datasets += [{"task_id": given["id"], **row} for row in _datasets_of(where, given, reading)]
         for at, queue, counts in entries(f"{where}.failures", given.get("failures") or {}):
             results.append({"task_id": given["id"], "queue": queue, **reading.row(at, counts, _RESULT)})
+        replaced += [given["id"]] if "payload" in given or not reading.merging else []
+        payloads += [{"task_id": given["id"], "body": given["payload"]}] if given.get("payload") is not None else []
     yield Part("workload.task", tasks)
+    yield Part("workload.task_payload", payloads, replaced)
     yield Part("workload.task_dataset", datasets, linked)
     yield Part("workload.task_result", results, failing)
 
 
 def _task(where: str, given: Row, reading: Reading) -> Row:
-    own = {key: entry for key, entry in given.items() if key not in ("split", "params", "input", "output", "failures")}
+    own = {key: entry for key, entry in given.items() if key not in _APART}
     row = reading.row(where, own, TASK)
     if isinstance(row.get("architecture"), dict):
         row["architecture"] = json_text(row["architecture"])
@@ -216,6 +223,8 @@ def _write_task(task_id: Any, rows: Rows) -> Row:
         task["output"] = outputs
     if rows["workload.task_result"]:
         task["failures"] = {row["queue"]: _RESULT.world(row) for row in rows["workload.task_result"]}
+    for payload in rows["workload.task_payload"]:
+        task |= _PAYLOAD.world(payload)
     return task
 
 
@@ -301,7 +310,7 @@ SECTIONS = {
         ],
     ),
     "tasks": Section(
-        ("workload.task", "workload.task_dataset", "workload.task_result"),
+        ("workload.task", "workload.task_payload", "workload.task_dataset", "workload.task_result"),
         _read_tasks,
         _write_task,
         by="task_id",
@@ -319,6 +328,7 @@ SECTIONS = {
             Described("workload.task", "split.", _SPLIT),
             Described("workload.task", "params.", _PARAMS),
             Described("workload.task_result", "failures.QUEUE.", _RESULT),
+            Described("workload.task_payload", "", _PAYLOAD),
         ],
     ),
     "jobs": listed("workload.job", _JOB, "`[{...}]`, by their id"),

@@ -452,6 +452,18 @@ create table workload.payload (
 );
 alter table workload.payload alter column setup set (n_distinct = 1);
 
+--: The payloads of tasks: once a task, however many jobs it has. Only the agents that have its jobs and its owner read
+--: it. It goes with the task.
+create table workload.task_payload (
+  setup   text not null,
+  task_id bigint not null,  --: JEDI task id.
+  --: What an agent needs to run a job of the task that has no payload of its own; any JSON value.
+  body    jsonb not null constraint task_payload_body_allowed check (octet_length(body::text) <= 16777216),
+  primary key (setup, task_id),
+  foreign key (setup, task_id) references workload.task on delete cascade
+);
+comment on constraint task_payload_body_allowed on workload.task_payload is 'a payload of at most 16 MiB';
+
 --: Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
 create table workload.job_change (
   setup           text not null,

@@ -92,6 +92,7 @@ WORLD: dict[str, Any] = {
             "failures": {"PLAIN": {"failed": 3, "finished": 1}},
             "resource_types_at": {"CERN": ["SCORE"]},
             "sites_used": ["CERN"],
+            "payload": {"transformation": "run", "hours_ago": 2, "steps": [1.5, None, {"a": ""}]},
         },
         {"id": 2, "core_count": None, "architecture": "x86_64-el9-gcc13-opt"},
     ],

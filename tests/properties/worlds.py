@@ -150,6 +150,7 @@ TASK = st.builds(
         input=st.lists(NAME, max_size=3, unique=True),
         output=st.lists(NAME | row((TEXT, "name token")), max_size=2),
         failures=named(row((COUNT, "failed closed finished"))),
+        payload=st.recursive(FLAG | INTEGER | NAME, lambda some: st.lists(some) | st.dictionaries(NAME, some)),
     ),
 )
 STATUS = st.sampled_from(["defined", "waiting", "activated", "running", "merging", "finished", "cancelled"])

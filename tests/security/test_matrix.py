@@ -130,6 +130,7 @@ OPERATOR = (
         "taskqueue.dump_leases",
         "taskqueue.load_task_queues",
         "taskqueue.load_leases",
+        "taskqueue.require_task_payloads",
         "resource.make_isolated_setup",
         "resource.store",
         "resource.dump",

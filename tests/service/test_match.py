@@ -1,11 +1,14 @@
 """A job's way through the service: match, report, finish, release, for tokens of an issuer and opaque ones."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
-from tests.service.conftest import BASE, bearer
+from tests.lifecycle import grids
+from tests.service.conftest import BASE, SETUP, bearer
 from tests.service.issuer import Issuer
 
 RESOURCE = {"CPUTime": 86400}
@@ -130,3 +133,15 @@ def test_the_path_names_the_setup(client: httpx.Client, token: Callable[..., str
     assert client.post("/match", json=WANTED).status_code == 204
     elsewhere = client.post(str(client.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (403, "PB002")  # an opaque token is of one setup
+
+
+def test_a_brokered_job_comes_with_the_payload_of_its_task(
+    client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]
+) -> None:
+    grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"command": "echo"}}])
+    (job_id,) = grids.make(db, SETUP)
+    grids.activate(db, SETUP)
+    client.headers.update(bearer(token("agent")))
+    (match,) = client.post("/match", json={"resources": [grids.PLENTY | {"Site": "QA"}]}).json()["matches"]
+    payload = {"command": "echo", "taskID": 1, "inFiles": "f1", "nEvents": 1}
+    assert (match["job_id"], match["payload"]) == (job_id, payload)

@@ -31,7 +31,7 @@ begin
   end loop;
   perform taskqueue.keep_answers(p_setup, p_requests, v_new);
   return query
-    select a.*, p.body
+    select a.*, coalesce(p.body, case when l.brokered then workload.payload_of_task(p_setup, l.job_id) end)
       from unnest(v_answers || v_new) a
       -- of a job that has ended since, the id may be somebody else's now
       left join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id

@@ -9,15 +9,19 @@ begin
   perform taskqueue.require_within(p_setup, 'batch_size', 'leases', taskqueue.json_size(p_leases));
   perform taskqueue.check_reports(p_leases, '{job_id,attempt}');
   return query
-    select p.job_id, p.body
+    select l.job_id, b.body
       from (select r.job_id, r.attempt
               from jsonb_array_elements(p_leases) e
              cross join lateral jsonb_to_record(e) as r (job_id bigint, attempt text) offset 0) a
       join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id
                             and taskqueue.attempt_text(l.attempt, l.token) = a.attempt
-      join workload.payload p on p.setup = p_setup and p.job_id = a.job_id;
+      left join workload.payload p on p.setup = p_setup and p.job_id = l.job_id
+     cross join lateral (
+            select coalesce(p.body, case when l.brokered then workload.payload_of_task(p_setup, l.job_id) end)
+            offset 0) b (body)
+     where b.body is not null;
 end $$;
 
 comment on function taskqueue.payloads(text, jsonb) is
-  'The payloads of leased jobs, [{job_id, attempt}], a row a job that has one and whose attempt is the current one. '
-  'Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'The payloads of leased jobs, [{job_id, attempt}], a row a job that has one, or whose task has one, and whose '
+  'attempt is the current one. Errors: PB001 (not such a list), PB002 (setup not granted).';

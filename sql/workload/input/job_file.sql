@@ -5,7 +5,7 @@ returns table (task_id bigint, number bigint, "position" int, dataset text, is_m
 language sql stable as $$
   with task as materialized (
     select t.task_id,
-           greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
+           workload.files_per_job(t) as files_per_job,
            (select min(d.position) from workload.task_dataset d
              where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
       from workload.task t

@@ -1,7 +1,7 @@
 create or replace function workload.world_table(p_table text) returns regclass
 language sql stable as $$
   select resource.table_of_world('workload', p_table,
-    '{dataset,dataset_file,replica,task,task_dataset,task_result,statistic,job,'
+    '{dataset,dataset_file,replica,task,task_payload,task_dataset,task_result,statistic,job,'
     'user_queue_statistic,to_running_rate,remaining_work}')
 $$;
 

@@ -43,3 +43,17 @@ def test_an_end_that_the_status_does_not_allow(pilot: Callable[..., Pilot], db: 
     assert refused == {"StatusCode": 30, "errorDialog": words}
     assert one.v1("update_job", job_id=job_id, job_status="finished")["message"] == words
     assert db.execute("select state from taskqueue.lease").fetchall() == [("matched",)]
+
+
+def test_a_pilot_gets_the_payload_of_the_task(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+    """With its share of the input, in both APIs."""
+    grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"transformation": "run", "n": 1.5}}])
+    jobs = grids.make(db, SETUP, jobs=2)
+    grids.activate(db, SETUP)
+    one = pilot()
+    found = [one.older("getJob", siteName="QA"), one.v1("acquire_jobs", site_name="QA")["data"][0]]
+    assert sorted(job["PandaID"] for job in found) == jobs
+    for job in found:
+        part = 1 + jobs.index(job["PandaID"])
+        wanted = {"transformation": "run", "n": 1.5, "taskID": 1, "inFiles": f"f{part}", "nEvents": part, "jobPars": ""}
+        assert wanted.items() <= job.items()

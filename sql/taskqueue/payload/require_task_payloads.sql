@@ -1,0 +1,16 @@
+-- The limit is a setting of this schema, which workload does not know; a world may bring the setting with its tasks.
+-- So whoever loads tasks asks when all is stored, in the same transaction.
+create or replace function taskqueue.require_task_payloads(p_setup text, p_task_ids bigint[]) returns void
+language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_within(p_setup, 'payload_size', format('payload of task %s', m.task_id), m.size)
+     from (select p.task_id, octet_length(p.body::text)::bigint as size
+             from workload.task_payload p
+            where p.setup = p_setup and p.task_id = any (p_task_ids)
+            order by 2 desc, 1 limit 1) m;
+end $$;
+
+comment on function taskqueue.require_task_payloads(text, bigint[]) is
+  'Refuses tasks whose payload has more bytes than the setting payload_size of the setup allows. Errors: PB001, naming '
+  'the task of the largest payload; PB002 (setup not granted).';

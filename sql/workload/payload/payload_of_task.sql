@@ -1,0 +1,25 @@
+-- LEASES.md, Payloads. The body is stored once a task; what differs from job to job is added as it is read.
+create or replace function workload.payload_of_task(p_setup text, p_job_id bigint) returns jsonb
+language plpgsql stable as $$
+declare
+  v_job record;
+begin
+  select j.task_id, j.number, j.events, p.body
+    into v_job
+    from workload.job j
+    join workload.task_payload p on p.setup = j.setup and p.task_id = j.task_id
+   where j.setup = p_setup and j.job_id = p_job_id;
+  if not found or jsonb_typeof(v_job.body) <> 'object' then
+    return v_job.body;
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+           'taskID', v_job.task_id, 'nEvents', v_job.events,
+           'inFiles', case when not v_job.body ? 'inFiles'
+                           then array_to_string(workload.files_of_part(p_setup, v_job.task_id, v_job.number), ',')
+                      end)) || v_job.body;
+end $$;
+
+comment on function workload.payload_of_task(text, bigint) is
+  'The payload that a job has from its task; null = the task has none, or the job has no task. To an object the '
+  'job''s share of the input is added, under PanDA''s names, where the payload has no such key: taskID, nEvents, '
+  'inFiles (logical file names, separated by commas).';
