@@ -51,7 +51,7 @@ def test_a_pilot_gets_the_payload_of_the_task(pilot: Callable[..., Pilot], db: p
     jobs = grids.make(db, SETUP, jobs=2)
     grids.activate(db, SETUP)
     one = pilot()
-    found = [one.older("getJob", siteName="QA"), one.v1("acquire_jobs", site_name="QA")["data"][0]]
+    found = [one.older("getJob", siteName="QA"), one.v1("acquire_jobs", site_name="QA")["data"]["jobs"][0]]
     assert sorted(job["PandaID"] for job in found) == jobs
     for job in found:
         part = 1 + jobs.index(job["PandaID"])
