@@ -134,16 +134,17 @@ grant select on table
 
 -- monitor: views for people
 grant select on table
-  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.first_job, monitor.health,
-  monitor.health_clock, monitor.health_loop, monitor.health_profile, monitor.health_session, monitor.health_setting,
-  monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job, monitor.job_event,
-  monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step, monitor.job_without_queue, monitor.lease,
-  monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference, monitor.oldest_job,
-  monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.resource_seen, monitor.run,
-  monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
-  monitor.site_limit, monitor.task, monitor.task_decision, monitor.task_queue, monitor.transition,
-  monitor.trial, monitor.trial_outcome,
-  monitor.waiting_by_cpu_bucket, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_site
+  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.first_job,
+  monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile, monitor.health_session,
+  monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job,
+  monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
+  monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
+  monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
+  monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue,
+  monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
+  monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
+  monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
+  monitor.waiting_by_group, monitor.waiting_by_owner_group, monitor.waiting_by_platform, monitor.waiting_by_site
   to broker_operator, broker_viewer;
 grant select on table monitor.credential, monitor.identity to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.requires_value

@@ -13,6 +13,7 @@ from broker.service import bodies
 from broker.service.callers import Caller, Callers
 from broker.service.calls import Database, Row
 from broker.service.certificates import Certificates
+from broker.service.figures import Figures
 from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
@@ -34,6 +35,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.database = Database(settings)
+        self.figures = Figures(self.database, settings.setup)
         verifier = Verifier(settings.issuers, settings.audience)
         certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
         self.callers = Callers(self.database, verifier, certificates, self.metrics.batches("credentials_of"))

@@ -48,7 +48,8 @@ async def figures(call: Call) -> Response:
         caller = await call.identify(call.service.settings.setup)
         if await call.service.database.as_role(caller.role, caller.text, _MAY_LOOK, []) != [(True,)]:
             raise Problem(403, "metrics are for viewers and operators", code="42501")
-    return Response(call.service.metrics.text(), media_type=metrics.MEDIA_TYPE)
+    text = call.service.metrics.text() + await call.service.figures.text()
+    return Response(text, media_type=metrics.MEDIA_TYPE)
 
 
 async def openapi(_: Call) -> Response:

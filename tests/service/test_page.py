@@ -67,3 +67,7 @@ def test_an_agent_of_dirac_works_with_curl(printed: Printed) -> None:
     assert running == ended == '{"OK":true,"Value":null}'
     assert alive == '{"OK":true,"Value":{}}'
     assert '"Errno":1510' in nothing
+
+
+def test_metrics_are_read_with_curl(printed: Printed) -> None:
+    assert "pgbroker_database_up 1.0" in printed("broker/docs/how-to/metrics.md")

@@ -1,0 +1,339 @@
+"""Figures of the database for Prometheus: views of schema monitor, read as a viewer of the service's setup.
+
+A worker reads a view at most each five seconds, and so seldom that reading takes at most a hundredth of the time. The
+views of one scrape share a snapshot. No label names a job, a task or a user, and every label has a bounded number of
+values.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import psycopg
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from broker.errors import BrokerError
+from broker.service.callers import acting_for
+from broker.service.calls import Database
+from broker.service.problems import LOG
+
+Row = tuple[Any, ...]
+
+KEPT = 5.0  # seconds
+MOST = 50  # values of a label that is bounded; all others together are OTHER
+OTHER = "other"
+_ROLE = "broker_viewer"
+COST = 0.01  # part of the time that a view may be read
+STATEMENT = 3.0  # seconds of one view
+_SCRAPE = 6.0  # seconds of all views
+_PATIENCE = 8.0  # seconds of a scrape: Prometheus waits for 10
+_ARRANGE: LiteralString = "select set_config('statement_timeout', %s, true), set_config('jit', 'off', true)"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric: its name, its help, and how the values of several rows become one."""
+
+    name: str
+    help: str
+    fold: Callable[[Iterable[float]], float] = sum
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one view has: `labels` are its first columns, and the next columns are the figures.
+
+    of_setup: the statement takes the setup, which is a label. bounded: the label of which MOST values are shown, those
+    with the largest first figure.
+    """
+
+    view: str
+    statement: LiteralString
+    figures: tuple[Figure, ...]
+    labels: tuple[str, ...] = ()
+    of_setup: bool = True
+    bounded: str | None = None
+
+
+READINGS = (
+    Reading(
+        "waiting_by_owner_group",
+        "select owner_group, jobs, held, task_queues, coalesce(extract(epoch from waits), 0)"
+        " from monitor.waiting_by_owner_group where setup = %s",
+        (
+            Figure("pgbroker_jobs_waiting", "Jobs that wait in TaskQueues and are not held."),
+            Figure("pgbroker_jobs_held", "Jobs that wait in TaskQueues and are held."),
+            Figure("pgbroker_task_queues", "TaskQueues."),
+            Figure("pgbroker_oldest_wait_seconds", "How long the oldest job waits that is not held.", max),
+        ),
+        ("owner_group",),
+        bounded="owner_group",
+    ),
+    Reading(
+        "lease_by_site",
+        "select coalesce(site, 'none'), state, leases, expired from monitor.lease_by_site where setup = %s",
+        (
+            Figure("pgbroker_leases", "Leases; state matched: no report yet."),
+            Figure("pgbroker_leases_expired", "Leases whose time has passed."),
+        ),
+        ("site", "state"),
+        bounded="site",
+    ),
+    Reading(
+        "ended_lately",
+        "select outcome, coalesce(site, 'none'), jobs from monitor.ended_lately where setup = %s",
+        (Figure("pgbroker_jobs_ended_last_minute", "Jobs of TaskQueues that ended within the last minute."),),
+        ("outcome", "site"),
+        bounded="site",
+    ),
+    Reading(
+        "pg_stat_user_tables",
+        "select n_tup_ins from pg_stat_user_tables where relid = to_regclass('taskqueue.lease')",
+        (Figure("pgbroker_matches_total", "Matches of all setups since the server's statistics began."),),
+        of_setup=False,
+    ),
+    Reading(
+        "limit_by_site",
+        "select site, limits, reached, slots, used from monitor.limit_by_site where setup = %s",
+        (
+            Figure("pgbroker_limits", "Limits."),
+            Figure("pgbroker_limits_reached", "Limits that let no more jobs be matched now."),
+            Figure("pgbroker_limit_slots", "Jobs that the limits of kind running allow, added up."),
+            Figure("pgbroker_limit_slots_used", "Leases that count at these limits; a lease counts at each."),
+        ),
+        ("site",),
+        bounded="site",
+    ),
+    Reading(
+        "share_tree",
+        "select gshare, target_of_whole, usage_of_whole, running, queued from monitor.share_tree"
+        " where setup = %s and is_leaf",
+        (
+            Figure("pgbroker_share_target_ratio", "Part of all that runs that a global share is to have."),
+            Figure("pgbroker_share_usage_ratio", "Part of all that runs that it has."),
+            Figure("pgbroker_share_running_hs06", "What runs of it (HS06)."),
+            Figure("pgbroker_share_queued_hs06", "What is queued of it (HS06)."),
+        ),
+        ("gshare",),
+        bounded="gshare",
+    ),
+    Reading(
+        "instance",
+        "select type, state, count(*), sum(steps), sum(used_cpu), sum(cpu),"
+        " coalesce(sum(price) filter (where state <> 'released'), 0), coalesce(sum(cost), 0)"
+        " from monitor.instance where setup = %s group by type, state",
+        (
+            Figure("pgbroker_instances", "Rented machines, released ones too while they are kept."),
+            Figure("pgbroker_instance_steps", "Steps that are placed on them."),
+            Figure("pgbroker_instance_cores_used", "Cores that these steps use."),
+            Figure("pgbroker_instance_cores", "Cores that they have."),
+            Figure("pgbroker_instance_price_per_hour", "Price of an hour of those that are not released."),
+            Figure("pgbroker_instance_cost", "Cost since they were requested."),
+        ),
+        ("type", "state"),
+        bounded="type",
+    ),
+    Reading(
+        "last_run",
+        "select algorithm, extract(epoch from ended_at - started_at), extract(epoch from ended_at), tasks, assigned,"
+        " pending, throttled, failed from monitor.last_run where setup = %s",
+        (
+            Figure("pgbroker_run_duration_seconds", "Time of the last run of a broker."),
+            Figure("pgbroker_run_ended_timestamp_seconds", "When it ended."),
+            Figure("pgbroker_run_tasks", "Tasks that it decided."),
+            Figure("pgbroker_run_tasks_assigned", "Of them, tasks with candidates."),
+            Figure("pgbroker_run_tasks_pending", "Of them, tasks that no queue or nucleus can take."),
+            Figure("pgbroker_run_tasks_throttled", "Of them, tasks that a rule throttled."),
+            Figure("pgbroker_run_tasks_failed", "Of them, tasks that a rule failed, or with an error."),
+        ),
+        ("algorithm",),
+    ),
+    Reading(
+        "last_run_rejection",
+        "select algorithm, coalesce(criteria, rule), pairs from monitor.last_run_rejection where setup = %s",
+        (Figure("pgbroker_run_rejections", "Pairs of task and queue that the last run of a broker rejected."),),
+        ("algorithm", "criteria"),
+        bounded="criteria",
+    ),
+    Reading(
+        "unfolded_change",
+        "select counts, changes from monitor.unfolded_change where setup = %s",
+        (Figure("pgbroker_changes_unfolded", "Changes that are not folded into the counts yet, at most 100,000."),),
+        ("counts",),
+    ),
+    Reading(
+        "loop",
+        "select name, coalesce(extract(epoch from max(renewed_at)), 0), bool_or(state = 'well')::int,"
+        " bool_or(needed)::int from monitor.loop where setup is null or setup = %s group by name",
+        (
+            Figure("pgbroker_loop_beat_timestamp_seconds", "When a loop of broker run was last heard; 0 = never."),
+            Figure("pgbroker_loop_well", "Whether somebody leads it and its last round did everything."),
+            Figure("pgbroker_loop_needed", "Whether the setup needs it."),
+        ),
+        ("loop",),
+    ),
+    Reading(
+        "instance_difference",
+        "select 'instance_difference', count(*) from monitor.instance_difference where setup = %s",
+        (Figure("pgbroker_consistency_violations", "Rows of a view that is empty unless pgbroker has a fault."),),
+        ("invariant",),
+    ),
+    Reading(
+        "snapshot_holder",
+        "select coalesce(max(transactions), 0) from monitor.snapshot_holder",
+        (Figure("pgbroker_oldest_snapshot_transactions", "Transactions since the oldest snapshot was taken."),),
+        of_setup=False,
+    ),
+    Reading(
+        "health",
+        "select f.area, v.verdict, count(*) filter (where f.verdict = v.verdict)"
+        " from monitor.health f cross join (values ('problem'), ('advice')) v (verdict) group by f.area, v.verdict",
+        (Figure("pgbroker_health_findings", "What broker doctor finds."),),
+        ("area", "verdict"),
+        of_setup=False,
+    ),
+)
+
+UP = "pgbroker_database_up"
+READ = "pgbroker_view_read_timestamp_seconds"
+TOOK = "pgbroker_view_read_duration_seconds"
+FAILED = "pgbroker_view_read_failed"
+OWN = {
+    UP: "Whether the database answered the last time.",
+    READ: "When a view was last read, or tried.",
+    TOOK: "How long that took.",
+    FAILED: "Whether that failed or was too long; the figures of the view are left out.",
+}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A view as it was read, None where that failed."""
+
+    rows: list[Row] | None
+    at: float
+    took: float
+    next_at: float  # on the clock that no one sets
+
+
+class Figures:
+    """Reads the figures, one reader at a time. Who asks meanwhile gets the same answer."""
+
+    def __init__(self, database: Database, setup: str) -> None:
+        self._database = database
+        self._setup = setup
+        self._known: dict[str, _Read] = {}
+        self._task: asyncio.Task[bytes] | None = None
+        self._next_at = 0.0
+
+    async def text(self) -> bytes:
+        """The figures in the format of Prometheus. While the database is away they are but that."""
+        if self._task is None or (self._task.done() and time.monotonic() >= self._next_at):
+            self._task = asyncio.create_task(self._read())
+        await asyncio.wait([self._task], timeout=_PATIENCE)
+        return self._task.result() if self._task.done() else _text(_own(up=False))
+
+    async def _read(self) -> bytes:
+        subject = acting_for((self._setup, _ROLE, None, None))
+        try:
+            await self._database.undone_as_role(_ROLE, subject, self._ask)
+        except (psycopg.Error, BrokerError) as error:
+            LOG.warning("no figures of the database: %s", error)
+            found = _text(_own(up=False))
+        else:
+            found = _text([*_own(up=True, known=self._known), *self._metrics()])
+        self._next_at = time.monotonic() + KEPT
+        return found
+
+    def _ask(self, connection: "psycopg.Connection[Any]") -> None:
+        """Read the views that are due. An error of one harms no other."""
+        end = time.monotonic() + _SCRAPE
+        for reading in READINGS:
+            known = self._known.get(reading.view)
+            began = time.monotonic()
+            if known is not None and began < known.next_at:
+                continue
+            rows = None
+            try:
+                with connection.transaction():
+                    milliseconds = int(1000 * min(STATEMENT, max(end - began, 0.001)))
+                    connection.execute(_ARRANGE, [str(milliseconds)])
+                    rows = connection.execute(reading.statement, [self._setup] if reading.of_setup else []).fetchall()
+            except psycopg.Error as error:
+                if connection.closed:
+                    raise
+                LOG.warning("no figures of view %s: %s", reading.view, error)
+            took = time.monotonic() - began
+            self._known[reading.view] = _Read(rows, time.time(), took, began + took / COST)
+
+    def _metrics(self) -> Iterator[Metric]:
+        for reading in READINGS:
+            rows = self._known[reading.view].rows
+            if rows is not None:
+                yield from _families(reading, rows, self._setup)
+
+
+def _own(*, up: bool, known: dict[str, _Read] | None = None) -> Iterator[Metric]:
+    """What is known of the reading itself."""
+    yield GaugeMetricFamily(UP, OWN[UP], value=int(up))
+    values: dict[str, Callable[[_Read], float]] = {
+        READ: lambda one: one.at,
+        TOOK: lambda one: one.took,
+        FAILED: lambda one: one.rows is None,
+    }
+    for name, value_of in values.items():
+        family = GaugeMetricFamily(name, OWN[name], labels=["view"])
+        for view, one in (known or {}).items():
+            family.add_metric([view], float(value_of(one)))
+        yield family
+
+
+def _families(reading: Reading, rows: Sequence[Row], setup: str) -> Iterator[Metric]:
+    """The metrics of a view. Rows whose labels are alike, since their values became OTHER, are folded into one."""
+    width = len(reading.labels)
+    together: dict[tuple[str, ...], list[Row]] = {}
+    shown = _shown(reading, rows)
+    for row in rows:
+        labels = tuple(
+            str(value) if name != reading.bounded or value in shown else OTHER
+            for name, value in zip(reading.labels, row[:width], strict=True)
+        )
+        together.setdefault(labels, []).append(row[width:])
+    names = ["setup", *reading.labels] if reading.of_setup else [*reading.labels]
+    for number, figure in enumerate(reading.figures):
+        kind = CounterMetricFamily if figure.name.endswith("_total") else GaugeMetricFamily
+        family = kind(figure.name, figure.help, labels=names)
+        for labels, values in sorted(together.items()):
+            known = [float(row[number]) for row in values if row[number] is not None]
+            if known:
+                family.add_metric([setup, *labels] if reading.of_setup else labels, figure.fold(known))
+        yield family
+
+
+def _shown(reading: Reading, rows: Sequence[Row]) -> set[Any]:
+    """The values of the bounded label that are shown."""
+    if reading.bounded is None:
+        return set()
+    place, first = reading.labels.index(reading.bounded), len(reading.labels)
+    sizes: dict[Any, float] = {}
+    for row in rows:
+        sizes[row[place]] = sizes.get(row[place], 0.0) + float(row[first] or 0)
+    return set(sorted(sizes, key=lambda value: (-sizes[value], value))[:MOST])
+
+
+class _Once(Collector):
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+
+def _text(metrics: Iterable[Metric]) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Once(metrics))
+    return generate_latest(registry)

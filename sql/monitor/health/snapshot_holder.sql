@@ -1,0 +1,45 @@
+-- What keeps deleted rows from being cleaned. Process ids and transaction ids are seen by everybody, times and
+-- states of other users' sessions by members of pg_read_all_stats only; so the age of
+-- a snapshot is counted in transactions, which is also what it costs.
+create or replace view monitor.snapshot_holder (object, transactions, since, detail, remedy) as
+with session as (
+  select a.pid, a.datid, a.usename, a.state, a.xact_start, a.backend_xid, a.backend_xmin, a.application_name,
+         d.oid as database_id
+    from pg_stat_activity a
+    join pg_database d on d.datname = current_database()
+   where a.pid <> pg_backend_pid()
+)
+-- Another database's session holds this one's dead rows when it has written: each new snapshot reaches
+-- back to it. A vacuum never does.
+select case when s.datid is null then format('process %s for standby %s', s.pid, s.application_name)
+            else format('session %s of %s', s.pid, coalesce(s.usename, 'the server')) end,
+       greatest(age(s.backend_xmin), age(s.backend_xid)), s.xact_start, s.state,
+       case when s.datid is null then 'end the long query on the standby, or set hot_standby_feedback = off there'
+            -- autovacuum's, or its role was dropped
+            when s.usename is null then format('select pg_terminate_backend(%s)', s.pid)
+            else format('select pg_terminate_backend(%s); to bound it: alter role %I set '
+                        'idle_in_transaction_session_timeout = ''60s''', s.pid, s.usename) end
+  from session s
+ where coalesce(s.backend_xmin, s.backend_xid) is not null
+   and (s.datid is null or s.datid = s.database_id or s.backend_xid is not null)
+   and s.pid not in (select p.pid from pg_stat_progress_vacuum p)
+ union all
+select format('prepared transaction %s', p.gid), age(p.transaction), p.prepared, p.owner,
+       format('in database %I: commit prepared %L, or rollback prepared %L', p.database, p.gid, p.gid)
+  from pg_prepared_xacts p
+ union all
+select format('replication slot %s', r.slot_name), age(r.xmin), null,
+       case when r.active then 'active' else 'inactive' end,
+       format('start its standby, or select pg_drop_replication_slot(%L)', r.slot_name)
+  from pg_replication_slots r
+ where r.xmin is not null;
+
+comment on view monitor.snapshot_holder is
+  'Who keeps deleted rows from being cleaned: sessions, prepared transactions, replication slots and standbys. '
+  'monitor.health judges them.';
+comment on column monitor.snapshot_holder.object is 'Session, prepared transaction, slot or standby.';
+comment on column monitor.snapshot_holder.transactions is 'Age of its snapshot: transactions that began since.';
+comment on column monitor.snapshot_holder.since is 'When its transaction began; null = not known, or not shown.';
+comment on column monitor.snapshot_holder.detail is
+  'State of the session, owner of the transaction, or state of the slot.';
+comment on column monitor.snapshot_holder.remedy is 'What ends it.';

@@ -1,0 +1,12 @@
+create or replace view monitor.lease_by_site as
+select l.setup, l.site, l.state, count(*) as leases, count(*) filter (where l.expires_at < t.now) as expired
+  from taskqueue.lease l
+  join resource.setup_time t on t.setup = l.setup
+ where (l.setup = (select resource.bound_setup())) is not false
+ group by l.setup, l.site, l.state;
+
+comment on view monitor.lease_by_site is 'Leases by site and state.';
+comment on column monitor.lease_by_site.site is 'Site; null = the resource named none.';
+comment on column monitor.lease_by_site.state is 'matched: no report yet; running: the agent reported.';
+comment on column monitor.lease_by_site.leases is 'Leases.';
+comment on column monitor.lease_by_site.expired is 'Of them, leases whose time has passed.';

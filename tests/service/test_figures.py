@@ -1,0 +1,235 @@
+"""The figures of the database at /metrics, against a setup whose content is known."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from broker import world
+from broker.service import figures
+from broker.synthetic import grid
+from tests.calls import Calls
+from tests.docs import pages
+from tests.service.conftest import SETUP, Running, bearer
+
+Db = psycopg.Connection[Any]
+Found = dict[str, dict[tuple[str, ...], float]]
+PAGE = "broker/docs/how-to/metrics.md"
+NOWHERE = "host=127.0.0.1 port=1 user=broker_service dbname=none"
+
+
+def scrape(running: Running, **headers: Any) -> Found:
+    """Values by name and by the values of the labels, which are in the order of their names; setup is left out."""
+    text = httpx.get(running.url + "/metrics", timeout=60, **headers).text
+    found: Found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = tuple(value for name, value in sorted(sample.labels.items()) if name != "setup")
+            found.setdefault(sample.name, {})[labels] = sample.value
+    return found
+
+
+def insert(q: Calls, first: int, count: int, **keys: Any) -> None:
+    """Jobs with ids from `first` on."""
+    for job_id in range(first, first + count):
+        q.insert(job_id, **keys)
+
+
+def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db) -> None:
+    q = Calls(db)
+    insert(q, 1, 4, OwnerGroup="atlas", OwnerDN="ann")
+    insert(q, 11, 3, OwnerGroup="cms", OwnerDN="bob")
+    db.execute("select taskqueue.hold('default', 'job', '13')")
+    db.execute("update taskqueue.job set inserted_at = now() - interval '1 hour' where job_id in (2, 13)")
+    db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'OwnerGroup', 'atlas', 2)")
+    db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'OwnerGroup', 'cms', 5)")
+    ended = q.match(Site="NORTH", OwnerGroup="cms")
+    assert ended
+    db.execute("select taskqueue.finish_job('default', %s, %s, 'failed')", [ended.job_id, ended.attempt])
+    db.execute("select taskqueue.cancel_job('default', 4)")
+    taken = [q.match(Site="NORTH", OwnerGroup="atlas") for _ in range(2)]
+    assert all(taken)
+    db.execute(
+        "update taskqueue.lease set expires_at = now() - interval '1 second' where job_id = %s", [taken[0].job_id]
+    )
+    oldest = db.execute(
+        "select max(extract(epoch from now() - inserted_at)) from taskqueue.job where not held"
+    ).fetchone()
+
+    found = scrape(service)
+    assert found["pgbroker_jobs_waiting"] == {("atlas",): 1, ("cms",): 1}
+    assert found["pgbroker_jobs_held"] == {("atlas",): 0, ("cms",): 1}
+    assert found["pgbroker_task_queues"] == {("atlas",): 1, ("cms",): 1}
+    assert oldest
+    assert max(found["pgbroker_oldest_wait_seconds"].values()) == pytest.approx(float(oldest[0]), abs=30)
+    assert found["pgbroker_leases"] == {("NORTH", "matched"): 2}
+    assert found["pgbroker_leases_expired"] == {("NORTH", "matched"): 1}
+    assert found["pgbroker_jobs_ended_last_minute"] == {("failed", "NORTH"): 1, ("cancelled", "none"): 1}
+    assert found["pgbroker_limits"] == {("NORTH",): 2}
+    assert found["pgbroker_limits_reached"] == {("NORTH",): 1}
+    assert found["pgbroker_limit_slots"] == {("NORTH",): 7}
+    assert found["pgbroker_limit_slots_used"] == {("NORTH",): 2}
+    assert found["pgbroker_consistency_violations"] == {("instance_difference",): 0}
+    assert found["pgbroker_loop_needed"] == {("maintain",): 1, ("watchdog",): 1}
+    assert found["pgbroker_loop_well"] == {("maintain",): 0, ("watchdog",): 0}
+    assert found["pgbroker_health_findings"][("loop", "problem")] == 2
+    assert found["pgbroker_changes_unfolded"][("waiting jobs",)] > 0
+    assert found["pgbroker_oldest_snapshot_transactions"][()] >= 0
+    assert found["pgbroker_database_up"] == {(): 1}
+    assert set(found["pgbroker_view_read_failed"].values()) == {0}
+
+
+def test_the_oldest_wait_is_that_of_the_oldest_job_that_is_not_held(service: Running, db: Db) -> None:
+    q = Calls(db)
+    insert(q, 1, 3, OwnerGroup="atlas")
+    db.execute("select taskqueue.hold('default', 'job', '3')")
+    db.execute("update taskqueue.job set inserted_at = now() - interval '1 day' where job_id = 3")
+    db.execute("update taskqueue.job set inserted_at = now() - interval '1 hour' where job_id = 2")
+    assert scrape(service)["pgbroker_oldest_wait_seconds"] == {("atlas",): pytest.approx(3600, abs=30)}
+
+
+def test_matches_are_a_counter(service: Running, db: Db) -> None:
+    q = Calls(db)
+    insert(q, 1, 2)
+    q.match()
+    q.match()
+    db.execute("select pg_stat_force_next_flush()")
+    assert scrape(service)["pgbroker_matches_total"] == {(): 2}
+
+
+def test_a_run_its_rejections_and_shares(service: Running, db: Db) -> None:
+    world.load(db, [grid.grid(1, 10, 10)], SETUP)
+    db.execute("call brokerage.broker_jobs('default')")
+    db.execute("call brokerage.broker_jobs('default', p_dry_run => true)")
+    run = "select * from monitor.run where not dry"
+    (row,) = db.cursor(row_factory=psycopg.rows.dict_row).execute(run).fetchall()
+    rejections = "select coalesce(criteria, rule), sum(pairs) from brokerage.rejections where run_id = %s group by 1"
+    by_criteria = dict(db.execute(rejections, [row["run_id"]]).fetchall())
+    tree = "select gshare, target_of_whole, usage_of_whole from monitor.share_tree where setup = 'default' and is_leaf"
+    shares = db.execute(tree).fetchall()
+
+    found = scrape(service)
+    broker = ("production_job",)
+    assert found["pgbroker_run_tasks"] == {broker: row["tasks"]}
+    for column in ("assigned", "pending", "throttled", "failed"):
+        assert found[f"pgbroker_run_tasks_{column}"] == {broker: row[column]}
+    took = (row["ended_at"] - row["started_at"]).total_seconds()
+    assert found["pgbroker_run_duration_seconds"] == {broker: pytest.approx(took)}
+    assert found["pgbroker_run_ended_timestamp_seconds"] == {broker: pytest.approx(row["ended_at"].timestamp())}
+    assert by_criteria
+    assert found["pgbroker_run_rejections"] == {(*broker, name): pairs for name, pairs in by_criteria.items()}
+    assert shares
+    assert found["pgbroker_share_target_ratio"] == {(name,): pytest.approx(part) for name, part, _ in shares}
+    assert found["pgbroker_share_usage_ratio"] == {(name,): pytest.approx(part) for name, _, part in shares}
+
+
+def test_instances_and_their_cost(service: Running, db: Db) -> None:
+    db.execute("select resource.set_identity('default', 'broker_agent')")
+    db.execute(
+        """insert into instance.instance (setup, instance_id, type, state, cpu, ram, price, requested_at, released_at)
+           values ('default', 1, 'large', 'running', 8, 100, 0.5, now() - interval '2 hours', null),
+                  ('default', 2, 'large', 'running', 8, 100, 0.5, now() - interval '2 hours', null),
+                  ('default', 3, 'large', 'released', 8, 100, 0.5, now() - interval '4 hours', now())"""
+    )
+    found = scrape(service)
+    assert found["pgbroker_instances"] == {("running", "large"): 2, ("released", "large"): 1}
+    assert found["pgbroker_instance_cores"] == {("running", "large"): 16, ("released", "large"): 8}
+    assert found["pgbroker_instance_price_per_hour"] == {("running", "large"): 1, ("released", "large"): 0}
+    assert found["pgbroker_instance_cost"][("running", "large")] == pytest.approx(2, abs=0.1)
+
+
+def test_values_beyond_the_bound_are_together(service: Running, db: Db) -> None:
+    number = figures.MOST + 10
+    db.execute("select resource.set_identity('default', 'broker_agent')")
+    db.execute(
+        """insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
+                                        site, role_name, matched_at, expires_at)
+           select 'default', 1000 * s + n, 1, gen_random_uuid(), 1, 1, 1, 'S' || s, 'x', now(), now() + interval '1 h'
+             from generate_series(1, %s) s cross join generate_series(1, s) n""",
+        [number],
+    )
+    found = scrape(service)["pgbroker_leases"]
+    assert len(found) == figures.MOST + 1
+    assert found[("other", "matched")] == sum(range(1, 11))
+    assert found[(f"S{number}", "matched")] == number
+
+
+def test_the_views_are_read_once_within_the_time_that_answers_are_kept(
+    service: Running, db: Db, jobs: Callable[..., list[int]]
+) -> None:
+    jobs(1)
+    before = scrape(service)
+    jobs(1, 2)
+    after = scrape(service)
+    assert after["pgbroker_view_read_timestamp_seconds"] == before["pgbroker_view_read_timestamp_seconds"]
+    assert before["pgbroker_jobs_waiting"] == after["pgbroker_jobs_waiting"] == {("users",): 1}
+
+
+def test_a_view_is_read_again_when_its_cost_allows(
+    service: Running, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "KEPT", 0.0)
+    monkeypatch.setattr(figures, "COST", 1e9)
+    jobs(1)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 1}
+    jobs(1, 2)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 2}
+    monkeypatch.setattr(figures, "COST", 1e-9)
+    jobs(1, 3)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 3}
+    jobs(1, 4)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 3}
+
+
+def test_without_a_database_the_service_tells_its_own_figures(start: Callable[..., Running]) -> None:
+    found = scrape(start(dsn=NOWHERE))
+    assert found["pgbroker_database_up"] == {(): 0}
+    assert "pgbroker_pool_in_use" in found
+    assert "pgbroker_jobs_waiting" not in found
+
+
+def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Callable[..., list[int]]) -> None:
+    jobs(1)
+    db.execute("revoke select on monitor.lease_by_site from broker_viewer")
+    found = scrape(service)
+    assert {view for (view,), failed in found["pgbroker_view_read_failed"].items() if failed} == {"lease_by_site"}
+    assert "pgbroker_leases" not in found
+    assert found["pgbroker_jobs_waiting"] == {("users",): 1}
+
+
+def test_a_view_that_takes_long_is_left_out(
+    service: Running, db: Db, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "STATEMENT", 0.3)
+    jobs(1)
+    with psycopg.connect(db.info.dsn, password=db.info.password) as other:
+        other.execute("lock table taskqueue.site_limit in access exclusive mode")
+        found = scrape(service)
+    assert found["pgbroker_view_read_failed"][("limit_by_site",)] == 1
+    assert found["pgbroker_jobs_waiting"] == {("users",): 1}
+
+
+def test_the_figures_are_those_of_the_setup_of_the_service(
+    start: Callable[..., Running], db: Db, jobs: Callable[..., list[int]], token: Callable[..., str]
+) -> None:
+    jobs(3)
+    db.execute("select resource.set_identity('other', 'broker_agent')")
+    assert "pgbroker_jobs_waiting" not in scrape(start(setup="other"))
+    url = start(setup="other", behind_proxy=True).url
+    assert httpx.get(url + "/metrics", headers=bearer(token("viewer"))).status_code == 403
+
+
+def test_the_page_has_every_metric(service: Running, db: Db) -> None:
+    text = httpx.get(service.url + "/metrics", timeout=60).text
+    exposed = {name for name in re.findall(r"^# HELP (\S+)", text, re.MULTILINE) if not name.endswith("_created")}
+    rows = re.findall(r"^\| `(pgbroker_\w+)` \|([^|]*)\|", pages.by_name()[PAGE].text, re.MULTILINE)
+    documented = dict(rows)
+    assert len(rows) == len(documented)
+    assert set(documented) == exposed
+    for reading in figures.READINGS:
+        labels = ", ".join([*(["setup"] if reading.of_setup else []), *reading.labels])
+        assert {documented[one.name].strip() for one in reading.figures} == {labels}
