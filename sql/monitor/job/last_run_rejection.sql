@@ -1,5 +1,5 @@
--- The run of a large grid rejects a million pairs, and reading all of them takes seconds: those of enough tasks are read,
--- in an order that has to do with nothing, and the counts are scaled to all rejections, which task_decision has.
+-- The run of a large grid rejects a million pairs, and reading all of them takes seconds: those of enough tasks are
+-- read, in an order that has to do with nothing, and the counts are scaled to all rejections, which task_decision has.
 create or replace view monitor.last_run_rejection as
 select r.setup, r.algorithm, r.run_id, c.rule, c.criteria, c.pairs, c.estimated
   from (select distinct on (n.setup, n.algorithm) n.setup, n.algorithm, n.run_id

@@ -1,5 +1,5 @@
--- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined, since it is not declared
--- immutable: format is not.
+-- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined: it is not declared
+-- immutable, since format is not.
 create or replace function taskqueue.request_fault(p_request jsonb) returns text
 language sql stable as $$
   select case
