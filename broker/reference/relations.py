@@ -22,14 +22,17 @@ _VIEWS = """
 
 
 def pages(connection: Connection) -> Iterator[Page]:
-    """The pages of views; monitor has its own."""
-    found = {
-        schema: list(_entries(of, 2 if schema == "monitor" else 3))
-        for schema, of in groupby(rows(connection, _VIEWS, list(SCHEMAS)), lambda row: row[0])
-    }
+    """The pages of views; monitor has its own, and the parts of monitor.health have another."""
+    columns = {schema: list(of) for schema, of in groupby(rows(connection, _VIEWS, list(SCHEMAS)), lambda row: row[0])}
+    monitor = columns.pop("monitor")
+    parts = [row for row in monitor if row[1].startswith("health_")]
+    found = {schema: list(_entries(iter(of), 3)) for schema, of in columns.items()}
     setup = "`setup` is the tenant: DIRAC's Setup, PanDA's vo."
     lead = f"Views of the schema `monitor`, for people and monitoring: meaning and columns with their types. {setup}"
-    yield page("views-monitor.md", "Views of monitor", lead, found.pop("monitor"))
+    others = list(_entries((row for row in monitor if row not in parts), 2))
+    yield page("views-monitor.md", "Views of monitor", lead, others)
+    lead = "The views that make up [monitor.health](views-monitor.md#health)."
+    yield page("views-health.md", "Parts of monitor.health", lead, list(_entries(iter(parts), 2)))
     lead = (
         "Views of the other schemas that viewers and operators may read. Most readers want [views-monitor.md]"
         f"(views-monitor.md) instead. {setup}"

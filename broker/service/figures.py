@@ -171,7 +171,7 @@ READINGS = (
         " bool_or(needed)::int from monitor.loop where setup is null or setup = %s group by name",
         (
             Figure("pgbroker_loop_beat_timestamp_seconds", "When a loop of broker run was last heard; 0 = never."),
-            Figure("pgbroker_loop_well", "Whether somebody leads it and its last round did everything."),
+            Figure("pgbroker_loop_well", "Whether a process leads it, and its last round did everything."),
             Figure("pgbroker_loop_needed", "Whether the setup needs it."),
         ),
         ("loop",),

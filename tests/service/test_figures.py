@@ -51,8 +51,7 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db) -> None:
     assert ended
     db.execute("select taskqueue.finish_job('default', %s, %s, 'failed')", [ended.job_id, ended.attempt])
     db.execute("select taskqueue.cancel_job('default', 4)")
-    taken = [match for _ in range(2) if (match := q.match(Site="NORTH", OwnerGroup="atlas"))]
-    assert len(taken) == 2
+    taken = [q.take(Site="NORTH", OwnerGroup="atlas") for _ in range(2)]
     db.execute(
         "update taskqueue.lease set expires_at = now() - interval '1 second' where job_id = %s", [taken[0].job_id]
     )
