@@ -131,7 +131,7 @@ READINGS = (
             Figure("pgbroker_instance_steps", "Steps that are placed on them."),
             Figure("pgbroker_instance_cores_used", "Cores that these steps use."),
             Figure("pgbroker_instance_cores", "Cores that they have."),
-            Figure("pgbroker_instance_price_per_hour", "Price of an hour of those that are not released."),
+            Figure("pgbroker_instance_price_per_hour", "Price of an hour of all instances that are not released."),
             Figure("pgbroker_instance_cost", "Cost since they were requested."),
         ),
         ("type", "state"),

@@ -50,7 +50,7 @@ class Listed:
 def _columns(
     kinds: Mapping[Kind, LiteralString], names: Mapping[str, LiteralString] | None = None
 ) -> dict[str, Column]:
-    """Columns by kind; names: those that the view calls otherwise."""
+    """Columns by kind; names: what the view calls a column that has another name here."""
     called = names or {}
     return {name: Column(called.get(name, name), kind) for kind, together in kinds.items() for name in together.split()}
 

@@ -51,7 +51,7 @@ Part = tuple[LiteralString, list[object]]
 
 @dataclass(frozen=True)
 class Statement:
-    """A page of a search: its text, the values, the columns that are shown, and those that order it."""
+    """A page of a search: its text, the values, the columns that are shown, and the columns that order it."""
 
     text: LiteralString
     values: list[object]

@@ -16,12 +16,9 @@ from broker.upgrade.source import SCHEMAS
 
 # What a baseline creates, in the order in which it can be dropped: all of a kind in one statement, so that references
 # among them do not matter. A partition goes with its table.
-_CREATED = {
-    "table": r"^create (?:unlogged )?table (\S+) \(",
-    "sequence": r"^create sequence (\w+\.\w+)",
-    "type": r"^create type (\S+)",
-    "schema": r"^create schema (\w+);",
-}
+_CREATED = re.compile(
+    r"^create (?:(?:unlogged )?(table) (\S+) \(|(sequence) (\w+\.\w+)|(type) (\S+)|(schema) (\w+);)", re.MULTILINE
+)
 _DESCRIBED = re.compile(r"create (?:unlogged )?(table|type) (\S+) (?:as )?\(")
 # Alembic's `op` and `context` are the process's, not the thread's.
 _ONE_AT_A_TIME = threading.Lock()
@@ -84,15 +81,13 @@ def comments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def drop_baseline() -> None:
-    """Drop what the files of migrations/baseline create, and nothing else.
+    """Drop what the files of migrations/baseline create, the last one first, and nothing else.
 
     Without `cascade`: what somebody else built on a table, or keeps in one of the schemas, makes this fail.
     """
-    text = "\n".join(_baseline())
-    for kind, pattern in _CREATED.items():
-        names = re.findall(pattern, text, re.MULTILINE)
-        if names:
-            execute(f"drop {kind} {', '.join(reversed(names))}")
+    for found in reversed(list(_CREATED.finditer("\n".join(_baseline())))):
+        kind, name = filter(None, found.groups())
+        execute(f"drop {kind} {name}")
 
 
 def _baseline() -> list[str]:

@@ -185,7 +185,7 @@ async def summary(call: Call) -> list[dict[str, Any]]:
 
 
 async def heartbeat(call: Call) -> list[JobCommand]:
-    """The agent is at work on jobs. Those that it has no more, or that are to be killed, it shall stop."""
+    """The agent is at work on jobs. It shall stop a job that it has no more, and one that is to be killed."""
     jobs: dict[int, Heartbeat] = call.body
     reports = call.service.reports
     answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in jobs))

@@ -1,4 +1,4 @@
--- A count of more changes says nothing more, and costs more.
+-- A count of more changes costs more and is of no more use.
 create or replace view monitor.unfolded_change as
 select s.setup, c.counts, c.changes
   from resource.setup s
