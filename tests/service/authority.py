@@ -54,7 +54,7 @@ def make(
     *extensions: tuple[x509.ExtensionType, bool],
     issuer: x509.Name | None = None,
     begins: int = -60,
-    ends: int = 3600,
+    ends: int = 10**5,
     algorithm: Any = None,
 ) -> Signer:
     """A certificate; `begins` and `ends` are seconds from now, each extension is with whether it is critical."""

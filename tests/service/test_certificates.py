@@ -207,7 +207,7 @@ REFUSED = {
     "old hash": ("no authority", chain(make(ROBOT, CA, algorithm=SHA224()))),
     "a CA": ("of an authority", chain(CA)),
     "expired end entity": ("expired", chain(make(ROBOT, CA, ends=-61, begins=-90))),
-    "end entity of the future": ("expired", chain(make(ROBOT, CA, begins=120))),
+    "end entity of the future": ("expired", chain(make(ROBOT, CA, begins=10**6, ends=2 * 10**6))),
     "end entity expired below": ("expired", chain(proxy(e := make(ROBOT, CA, ends=-61, begins=-90)), e)),
     "for servers": ("not for clients", chain(make(ROBOT, CA, (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
                                                               False)))),

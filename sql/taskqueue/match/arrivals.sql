@@ -8,6 +8,7 @@ as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
+  perform resource.require_read_committed();
   return query
     select s.snapshot, a.definition_id, a.cpu_time, a.jobs
       from (select pg_current_snapshot() as snapshot) s
@@ -26,5 +27,5 @@ end $$;
 
 comment on function taskqueue.arrivals(text, pg_snapshot) is
   'Which requirements got waiting jobs since a snapshot, how many, and the CPU bucket in seconds; with the snapshot '
-  'for the next call. One row without a definition: none. A private caller learns of its own jobs alone. Errors: PB002 '
-  '(setup not granted).';
+  'for the next call. One row without a definition: none. A private caller learns of its own jobs alone. Errors: PB001 '
+  '(isolation level), PB002 (setup not granted).';
