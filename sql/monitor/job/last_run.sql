@@ -1,18 +1,12 @@
 create or replace view monitor.last_run as
-select r.setup, r.algorithm, r.run_id, r.profile, r.started_at, r.ended_at, c.tasks, c.assigned, c.pending, c.throttled,
-       c.failed
-  from (select distinct on (n.setup, n.algorithm) n.*
+select r.setup, r.algorithm, r.run_id, r.profile, r.started_at, r.ended_at, r.tasks, r.assigned, r.pending, r.throttled,
+       r.failed
+  from (select distinct on (n.setup, n.algorithm) n.setup, n.run_id
           from brokerage.run n
          where n.dry is not true and n.ended_at is not null
-         order by n.setup, n.algorithm, n.run_id desc) r
- cross join lateral (
-   select count(*) as tasks, count(*) filter (where d.status = 'candidates') as assigned,
-          count(*) filter (where d.status = 'pending') as pending,
-          count(*) filter (where d.status = 'throttled') as throttled,
-          count(*) filter (where d.status in ('failed', 'error')) as failed
-     from brokerage.task_decision d
-    where d.setup = r.setup and d.run_id = r.run_id) c
- where (r.setup = (select resource.bound_setup())) is not false;
+           and (n.setup = (select resource.bound_setup())) is not false
+         order by n.setup, n.algorithm, n.run_id desc) n
+  join monitor.run r on r.setup = n.setup and r.run_id = n.run_id;
 
 comment on view monitor.last_run is
   'The last run of each broker that has ended, and what became of its tasks; dry runs are left out.';
