@@ -1,8 +1,8 @@
-"""Fixtures for all tests: databases that hold pgbroker, each a fresh clone of one template (about 50 ms of CPU).
+"""Fixtures for all tests: databases that hold pgbroker, each a fresh clone of one template (about 60 ms of CPU).
 
 | fixture | what |
 | --- | --- |
-| `dsn` | the DSN of a fresh database, for programs and pools; the login is a superuser |
+| `dsn` | the DSN of a fresh database, or of one that is as new, for programs and pools; the login is a superuser |
 | `db` | a psycopg connection to it, autocommit |
 | `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
 | `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
@@ -12,6 +12,9 @@
 | `pooler` | PgBouncer in transaction mode (skips where there is none): `pooler.dsn(dsn, user=None, password="")` |
 | `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
+
+In the folders of _REUSING, tests of a worker share one database, which is as new for each (reused.py): functions stay
+compiled, and what serves one test after the other stays connected. The mark `own_database` gives a test a fresh one.
 
 A test's databases are dropped after it: two thousand of them would fill the memory or the disk that they lie in, and
 autovacuum would visit one after the other. The server is thrown away at the end. See throwaway.py.
@@ -45,6 +48,7 @@ from pytest_postgresql.factories import postgresql_noproc
 sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
 
 from tests import pooler as pgbouncer
+from tests.reused import Reused
 from tests.throwaway import Throwaway
 from tests.warm import Warm
 
@@ -183,10 +187,50 @@ def new_database(
         _drop(name)
 
 
+_REUSING = {"cli", "client", "service"}
+
+
+class _Kept:
+    """The database that the worker's tests share; another one after a test that left it changed."""
+
+    def __init__(self) -> None:
+        self.database: Reused | None = None
+
+    def drop(self) -> None:
+        """Throw it away."""
+        if self.database:
+            self.database.close()
+            _drop(str(conninfo_to_dict(self.database.dsn)["dbname"]))
+            self.database = None
+
+
+@pytest.fixture(scope="session")
+def _kept() -> Iterator[_Kept]:
+    kept = _Kept()
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def dsn(new_database: Callable[..., str]) -> str:
-    """The DSN of a fresh database that holds pgbroker."""
-    return new_database()
+def reused(
+    request: pytest.FixtureRequest, new_database: Callable[..., str], _installed_on: date, _kept: _Kept
+) -> Iterator[Reused | None]:
+    """The database that tests share; None for a test that has one of its own."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in _REUSING or request.node.get_closest_marker("own_database"):
+        yield None
+        return
+    if _kept.database is None:
+        _kept.database = Reused(new_database(kept=True))
+    yield _kept.database
+    if datetime.now(UTC).date() > _installed_on or not _kept.database.clean():
+        _kept.drop()
+
+
+@pytest.fixture
+def dsn(reused: Reused | None, new_database: Callable[..., str]) -> str:
+    """The DSN of a database that holds pgbroker and nothing else: a fresh one, or one that is as new (reused.py)."""
+    return reused.dsn if reused else new_database()
 
 
 @pytest.fixture
@@ -216,9 +260,9 @@ def connect(dsn: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
 
 
 @pytest.fixture
-def db(connect: Callable[..., psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
-    """An autocommit connection to a fresh database that holds pgbroker."""
-    return connect()
+def db(reused: Reused | None, connect: Callable[..., psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
+    """An autocommit connection to the test's database."""
+    return reused.session if reused else connect()
 
 
 @pytest.fixture(scope="session")

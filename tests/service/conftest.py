@@ -1,4 +1,8 @@
-"""A service that runs on a test's database, an issuer, and tokens."""
+"""A service that runs on a test's database, an issuer, and tokens.
+
+Tests share one service and one issuer with the database (tests/reused.py). Those that look at what a service keeps, or
+harm its connections, are marked `own_database` and have their own.
+"""
 
 import asyncio
 import threading
@@ -7,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
+import msgspec
 import psycopg
 import pytest
 import uvicorn
@@ -14,6 +19,7 @@ from psycopg.conninfo import make_conninfo
 
 from broker.service.app import create
 from broker.service.settings import Settings
+from tests.reused import Reused
 from tests.service.issuer import AUDIENCE, Issuer
 
 PASSWORD = "not a secret"
@@ -53,22 +59,61 @@ def service_dsn(db: psycopg.Connection[Any], dsn: str) -> str:
     return make_conninfo(dsn, user="broker_service", password=PASSWORD)
 
 
+class _Shared:
+    """The issuer and the service of the tests that share a database."""
+
+    def __init__(self) -> None:
+        self.issuer = Issuer()
+        self._service: Running | None = None
+        self._of: Reused | None = None
+
+    def service(self, database: Reused, settings: Settings) -> Running:
+        """The service on the database; another one if the database is another."""
+        if self._service is None or self._of is not database:
+            self.close()
+            self._service, self._of = Running(settings), database
+            database.lasting.add("broker_service")
+        return self._service
+
+    def close(self) -> None:
+        """Stop the service."""
+        if self._service:
+            self._service.close()
+            self._service = None
+
+
+@pytest.fixture(scope="session")
+def _shared() -> Iterator[_Shared]:
+    shared = _Shared()
+    yield shared
+    shared.close()
+    shared.issuer.close()
+
+
 @pytest.fixture
-def issuer() -> Iterator[Issuer]:
+def issuer(reused: Reused | None, _shared: _Shared) -> Iterator[Issuer]:
     """An issuer of tokens."""
+    if reused:
+        yield _shared.issuer
+        return
     running = Issuer()
     yield running
     running.close()
 
 
 @pytest.fixture
-def start(service_dsn: str, issuer: Issuer) -> Iterator[Callable[..., Running]]:
+def settings(service_dsn: str, issuer: Issuer) -> Settings:
+    """The usual settings of a service."""
+    return Settings(dsn=service_dsn, issuers=(issuer.url,), audience=AUDIENCE)
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Callable[..., Running]]:
     """A function that starts a service with settings of a test's own."""
     started: list[Running] = []
 
     def make(**more: Any) -> Running:
-        settings = {"dsn": service_dsn, "issuers": (issuer.url,), "audience": AUDIENCE, **more}
-        started.append(Running(Settings(**settings)))
+        started.append(Running(msgspec.structs.replace(settings, **more)))
         return started[-1]
 
     yield make
@@ -77,9 +122,9 @@ def start(service_dsn: str, issuer: Issuer) -> Iterator[Callable[..., Running]]:
 
 
 @pytest.fixture
-def service(start: Callable[..., Running]) -> Running:
+def service(reused: Reused | None, _shared: _Shared, settings: Settings, start: Callable[..., Running]) -> Running:
     """A service with the usual settings."""
-    return start()
+    return _shared.service(reused, settings) if reused else start()
 
 
 @pytest.fixture
@@ -123,14 +168,19 @@ def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
     """A function that inserts so many jobs that any resource with CPUTime takes."""
 
     def insert(count: int, first: int = 1) -> list[int]:
-        ids = list(range(first, first + count))
-        requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
-        query = """select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('requirements', %s::jsonb,
-                     'jobs', (select jsonb_agg(jsonb_build_array(i)) from unnest(%s::bigint[]) i))))"""
-        db.execute(query, [SETUP, requirements, ids])
-        return ids
+        return insert_jobs(db, count, first)
 
     return insert
+
+
+def insert_jobs(db: psycopg.Connection[Any], count: int, first: int) -> list[int]:
+    """Insert so many jobs that any resource with CPUTime takes."""
+    ids = list(range(first, first + count))
+    requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
+    query = """select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('requirements', %s::jsonb,
+                 'jobs', (select jsonb_agg(jsonb_build_array(i)) from unnest(%s::bigint[]) i))))"""
+    db.execute(query, [SETUP, requirements, ids])
+    return ids
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -17,6 +17,8 @@ from broker.service import openapi, outside
 from broker.service.endpoints import ENDPOINTS
 from tests.service.conftest import BASE, SETUP, Running, bearer
 
+pytestmark = pytest.mark.own_database
+
 WANTED = {"resources": [{"CPUTime": 86400}]}
 
 
@@ -103,7 +105,7 @@ def test_what_a_caller_who_vanished_was_given_stays_given(
     db.execute("lock table taskqueue.lease")  # its match waits
     connection.request("POST", BASE + "/match", json.dumps(WANTED), headers)
     with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
-        waiting = "select from pg_stat_activity where usename = 'broker_service' and wait_event_type = 'Lock'"
+        waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
         while other.execute(waiting).fetchone() is None:
             time.sleep(0.01)
     connection.close()
@@ -134,7 +136,7 @@ def test_a_service_that_stops_answers_what_is_under_way(
     thread = threading.Thread(target=ask)
     thread.start()
     with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
-        waiting = "select from pg_stat_activity where usename = 'broker_service' and wait_event_type = 'Lock'"
+        waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
         while other.execute(waiting).fetchone() is None:
             time.sleep(0.01)
     stopping = threading.Thread(target=running.close)

@@ -16,6 +16,8 @@ from tests.calls import Calls
 from tests.docs import pages
 from tests.service.conftest import SETUP, Running, bearer
 
+pytestmark = pytest.mark.own_database
+
 Db = psycopg.Connection[Any]
 Found = dict[str, dict[tuple[str, ...], float]]
 PAGE = "broker/docs/how-to/metrics.md"

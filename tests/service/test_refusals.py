@@ -158,6 +158,7 @@ def test_a_database_that_is_away_is_said_at_once(start: Callable[..., Running]) 
         assert httpx.get(running.url + "/healthz/ready").status_code == 503
 
 
+@pytest.mark.own_database
 def test_connections_that_were_lost_are_replaced(
     agent: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
 ) -> None:

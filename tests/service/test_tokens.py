@@ -19,6 +19,8 @@ from broker.service.tokens import Verifier
 from tests.service.conftest import Running, bearer
 from tests.service.issuer import AUDIENCE, Issuer, signed, unsigned
 
+pytestmark = pytest.mark.own_database
+
 WANTED = {"resources": [{"CPUTime": 86400}]}
 NOW = int(time.time())
 

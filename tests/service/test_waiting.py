@@ -13,6 +13,8 @@ from psycopg.types.json import Jsonb
 
 from tests.service.conftest import BASE, SETUP, Running, bearer
 
+pytestmark = pytest.mark.own_database
+
 ANY = {"CPUTime": 86400}
 SOON = 3.0  # seconds: much less than the five after which an agent asks without news
 

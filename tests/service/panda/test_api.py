@@ -174,6 +174,7 @@ def test_who_may_not(service: Running, token: Callable[..., str]) -> None:
     assert (form["success"], form["message"]) == (False, "the content type is application/x-www-form-urlencoded")
 
 
+@pytest.mark.own_database
 def test_what_passes_by_itself(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     """An update that cannot be stored now has an HTTP status; who asked for a job may ask again."""
     for job_id in (71, 72):

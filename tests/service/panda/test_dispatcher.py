@@ -263,6 +263,7 @@ def test_who_may_not(service: Running, token: Callable[..., str], db: psycopg.Co
     assert elsewhere.status_code == 403  # a token of another setup
 
 
+@pytest.mark.own_database
 def test_what_passes_by_itself_is_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
     insert(71)
