@@ -9,10 +9,13 @@ from collections.abc import Callable
 
 import httpx
 import psycopg
+import pytest
 from psycopg import Connection
 
 from tests.service.conftest import BASE, bearer
 from tests.service.test_command import Program
+
+pytestmark = pytest.mark.own_database
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
 AGENTS, JOBS = 8, 400
@@ -43,7 +46,7 @@ def test_killed_workers_lose_nothing(
             except httpx.TransportError:
                 pass
             asked_again += 1
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     def agent() -> None:
         with httpx.Client(base_url=f"http://{place}", headers=bearer(secret), timeout=10) as client:
@@ -65,7 +68,7 @@ def test_killed_workers_lose_nothing(
     for thread in agents:
         thread.start()
     kills = 0
-    while not drained.wait(0.7) and kills < 20:
+    while not drained.wait(0.7) and kills < 10:
         os.kill(program.process.pid, 9)
         program.process.communicate()
         kills += 1

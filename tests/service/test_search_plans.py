@@ -9,20 +9,32 @@ import pytest
 from broker.service import search
 from broker.service.listed import LISTED
 from broker.service.models import Order, Restriction, Search
+from tests.service.conftest import insert_jobs
 
 Node = dict[str, Any]
 JOBS = 20_000
 SCOPE = ["default"]
 
 
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, str]:
+    """Where the database with many jobs is, once there is one: no test of this module writes."""
+    return {}
+
+
 @pytest.fixture
-def many(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> psycopg.Connection[Any]:
+def many(new_database: Callable[..., str], loaded: dict[str, str]) -> Iterator[psycopg.Connection[Any]]:
     """A database with many jobs, in a session of a viewer."""
-    for first in range(1, JOBS, 10_000):
-        jobs(10_000, first)
-    db.execute("vacuum (analyze)")
-    db.execute("set role broker_viewer")
-    return db
+    if not loaded:
+        dsn = new_database(kept=True)
+        with psycopg.connect(dsn, autocommit=True) as db:
+            for first in range(1, JOBS, 10_000):
+                insert_jobs(db, 10_000, first)
+            db.execute("vacuum (analyze)")
+        loaded["dsn"] = dsn
+    with psycopg.connect(loaded["dsn"], autocommit=True) as db:
+        db.execute("set role broker_viewer")
+        yield db
 
 
 def nodes(plan: Node) -> Iterator[Node]:
