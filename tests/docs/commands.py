@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from broker.reference.commands import Command, root, tree
+from broker.reference import commands
+from broker.reference.commands import Command
 
 # Where a command begins: a line, a pipe, a list of commands, a substitution; and where it ends.
 _BEGIN = re.compile(r"(?:^|[|;&(`]|\btime |\$ )\s*broker(?= |$)", re.MULTILINE)
@@ -51,14 +52,21 @@ def _words(text: str) -> list[str]:
 
 @cache
 def _tree() -> dict[str, Any]:
-    return {command.name: command for command in tree()}
+    return {command.name: command for command in commands.tree()}
+
+
+@cache
+def _groups() -> set[str]:
+    return {known.rpartition(" ")[0] for known in _tree()} | {"broker"}
+
+
+_root = cache(commands.root)  # Typer builds the tree of all commands anew for each call
 
 
 def wrong(words: list[str]) -> str | None:
     """What is wrong with a command: a name or an option that is not there; None for one that is right."""
-    top = root()
-    name, at, rest = "broker", top, list(words)
-    groups = {known.rpartition(" ")[0] for known in _tree()} | {"broker"}
+    name, at, rest = "broker", _root(), list(words)
+    groups = _groups()
     while rest:
         word = rest.pop(0)
         if word == "--":
