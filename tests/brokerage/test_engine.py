@@ -52,6 +52,8 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
     rejects: Counter[str] = Counter()
     accepts: Counter[str] = Counter()
     for number in range(JUDGED):
+        if rare(kinds, (rejects, accepts), AT_LEAST) == [{}, {}]:
+            break  # more worlds only add
         one = random_world(number)
         answer = broker_job(one, TASK)
         passed = {row["queue"]: len(asked) for row in answer["candidates"]}
