@@ -67,6 +67,5 @@ def inherit(cur: Cursor, objects: list[SqlObject]) -> None:
     for column in [*bare, *reversed(bare)]:
         words[column] = words[column] or next((words[c] for c in lenders[column] if words.get(c)), None)
     statement = sql.SQL("comment on column {} is {}")
-    for column in bare:
-        if words[column] != there[column]:
-            cur.execute(statement.format(sql.Identifier(*column), sql.Literal(words[column])))
+    changed = (column for column in bare if words[column] != there[column])
+    cur.execute(sql.SQL(";\n").join(statement.format(sql.Identifier(*c), sql.Literal(words[c])) for c in changed))

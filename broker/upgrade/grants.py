@@ -215,8 +215,7 @@ def apply(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
     planned = plan(cur, wanted_grants, roles)
     if planned.absent:
         raise UpgradeError(f"roles.sql grants on {', '.join(planned.absent)}: no such thing", "correct sql/roles.sql")
-    for statement in planned.statements:
-        cur.execute(statement.encode())
+    cur.execute(";\n".join(planned.statements).encode())
     return planned
 
 

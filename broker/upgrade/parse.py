@@ -7,6 +7,8 @@ rest.
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"""
@@ -46,8 +48,7 @@ class Created:
     uses: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word, name, string or sign of SQL text; words are in lower case."""
 
     kind: str
@@ -183,8 +184,9 @@ def _created(tokens: list[Token], path: str) -> Created | None:
     return Created(kind, parts[0], parts[1], arguments, uses=_qualified_names(rest))
 
 
+@cache
 def created(text: str, path: str) -> Created:
-    """Say which one object a file creates.
+    """Say which one object a file creates; known when a program installs or checks again.
 
     Raises ParseError when it creates none or several, or holds anything else but `comment on`.
     """

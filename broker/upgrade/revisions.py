@@ -53,8 +53,7 @@ def create_baseline() -> None:
     """Run the files of migrations/baseline, schema by schema, and put the comments of tables and columns in force."""
     for text in _baseline():
         execute(text)
-        for thing, words in comments(text):
-            execute(f"comment on {thing} is {sql.quote(words)}")
+        execute("".join(f"comment on {thing} is {sql.quote(words)};\n" for thing, words in comments(text)))
 
 
 def comments(text: str) -> Iterator[tuple[str, str]]:
