@@ -102,7 +102,8 @@ grant execute on function
   taskqueue.delete_queue_if_empty, taskqueue.delete_empty_queues, taskqueue.set_task_queue_enabled, taskqueue.hold,
   taskqueue.resume, taskqueue.set_limit, taskqueue.clear_limit, taskqueue.set_group, taskqueue.set_cpu_buckets,
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
-  taskqueue.set_settings, taskqueue.set_platform_compatibility, taskqueue.maintain
+  taskqueue.set_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
+  taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 
 -- taskqueue: worlds, and whole setups
@@ -144,10 +145,11 @@ grant select on table
   monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
   monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
   monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
-  monitor.waiting_by_group, monitor.waiting_by_owner_group, monitor.waiting_by_platform, monitor.waiting_by_site
+  monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_owner_group, monitor.waiting_by_platform,
+  monitor.waiting_by_reason, monitor.waiting_by_site, monitor.waiting_job
   to broker_operator, broker_viewer;
 grant select on table monitor.credential, monitor.identity to broker_operator;
-grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.requires_value
+grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of, taskqueue.requires_value
   to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines

@@ -39,6 +39,13 @@ def maintain(connection: Connection, setup: str) -> dict[str, int]:
     return dict(connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall())
 
 
+def summarize(connection: Connection, setup: str) -> dict[str, int]:
+    """Find why the jobs of a setup wait, and count them by reason: what each step changed."""
+    found = dict(connection.execute("select step, changed from taskqueue.find_reasons(%s)", [setup]).fetchall())
+    row = connection.execute("select taskqueue.summarize_waiting(%s)", [setup]).fetchone()
+    return found | ({"jobs that wait": row[0]} if row and row[0] is not None else {})
+
+
 def make_partitions(connection: Connection) -> dict[str, int]:
     """Make the partitions of the histories for the days ahead, and drop old ones: what each step changed."""
     return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
@@ -129,6 +136,12 @@ def _watchdog(work: Round) -> None:
     work.memory["errors"] = dict(work.errors)
 
 
+def _summarize(work: Round) -> None:
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            summarize(work.connection, setup)
+
+
 def _classify(work: Round) -> None:
     for setup in work.setups():
         with work.trying(setup):
@@ -182,6 +195,7 @@ LOOPS = {
     for loop in (
         Loop("maintain", "shares, counts, resources seen, histories", 5, _maintain),
         Loop("watchdog", "expired leases, activation, timeouts, fast rebrokerage", 5, _watchdog),
+        Loop("summarize", "why jobs wait, and how many", 5, _summarize),
         Loop("classify", "classes of queues, users and tasks of user analysis", 600, _classify),
         Loop("schedule", "steps onto rented instances", 20, _schedule),
         Loop("assign-tasks", "production tasks to nuclei", 120, _assign("production_task")),

@@ -31,6 +31,9 @@ create table taskqueue.setting (
   share_delay       interval not null default '10 seconds'
     check (share_delay >= interval '0' and share_delay <= interval '100 years'),
   share_correction  boolean not null default false,  --: Whether shares are corrected by the usage in the history.
+  --: How long a resource counts as seen after it asked, for the reasons why jobs wait (MATCHING.md, Reasons).
+  resource_time     interval not null default '1 hour'
+    check (resource_time > interval '0' and resource_time <= interval '100 years'),
   --: How far back the correction of shares looks.
   correction_window interval not null default '7 days'
     check (correction_window > interval '0' and correction_window <= interval '100 years'),
@@ -539,7 +542,8 @@ create unlogged table taskqueue.resource_seen (
   class    uuid not null,  --: md5 of the canonical description, CPUTime as bucket, without JobID.
   seen_at  timestamptz not null,  --: When.
   matched  boolean not null,  --: Whether the sampled request got a job.
-  resource jsonb not null  --: Canonical description.
+  resource jsonb not null,  --: Canonical description.
+  definition_id bigint  --: Definition of the job that it got; null = no job, or not noted.
 );
 create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
 alter table taskqueue.resource_seen alter column setup set (n_distinct = 1);
@@ -553,8 +557,66 @@ create table taskqueue.resource_class (
   last_seen  timestamptz not null,  --: Last seen.
   samples    bigint not null,  --: Ten-second windows in which a resource of this kind asked, a sample.
   matched    bigint not null,  --: Those windows whose sampled request got a job.
+  matched_at timestamptz,  --: When a sampled request of this kind last got a job of a definition that is noted.
+  definition_id bigint,  --: That definition.
+  other_matched_at timestamptz,  --: When one last got a job of another definition than that.
   primary key (setup, class)
 );
+
+--: Kinds of resources as they were parsed, limits left out, for taskqueue.find_reasons. A kind without a row is new
+--: there. Unlogged; rows go when a configuration changes (taskqueue.forget_offers).
+create unlogged table taskqueue.kind_offer (
+  setup text not null,
+  class uuid not null,  --: Kind of resource.
+  offer taskqueue.offer,  --: The parsed description, limits left out; null = it would be refused now.
+  primary key (setup, class),
+  foreign key (setup, class) references taskqueue.resource_class on delete cascade
+);
+alter table taskqueue.kind_offer alter column setup set (n_distinct = 1);
+
+--: Why the jobs of a definition wait, as far as that is alike for all of them (taskqueue.find_reasons);
+--: taskqueue.reason_of has the reason of a job.
+create table taskqueue.waiting_reason (
+  setup         text not null references resource.setup on delete cascade,
+  definition_id bigint not null,  --: Definition of TaskQueues with jobs.
+  reason        text not null
+    check (reason in ('misconfigured', 'too_large', 'limited', 'no_resource_seen', 'waiting')),
+  --: Kind of resource that fits; of too_large the one that comes nearest; null = none.
+  class         uuid,
+  found_at      timestamptz,  --: When this was found; null = the configuration changed since.
+  primary key (setup, definition_id)
+) with (fillfactor = 70);
+alter table taskqueue.waiting_reason alter column setup set (n_distinct = 1);
+
+--: Waiting jobs by reason, counted by taskqueue.summarize_waiting.
+create table taskqueue.waiting_summary (
+  setup       text not null references resource.setup on delete cascade,
+  owner_group text not null,  --: OwnerGroup of the jobs.
+  cpu_time    bigint not null,  --: CPU bucket of the jobs, seconds.
+  reason      text not null,  --: Why they wait (taskqueue.reason_of).
+  jobs        bigint not null,  --: Jobs.
+  task_queues bigint not null,  --: TaskQueues whose oldest job that is not held is among them.
+  oldest_at   timestamptz not null,  --: When the oldest of them was inserted.
+  primary key (setup, owner_group, cpu_time, reason)
+) with (fillfactor = 50);
+
+--: Waiting jobs by the sites that may run them, counted by taskqueue.summarize_waiting. Jobs that list several sites
+--: count at each of them.
+create table taskqueue.waiting_site_summary (
+  setup  text not null references resource.setup on delete cascade,
+  site   text not null,  --: Site; '*' = the jobs list none.
+  reason text not null,  --: Why they wait (taskqueue.reason_of).
+  jobs   bigint not null,  --: Jobs.
+  primary key (setup, site, reason)
+) with (fillfactor = 50);
+
+--: When the waiting jobs of a setup were counted (taskqueue.summarize_waiting).
+create table taskqueue.summary (
+  setup      text primary key references resource.setup on delete cascade,
+  counted_at timestamptz not null,  --: When (resource.clock).
+  took       interval not null,  --: How long counting took.
+  due_at     timestamptz not null  --: When they are counted again at the earliest, by the clock of the server.
+) with (fillfactor = 50);
 
 --: Requirement of TaskQueues, one row per value: pool used to submit pilots for the jobs. Read by pilot submission,
 --: never by matching.

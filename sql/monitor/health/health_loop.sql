@@ -4,6 +4,7 @@ with meaning (name, cost) as (
   values
   ('maintain', 'shares, counts and resources seen get stale, matches get slower, histories get no partitions'),
   ('watchdog', 'jobs whose input came stay assigned, leases that expire stay leased, no timeout ends a job'),
+  ('summarize', 'pages and metrics show old counts, and reasons why jobs wait get stale'),
   ('classify', 'classes of queues, users and tasks get stale, and throttles do not act'),
   ('schedule', 'steps are packed onto no instance, and empty instances are paid for'),
   ('assign-tasks', 'tasks get no nucleus'),

@@ -13,7 +13,13 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
        q.created_at, q.mean_weight,
        (select count(*) from taskqueue.task_queue s
          where s.setup = q.setup and s.definition_id = q.definition_id) as siblings,
-       d.requirements
+       d.requirements,
+       (select taskqueue.reason_of(f, o.held, o.inserted_at)
+          from taskqueue.found_reason f
+          left join lateral (select j.held, j.inserted_at from taskqueue.job j
+                              where j.setup = q.setup and j.task_queue_id = q.task_queue_id
+                              order by j.held, j.inserted_at limit 1) o on true
+         where f.setup = q.setup and f.task_queue_id = q.task_queue_id) as reason
   from taskqueue.task_queue q
   join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
   left join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
@@ -25,4 +31,6 @@ comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
 comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';
 comment on column monitor.task_queue.oldest_job_at is 'Since when its oldest job waits.';
+comment on column monitor.task_queue.reason is
+  'Why its oldest job waits that is not held, in one word (monitor.waiting_job).';
 comment on column monitor.task_queue.siblings is 'TaskQueues with the same requirements, itself counted.';

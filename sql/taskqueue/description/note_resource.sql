@@ -3,7 +3,7 @@
 -- another. A known description is noted again by few calls (taskqueue.shall_note_resource), so that ten thousand kinds
 -- of resources cost little.
 create or replace function taskqueue.note_resource(
-  p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
+  p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean, p_definition_id bigint
 ) returns void
 language plpgsql as $$
 declare
@@ -43,8 +43,8 @@ begin
   if not exists (select from taskqueue.resource_seen s
                   where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
-    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource)
-    values (p_setup, v_class, v_now, p_matched, v_resource);
+    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource, definition_id)
+    values (p_setup, v_class, v_now, p_matched, v_resource, p_definition_id);
   end if;
   update taskqueue.known_offer k
      set seen_at = v_now,
@@ -56,6 +56,7 @@ begin
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean, bigint) is
   'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
-  'the owner of the identity, without JobID.';
+  'the owner of the identity, without JobID. p_definition_id: definition of the job that it got, null = none or not '
+  'known.';

@@ -11,15 +11,29 @@ begin
      where s.ctid = any (array(select i.ctid from taskqueue.resource_seen i
                                 where i.setup = p_setup and i.seen_at < resource.clock(p_setup) - interval '10 seconds'
                                   for update skip locked))
-    returning s.class, s.seen_at, s.matched, s.resource
+    returning s.class, s.seen_at, s.matched, s.resource, s.definition_id
+  ), last_match as (
+    select distinct on (g.class) g.class, g.seen_at, g.definition_id
+      from gone g
+     where g.definition_id is not null
+     order by g.class, g.seen_at desc
   ), kept as (
-    insert into taskqueue.resource_class as c (setup, class, resource, first_seen, last_seen, samples, matched)
+    insert into taskqueue.resource_class as c (setup, class, resource, first_seen, last_seen, samples, matched,
+                                              matched_at, definition_id, other_matched_at)
     select p_setup, g.class, (array_agg(g.resource))[1], min(g.seen_at), max(g.seen_at), count(*),
-           count(*) filter (where g.matched)
-      from gone g group by g.class order by g.class
+           count(*) filter (where g.matched), m.seen_at, m.definition_id,
+           max(g.seen_at) filter (where g.definition_id <> m.definition_id)
+      from gone g
+      left join last_match m on m.class = g.class
+     group by g.class, m.seen_at, m.definition_id
+     order by g.class
     on conflict (setup, class) do update
        set last_seen = greatest(c.last_seen, excluded.last_seen), samples = c.samples + excluded.samples,
-           matched = c.matched + excluded.matched
+           matched = c.matched + excluded.matched,
+           matched_at = coalesce(excluded.matched_at, c.matched_at),
+           definition_id = coalesce(excluded.definition_id, c.definition_id),
+           other_matched_at = greatest(excluded.other_matched_at, c.other_matched_at,
+                                       case when c.definition_id <> excluded.definition_id then c.matched_at end)
   ), piloted as (
     insert into resource.pilot_request as p (setup, queue, since, requests)
     select p_setup, q.queue, date_bin('10 minutes', g.seen_at, 'epoch') as since, count(*)

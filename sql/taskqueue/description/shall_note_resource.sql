@@ -1,11 +1,13 @@
 -- Which calls note their resource (taskqueue.note_resource): the first of a description or of a CPU bucket; else, where
--- the last note is five minutes old, one in fifty, or one in ten where nothing matched. Inlined.
+-- the last note is five minutes old, one in fifty, or one in ten where nothing matched; where
+-- it is fifteen minutes old, every call. Inlined.
 create or replace function taskqueue.shall_note_resource(
   p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean, p_now timestamptz
 ) returns boolean
 language sql as $$
   select p_known.seen_at is null
-      or random() < case when p_matched then 0.02 else 0.1 end and p_known.seen_at < p_now - interval '5 minutes'
+      or p_known.seen_at < p_now - interval '5 minutes'
+         and (random() < case when p_matched then 0.02 else 0.1 end or p_known.seen_at < p_now - interval '15 minutes')
       or not coalesce(p_known.cpu_buckets[width_bucket(p_cpu_time, p_known.cpu_buckets)],
                       0)::bigint = any (p_known.seen)
 $$;

@@ -16,7 +16,7 @@ begin
                                         taskqueue.new_streams(array[v_known], array[p_limit]),
                                         array[row(null, (resource.subject()).name)::taskqueue.asker]) l;
       if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found, resource.clock(p_setup)) then
-        perform taskqueue.note_resource(p_setup, p_resource, v_known, found);
+        perform taskqueue.note_resource(p_setup, p_resource, v_known, found, null);
       end if;
       return;
     end if;

@@ -106,7 +106,9 @@ begin
     end loop;
     if v_number = 1 and p_streams is null
        and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null, resource.clock(p_setup)) then
-      perform taskqueue.note_resource(p_setup, p_resource, v_known, job_id is not null);
+      perform taskqueue.note_resource(
+        p_setup, p_resource, v_known, job_id is not null,
+        case when job_id is not null then (taskqueue.definition_of_job(p_setup, job_id)).definition_id end);
     end if;
     if v_known.matched_at is null and v_race.listed and job_id is null then
       v_known := taskqueue.find_matching(p_setup, v_known);

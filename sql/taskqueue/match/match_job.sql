@@ -110,7 +110,8 @@ begin
             null)::taskqueue.stream], row(p_request_id, null));
   end if;
   if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
-    perform taskqueue.note_known(p_setup, p_resource, found);
+    perform taskqueue.note_known(p_setup, p_resource, found,
+                                 case when job_id is not null then v_queue.definition_id end);
   end if;
 end $$;
 

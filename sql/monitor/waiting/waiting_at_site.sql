@@ -1,0 +1,16 @@
+create or replace view monitor.waiting_at_site as
+select w.setup, case w.site when '*' then '(any site)' else w.site end as site, w.reason, w.jobs, s.counted_at,
+       t.now - s.counted_at as age
+  from taskqueue.waiting_site_summary w
+  join taskqueue.summary s on s.setup = w.setup
+  join resource.setup_time t on t.setup = w.setup
+ where (w.setup = (select resource.bound_setup())) is not false;
+
+comment on view monitor.waiting_at_site is
+  'Jobs that wait in TaskQueues by the sites that may run them and by reason, as the loop summarize of `broker run` '
+  'last counted them. The numbers overlap: jobs that list several sites count at each. (any site): jobs that list none.';
+comment on column monitor.waiting_at_site.site is 'Site, or (any site).';
+comment on column monitor.waiting_at_site.reason is
+  'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
+comment on column monitor.waiting_at_site.counted_at is 'When the jobs were counted.';
+comment on column monitor.waiting_at_site.age is 'How long ago that was.';

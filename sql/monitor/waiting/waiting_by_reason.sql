@@ -1,0 +1,20 @@
+-- What waits, and why: the first figure of an operator. The counts are those of taskqueue.summarize_waiting.
+create or replace view monitor.waiting_by_reason as
+select w.setup, w.owner_group, w.cpu_time, w.reason, w.jobs, w.task_queues, w.oldest_at as oldest_job_at,
+       s.counted_at - w.oldest_at as waits, s.counted_at, t.now - s.counted_at as age
+  from taskqueue.waiting_summary w
+  join taskqueue.summary s on s.setup = w.setup
+  join resource.setup_time t on t.setup = w.setup
+ where (w.setup = (select resource.bound_setup())) is not false;
+
+comment on view monitor.waiting_by_reason is
+  'Jobs that wait in TaskQueues by owner group, CPU bucket and reason, as the loop summarize of `broker run` last '
+  'counted them.';
+comment on column monitor.waiting_by_reason.cpu_time is 'CPU bucket, seconds.';
+comment on column monitor.waiting_by_reason.reason is
+  'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
+comment on column monitor.waiting_by_reason.task_queues is 'TaskQueues whose oldest job that is not held waits for it.';
+comment on column monitor.waiting_by_reason.oldest_job_at is 'Since when the oldest of these jobs waits.';
+comment on column monitor.waiting_by_reason.waits is 'How long.';
+comment on column monitor.waiting_by_reason.counted_at is 'When the jobs were counted.';
+comment on column monitor.waiting_by_reason.age is 'How long ago that was.';

@@ -1,0 +1,63 @@
+-- MATCHING.md, Reasons. A resource that fits and has no limit reached is looked for among the kinds seen lately, the
+-- last one that got a job first, and the search ends with it. Only requirements that nothing fits are compared with
+-- every kind, once; a kind that comes later is compared with them (taskqueue.note_kinds). It is found again after a
+-- minute, since another kind may have got a job, and at once where limits or the age of the kind decide.
+create or replace function taskqueue.find_reasons(p_setup text, p_most interval default '500 milliseconds')
+returns table (step text, changed bigint)
+language plpgsql security definer set search_path = taskqueue, pg_temp as $$
+declare
+  v_end timestamptz := clock_timestamp() + p_most;
+  v_now timestamptz := resource.clock(p_setup);
+  v_seen_since timestamptz;
+  v_due bigint[];
+  v_chunk int := 50;
+  v_done int := 0;
+begin
+  perform resource.identify(p_setup);
+  if p_most is null or p_most < interval '0' then
+    raise exception 'most is %, which is no time', coalesce(p_most::text, 'null')
+      using errcode = 'PB001', hint = 'Give an interval such as 500 milliseconds.';
+  end if;
+  perform taskqueue.enter_setup(p_setup);
+  if not pg_try_advisory_xact_lock(hashtext('taskqueue.find_reasons'), hashtext(p_setup)) then
+    return;
+  end if;
+  select v_now - s.resource_time into v_seen_since from taskqueue.setting s where s.setup = p_setup;
+  step := 'requirements without jobs';
+  delete from taskqueue.waiting_reason r
+   where r.setup = p_setup
+     and not exists (select from taskqueue.task_queue q
+                      where q.setup = r.setup and q.definition_id = r.definition_id);
+  get diagnostics changed = row_count;
+  return next;
+  step := 'new kinds of resources';
+  changed := taskqueue.note_kinds(p_setup, v_now);
+  return next;
+  step := 'reasons';
+  changed := 0;
+  v_due := array(
+    select w.definition_id
+      from (select distinct q.definition_id from taskqueue.task_queue q where q.setup = p_setup) w
+      left join taskqueue.waiting_reason r on r.setup = p_setup and r.definition_id = w.definition_id
+      left join taskqueue.resource_class c on c.setup = p_setup and c.class = r.class
+      left join taskqueue.kind_offer k on k.setup = p_setup and k.class = r.class
+     where r.found_at is null
+        or r.reason in ('waiting', 'limited')
+           and ((k.offer).limited or (c.last_seen > v_seen_since) is not true
+                or r.found_at not between v_now - interval '1 minute' and v_now)
+        or r.reason = 'too_large' and c.class is null
+     order by r.found_at nulls first, w.definition_id);
+  while v_done < cardinality(v_due) and clock_timestamp() < v_end loop
+    changed := changed + taskqueue.search_reasons(p_setup, v_due[v_done + 1 : v_done + v_chunk], v_seen_since, v_now);
+    v_done := v_done + v_chunk;
+  end loop;
+  return next;
+  step := 'left for the next call';
+  changed := greatest(cardinality(v_due) - v_done, 0);
+  return next;
+end $$;
+
+comment on function taskqueue.find_reasons(text, interval) is
+  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most; a call beside '
+  'another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls it '
+  'every few seconds (loop summarize). Errors: PB001 (p_most), PB002 (setup not granted).';
