@@ -57,7 +57,7 @@ grant execute on function brokerage.require_tasks to broker_operator, broker_vie
 -- brokerage: profiles, settings, maintenance
 grant execute on function
   brokerage.set_profile, brokerage.remove_profile, brokerage.set_rule, brokerage.remove_rule, brokerage.set_settings,
-  brokerage.maintain, brokerage.begin_trial, brokerage.end_trial
+  brokerage.maintain, brokerage.begin_trial, brokerage.end_trial, brokerage.find_reasons
   to broker_operator;
 
 -- brokerage: explanations
@@ -68,6 +68,7 @@ grant execute on function
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,
+  brokerage.task_reason,
   brokerage.rejections, brokerage.rule_in_force, brokerage.setting_in_force, brokerage.task_standing
   to broker_operator, broker_viewer;
 
@@ -145,11 +146,12 @@ grant select on table
   monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
   monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
   monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
-  monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_owner_group, monitor.waiting_by_platform,
-  monitor.waiting_by_reason, monitor.waiting_by_site, monitor.waiting_job
+  monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
+  monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task
   to broker_operator, broker_viewer;
 grant select on table monitor.credential, monitor.identity to broker_operator;
-grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of, taskqueue.requires_value
+grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
+  taskqueue.requires_value
   to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines

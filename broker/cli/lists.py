@@ -1,4 +1,5 @@
-"""Lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`.
+"""Lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `reasons`, `setups`, `limits`,
+`resources`.
 
 Every list is an entry of LISTS: a view that broker_viewer may read, its columns, its key and its filters.
 """
@@ -38,6 +39,8 @@ JOB_STATUSES = tuple(
     " failed cancelled closed held leased".split()
 )
 """The statuses that a job may have, as of workload.job_statuses, and the states in TaskQueues."""
+REASONS = ("misconfigured", "too_large", "held", "limited", "no_resource_seen", "overtaken", "waiting")
+"""The reasons why jobs wait in TaskQueues, as of taskqueue.reason_of."""
 _ALGORITHMS = ("production_task", "production_job", "analysis_job")
 _OPEN = "{assigning,ready,scouting,running,pending}"  # statuses of tasks that a broker may take
 
@@ -95,7 +98,9 @@ LISTS = {
             task_id="task", gshare="share", user_name="user", jobs_left="unassigned", why="why it waits",
         ),
         "task_id desc",
-        columns("label algorithm run_id retry_at not_due", run_id="last run", retry_at="again", not_due="not due"),
+        columns(
+            "label algorithm run_id retry_at not_due reason", run_id="last run", retry_at="again", not_due="not due"
+        ),
         {
             "status": Filter("status", "Only tasks of this status, such as running.", values=TASK_STATUSES),
             "user": Filter("user_name", "Only tasks of this user."),
@@ -171,6 +176,22 @@ LISTS = {
             "task": Filter("task_id", "Show what the runs decided about this task, and why.", int),
         },
         ("dry run", "profile", "trial"),
+    ),
+    "reasons": List(
+        "List why jobs wait in TaskQueues, in one word by owner group and CPU bucket, the most jobs first.",
+        "monitor.waiting_by_reason",
+        columns(
+            "reason owner_group cpu_time jobs task_queues waits age",
+            owner_group="group", cpu_time="cpu time", task_queues="TaskQueues", waits="oldest waits", age="counted ago",
+        ),
+        "jobs desc, reason, owner_group, cpu_time",
+        columns("oldest_job_at counted_at", oldest_job_at="oldest", counted_at="counted"),
+        {
+            "reason": Filter("reason", "Only this reason, such as too_large.", values=REASONS),
+            "group": Filter("owner_group", "Only jobs of this owner group."),
+        },
+        ("TaskQueues",),
+        paged=False,
     ),
     "limits": List(
         "List the limits of sites: how far each is used, and which jobs wait because of it.",

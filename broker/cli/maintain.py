@@ -1,4 +1,4 @@
-"""`broker maintain` and `broker watchdog`: one round of what `broker run` does all the time."""
+"""`broker maintain`, `broker watchdog` and `broker summarize`: one round of what `broker run` does all the time."""
 
 from typing import Annotated
 
@@ -62,3 +62,24 @@ def watchdog(
     else:
         rows = [(row["setup"], row["rule"], row["action"], row["jobs"]) for row in report]
         output.table("Overdue" if dry_run else "Watched", ["setup", "rule", "action", "jobs"], rows)
+
+
+@app.command(rich_help_panel="Setups")
+def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
+    """Find why jobs and tasks wait, and count the jobs that wait by reason, once.
+
+    `broker run` does it every few seconds, and `broker reasons` shows the counts.
+    """
+    from broker.operate import loops
+
+    done: dict[str, int] = {}
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        for (name,) in connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall():
+            for step, number in loops.summarize(connection, name).items():
+                done[step] = done.get(step, 0) + number
+    if as_json:
+        output.json_out(done)
+    else:
+        output.table("Summarized", ["step", "changed"], list(done.items()))

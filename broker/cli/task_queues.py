@@ -20,11 +20,11 @@ def task_queues(described: Resource, limit: Limit = None, setup: Setup = "defaul
 
     with session() as connection:
         if described:
-            query = "select *, 'open' as state from taskqueue.matching_queues(%s, %s)"
+            query = "select *, 'open' as state, null as reason from taskqueue.matching_queues(%s, %s)"
             rows = rows_of(connection, query, setup, jsonb(described))
         else:
             query = (
-                "select task_queue_id, cpu_time, priority, jobs, requirements, state from monitor.task_queue"
+                "select task_queue_id, cpu_time, priority, jobs, requirements, state, reason from monitor.task_queue"
                 " where setup = %s order by cpu_time desc, priority desc, task_queue_id"
             )
             rows = rows_of(connection, query, setup)
@@ -49,6 +49,7 @@ def _show(rows: list[Row], limit: int) -> None:
             _memory(row["requirements"]),
             row["priority"],
             row["state"],
+            row["reason"],
             row["jobs"],
             "█" * -(-20 * row["jobs"] // most),
         )
@@ -56,7 +57,7 @@ def _show(rows: list[Row], limit: int) -> None:
     ]
     columns = [
         "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "RAM MB", "priority",
-        "state", "jobs", "",
+        "state", "reason", "jobs", "",
     ]  # fmt: skip
     empty = [name for place, name in enumerate(columns) if cells and all(row[place] is None for row in cells)]
     kept = [place for place, name in enumerate(columns) if name not in empty]

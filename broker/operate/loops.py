@@ -42,8 +42,14 @@ def maintain(connection: Connection, setup: str) -> dict[str, int]:
 def summarize(connection: Connection, setup: str) -> dict[str, int]:
     """Find why the jobs of a setup wait, and count them by reason: what each step changed."""
     found = dict(connection.execute("select step, changed from taskqueue.find_reasons(%s)", [setup]).fetchall())
-    row = connection.execute("select taskqueue.summarize_waiting(%s)", [setup]).fetchone()
-    return found | ({"jobs that wait": row[0]} if row and row[0] is not None else {})
+    steps = {
+        "reasons of tasks": "select brokerage.find_reasons(%s)",
+        "waiting": "select taskqueue.summarize_waiting(%s)",
+    }
+    for step, query in steps.items():
+        row = connection.execute(query, [setup]).fetchone()
+        found |= {step: row[0]} if row and row[0] is not None else {}
+    return found
 
 
 def make_partitions(connection: Connection) -> dict[str, int]:

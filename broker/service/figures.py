@@ -61,17 +61,24 @@ class Reading:
 
 READINGS = (
     Reading(
-        "waiting_by_owner_group",
-        "select owner_group, jobs, held, task_queues, coalesce(extract(epoch from waits), 0)"
-        " from monitor.waiting_by_owner_group where setup = %s",
+        "waiting_by_reason",
+        "select owner_group, reason, sum(jobs), sum(task_queues), max(extract(epoch from waits)),"
+        " max(extract(epoch from counted_at)) from monitor.waiting_by_reason where setup = %s group by 1, 2",
         (
-            Figure("pgbroker_jobs_waiting", "Jobs that wait in TaskQueues and are not held."),
-            Figure("pgbroker_jobs_held", "Jobs that wait in TaskQueues and are held."),
-            Figure("pgbroker_task_queues", "TaskQueues."),
-            Figure("pgbroker_oldest_wait_seconds", "How long the oldest job waits that is not held.", max),
+            Figure("pgbroker_jobs_waiting", "Jobs that wait in TaskQueues, by why they wait."),
+            Figure("pgbroker_task_queues", "TaskQueues, by why their oldest job waits that is not held."),
+            Figure("pgbroker_oldest_wait_seconds", "How long the oldest job waits.", max),
+            Figure("pgbroker_waiting_counted_timestamp_seconds", "When the waiting jobs were counted.", max),
         ),
-        ("owner_group",),
+        ("owner_group", "reason"),
         bounded="owner_group",
+    ),
+    Reading(
+        "waiting_at_site",
+        "select site, reason, jobs from monitor.waiting_at_site where setup = %s",
+        (Figure("pgbroker_jobs_waiting_at_site", "Jobs that wait in TaskQueues, at each site that may run them."),),
+        ("site", "reason"),
+        bounded="site",
     ),
     Reading(
         "lease_by_site",

@@ -69,7 +69,7 @@ LISTED: Mapping[str, Listed] = {
         "monitor.task",
         _columns({
             INTEGER: "task_id priority jobs jobs_left finished run_id",
-            TEXT: "status label gshare user_name nucleus algorithm not_due why",
+            TEXT: "status label gshare user_name nucleus algorithm not_due why reason",
             TIME: "retry_at",
         }),
         (("task_id", True),),
@@ -83,7 +83,7 @@ LISTED: Mapping[str, Listed] = {
         "monitor.task_queue",
         _columns({
             INTEGER: "task_queue_id cpu_time jobs held_jobs siblings",
-            TEXT: "owner_group owner_dn state",
+            TEXT: "owner_group owner_dn state reason",
             NUMBER: "priority mean_weight",
             TIME: "oldest_job_at created_at",
             JSON: "requirements",

@@ -107,6 +107,23 @@ create table brokerage.task_state (
   primary key (setup, task_id, algorithm)
 );
 
+--: Why tasks wait, as of the last run that looked at each (brokerage.find_reasons); brokerage.task_reason has the
+--: reason of every task that waits.
+create table brokerage.waiting_reason (
+  setup     text not null references resource.setup on delete cascade,
+  task_id   bigint not null,  --: Task.
+  algorithm text not null,  --: Broker: production_job, analysis_job or production_task.
+  run_id    bigint not null,  --: Run whose decision was looked at.
+  --: One word why: misconfigured, too_large, input_missing, no_queue_accepts, limited or throttled.
+  reason    text not null
+    check (reason in ('misconfigured', 'too_large', 'input_missing', 'no_queue_accepts', 'limited',
+                      'throttled')),
+  rule      text,  --: Rule that rejected the queue which comes nearest, or the whole task; null = none.
+  queue     text,  --: Queue (or nucleus) that comes nearest: one that this rule rejected; null = none.
+  queues    bigint,  --: Queues that this rule rejected; null = none.
+  primary key (setup, task_id, algorithm)
+);
+
 --: Jobs of tasks that were assigned to queues.
 create table brokerage.assignment (
   setup   text not null references resource.setup on delete cascade,

@@ -579,6 +579,7 @@ alter table taskqueue.kind_offer alter column setup set (n_distinct = 1);
 create table taskqueue.waiting_reason (
   setup         text not null references resource.setup on delete cascade,
   definition_id bigint not null,  --: Definition of TaskQueues with jobs.
+  --: One word why: misconfigured, too_large, limited, no_resource_seen or waiting.
   reason        text not null
     check (reason in ('misconfigured', 'too_large', 'limited', 'no_resource_seen', 'waiting')),
   --: Kind of resource that fits; of too_large the one that comes nearest; null = none.

@@ -17,10 +17,10 @@ TREE = """
     dump, evaluate, explain, group, group list, group set, hold, identity, identity grant, identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, leases,
     limit, limit clear, limit set, limits, load, loops, loops forget, maintain, match, profile, profile list,
-    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, queues, replay, resources,
-    resume, retry, rules, run, serve, settings, setup, setup cpu-buckets, setup forget-ended, setup mend,
-    setup platform, setup remove, setups, shares, simulate, sites, status, submit, task-queues, tasks, top, trial,
-    trial begin, trial end, trial list, trial show, up,
+    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, queues, reasons, replay,
+    resources, resume, retry, rules, run, serve, settings, setup, setup cpu-buckets, setup forget-ended, setup mend,
+    setup platform, setup remove, setups, shares, simulate, sites, status, submit, summarize, task-queues, tasks, top,
+    trial, trial begin, trial end, trial list, trial show, up,
     watchdog, what-if
 """
 

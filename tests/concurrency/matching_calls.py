@@ -115,6 +115,16 @@ SUBMITTERS = {
     "cancel of 5": Call(lambda q, _: q.call("cancel_job", 5)),
     "delete": Call(lambda q, _: q.call("delete_job", 1)),
 }
+
+
+def _summarize(q: Calls, _: Scene) -> object:
+    return [
+        *q.call_rows("find_reasons"),
+        q.call("summarize_waiting"),
+        q.value("select brokerage.find_reasons(%s)", q.setup),
+    ]
+
+
 OPERATORS = {
     "hold of 1": Call(lambda q, _: q.call("hold", "job", "1")),
     "hold of the queue": Call(lambda q, s: q.call("hold", "task_queue", str(s.facts["queue"])), passes=True),
@@ -124,6 +134,7 @@ OPERATORS = {
     "delete of empty queues": Call(lambda q, _: q.call("delete_empty_queues"), passes=True),
     "recompute": Call(lambda q, _: q.call("recompute_shares"), passes=True),
     "maintain": Call(lambda q, _: q.maintain(), passes=True),
+    "summarize": Call(_summarize, passes=True),
     "forget ended": Call(lambda q, _: q.call("forget_ended", timedelta(0)), passes=True),
     "expire": Call(lambda q, _: q.rows("select * from lifecycle.expire_leases(%s)", q.setup), passes=True),
     "load": Call(_load),

@@ -115,6 +115,7 @@ def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
     ("family", "name"),
     [
         ("matching", "maintain"),
+        ("matching", "summarize"),
         ("matching", "hold of the owner"),
         ("brokered", "broker"),
         ("brokered", "store a task"),

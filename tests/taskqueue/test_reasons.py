@@ -89,7 +89,11 @@ def test_what_fits_what_is_too_small_and_what_nobody_offers(q: Calls, at: Callab
 
 def test_the_nearest_resource_fails_the_least(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, CPUTime=5000, MinRAM=4000, Tags=["8Processors"])
-    for keys in ({"CPUTime": 1, "MaxRAM": 1}, {"CPUTime": 5000, "MaxRAM": 3000, "NumberOfProcessors": 8}, {"MaxRAM": 2}):
+    for keys in (
+        {"CPUTime": 1, "MaxRAM": 1},
+        {"CPUTime": 5000, "MaxRAM": 3000, "NumberOfProcessors": 8},
+        {"MaxRAM": 2},
+    ):
         assert q.match(**keys) is None
     at(1)
     find(q)
@@ -206,9 +210,8 @@ def test_a_match_of_the_same_requirements_overtakes_nobody(q: Calls, at: Callabl
 
 
 def test_the_last_match_of_others_stands_after_one_of_the_same(q: Calls, at: Callable[[float], None]) -> None:
-    first, second = {"Sites": ["A"]}, {"Sites": ["A"], "Tags": ["t"]}
-    q.insert_many([1, 2], **first)
-    q.insert_many([3, 4], **second)
+    q.insert_many([1, 2], Sites=["A"])
+    q.insert_many([3, 4], Sites=["A"], Tags=["t"])
     at(1)
     q.take(Site="A", Tag="t")
     at(20)
@@ -267,8 +270,11 @@ def test_requirements_without_jobs_are_forgotten(q: Calls, at: Callable[[float],
 def test_a_bounded_call_leaves_the_rest_to_the_next(q: Calls) -> None:
     for number in range(1, 121):
         q.insert(number, Sites=[f"S{number}"])
+    q.match(Site="S", CPUTime=1)
+    q.connection.execute("update taskqueue.resource_seen set seen_at = seen_at - interval '1 minute'")
+    q.maintain()
     steps = dict(q.rows("select step, changed from taskqueue.find_reasons('default', '0')"))
-    assert (steps["reasons"], steps["left for the next call"]) == (0, 120)
+    assert (steps["new kinds of resources"], steps["reasons"], steps["left for the next call"]) == (0, 0, 120)
     steps = dict(q.rows("select step, changed from taskqueue.find_reasons('default')"))
     assert steps["reasons"] + steps["left for the next call"] == 120
     assert steps["reasons"] >= 50
@@ -362,7 +368,7 @@ def test_agents_match_while_reasons_are_found(
         try:
             while not stop.is_set():
                 work(calls, draw)
-        except Exception as error:  # noqa: BLE001 - any error fails the test
+        except Exception as error:
             failed.append(error)
 
     work: list[Callable[[Calls, random.Random], object]] = [

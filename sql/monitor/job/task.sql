@@ -22,7 +22,10 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                                group by n.rule) v
                        where v.rule is not null and v.rejected > 0
                        order by v.rejected desc, v.rule limit 1) r on d.waits
-                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as why
+                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as why,
+       (select w.reason from monitor.waiting_task w
+         where w.setup = t.setup and w.task_id = t.task_id
+         order by w.jobs desc, w.reason limit 1) as reason
   from workload.task t
  cross join lateral (
    select case when t.label in ('user', 'panda') then 'analysis_job'
@@ -44,3 +47,5 @@ comment on column monitor.task.finished is 'Jobs that finished.';
 comment on column monitor.task.why is
   'Why it waits, in words: its standing, and the rule that rejected the most queues when its broker found none; '
   'null = the task has ended.';
+comment on column monitor.task.reason is
+  'Why most of its waiting jobs wait, in one word (monitor.waiting_task); null = none waits.';

@@ -8,7 +8,8 @@ select w.setup, case w.site when '*' then '(any site)' else w.site end as site, 
 
 comment on view monitor.waiting_at_site is
   'Jobs that wait in TaskQueues by the sites that may run them and by reason, as the loop summarize of `broker run` '
-  'last counted them. The numbers overlap: jobs that list several sites count at each. (any site): jobs that list none.';
+  'last counted them. The numbers overlap: jobs that list several sites count at each. (any site): jobs that list '
+  'none.';
 comment on column monitor.waiting_at_site.site is 'Site, or (any site).';
 comment on column monitor.waiting_at_site.reason is
   'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';

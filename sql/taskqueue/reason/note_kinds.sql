@@ -1,7 +1,8 @@
 -- The kinds of resources that came since, and all after a change of the configuration: parsed once, and compared with
 -- the requirements that no resource fits, which nobody else compares again. Their hashes find the few that may fit
 -- (taskqueue.search_keys), whatever their tags.
-create or replace function taskqueue.note_kinds(p_setup text, p_now timestamptz) returns bigint
+create or replace function taskqueue.note_kinds(p_setup text, p_now timestamptz, p_end timestamptz)
+returns bigint
 language plpgsql as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
@@ -9,6 +10,8 @@ declare
   v_offer taskqueue.offer;
   v_size taskqueue.offer;
   v_noted bigint := 0;
+  v_may_fit boolean := exists (select from taskqueue.waiting_reason r
+                                where r.setup = p_setup and r.reason in ('no_resource_seen', 'too_large'));
 begin
   v_identity.private := false;  -- the resource is the one described, whoever calls
   for v_kind in
@@ -16,7 +19,9 @@ begin
       from taskqueue.resource_class c
       left join taskqueue.kind_offer k on k.setup = c.setup and k.class = c.class
      where c.setup = p_setup and k.class is null
+     order by c.last_seen desc
   loop
+    exit when clock_timestamp() > p_end;
     v_noted := v_noted + 1;
     v_offer := taskqueue.offer_once_made(p_setup, v_kind.resource, v_identity);
     if v_offer is distinct from null then
@@ -24,7 +29,7 @@ begin
     end if;
     insert into taskqueue.kind_offer (setup, class, offer) values (p_setup, v_kind.class, v_offer)
     on conflict do nothing;
-    continue when v_offer is not distinct from null;
+    continue when v_offer is not distinct from null or not v_may_fit;
     v_size := v_offer;
     v_size.tags := null;
     update taskqueue.waiting_reason r
@@ -40,6 +45,6 @@ begin
   return v_noted;
 end $$;
 
-comment on function taskqueue.note_kinds(text, timestamptz) is
+comment on function taskqueue.note_kinds(text, timestamptz, timestamptz) is
   'Parses the kinds of resources that are new (taskqueue.kind_offer), and finds the requirements that they are the '
-  'first to fit; returns how many were new.';
+  'first to fit, until p_end (by the clock of the server); returns how many were new.';

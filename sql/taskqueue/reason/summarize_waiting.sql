@@ -7,7 +7,8 @@ declare
   v_jobs bigint;
 begin
   perform resource.identify(p_setup);
-  if not pg_try_advisory_xact_lock(hashtext('taskqueue.summarize_waiting'), hashtext(p_setup))
+  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  if not found or not pg_try_advisory_xact_lock(hashtext('taskqueue.summarize_waiting'), hashtext(p_setup))
      or exists (select from taskqueue.summary s
                  where s.setup = p_setup and s.due_at > v_began and s.due_at < v_began + interval '1 hour') then
     return null;

@@ -1,0 +1,26 @@
+-- Jobs that a broker has not assigned have the reason of their task, jobs in a TaskQueue that of their requirements.
+create or replace view monitor.waiting_task as
+select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
+  from (
+    select r.setup, r.task_id, r.reason, greatest(r.jobs_left, 0) as jobs
+      from brokerage.task_reason r
+    union all
+    select j.setup, j.task_id,
+           case j.status when 'activated' then coalesce(taskqueue.reason_of(f, w.held, w.inserted_at), 'waiting')
+                         when 'assigned' then 'input_missing'
+                         when 'throttled' then 'throttled'
+                         else 'waiting' end, 1
+      from workload.job j
+      left join taskqueue.job w on w.setup = j.setup and w.job_id = j.job_id
+      left join taskqueue.found_reason f on f.setup = w.setup and f.task_queue_id = w.task_queue_id
+     where j.ended is null and j.task_id is not null
+       and j.status in ('pending', 'throttled', 'defined', 'assigned', 'activated')) u
+ where (u.setup = (select resource.bound_setup())) is not false
+ group by u.setup, u.task_id, u.reason;
+
+comment on view monitor.waiting_task is
+  'Jobs of each task that wait, by one word why. Restrict the setup and the task.';
+comment on column monitor.waiting_task.reason is
+  'misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled, no_resource_seen, overtaken or '
+  'waiting.';
+comment on column monitor.waiting_task.jobs is 'Jobs; 0 of a task whose input makes no jobs.';

@@ -1,0 +1,111 @@
+"""One word why a task waits: of its last decision, of its status, and of its jobs in TaskQueues."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+from tests.calls import Calls
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def _world(task: Row | None = None, queues: Row | None = None) -> Row:
+    """Queues that take everything, but for what is given, and a task of one-file jobs."""
+    disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
+    usual = {"panda_site": "S", "pilots": {"getjob": 9, "updatejob": 9}, "astorages": disks}
+    return {
+        "now": NOW.isoformat(),
+        "queues": {name: usual | changes for name, changes in (queues or {"Q": {}}).items()},
+        "storages": {"DISK": {"site": "S", "space_free": 1000}},
+        "datasets": {
+            "data": {"files": [{"lfn": f"f{n}", "size": 1} for n in range(4)], "replicas": {"DISK": {}}},
+            "empty": {"files": []},
+        },
+        "tasks": [{"id": 1, "input": ["data"], "split": {"nFilesPerJob": 1}} | (task or {})],
+    }
+
+
+@pytest.fixture
+def q(rolled_back: Connection) -> Calls:
+    rolled_back.execute("select 1")
+    return Calls(rolled_back)
+
+
+def broker(q: Calls, algorithm: str = "jobs") -> int:
+    query = f"call brokerage.broker_{algorithm}('default', p_tasks_a_commit => null)"
+    [(run,)] = q.connection.execute(query.encode()).fetchall()
+    q.rows("select brokerage.find_reasons('default')")
+    return int(run)
+
+
+def reason(q: Calls) -> tuple[Any, ...]:
+    [row] = q.rows("select reason, rule, queue, queues from brokerage.task_reason where setup = 'default'")
+    assert q.rows("select reason from monitor.task") == [row[:1]]
+    return tuple(row)
+
+
+@pytest.mark.parametrize(("task", "queues", "expected"), [
+    ({}, {"Q": {"status": "offline"}}, ("no_queue_accepts", "queue-status", "Q", 1)),
+    ({"ram_count": 9000, "ram_unit": "MB"}, {"A": {"maxrss": 2000}, "B": {"status": "offline"}},
+     ("too_large", "memory", "A", 1)),
+    ({"ram_count": 9000, "ram_unit": "MB"}, {"A": {"maxrss": 2000}, "B": {"maxrss": 2000}},
+     ("too_large", "memory", "A", 2)),
+    ({"input": ["empty"]}, {"Q": {}}, ("input_missing", None, None, None)),
+    ({"status": "paused"}, {"Q": {}}, ("held", None, None, None)),
+    ({"status": "registered"}, {"Q": {}}, ("waiting", None, None, None)),
+    ({}, {"Q": {"pilots": {}}}, ("no_queue_accepts", "no-pilot", "Q", 1)),
+])  # fmt: skip
+def test_the_word_of_a_task(q: Calls, task: Row, queues: dict[str, Row], expected: tuple[Any, ...]) -> None:
+    world.load(q.connection, [_world(task, queues)])
+    broker(q)
+    assert reason(q) == expected
+
+
+def test_a_task_that_no_run_decided_waits(q: Calls) -> None:
+    world.load(q.connection, [_world(queues={"Q": {"status": "offline"}})])
+    assert reason(q) == ("waiting", None, None, None)
+
+
+def test_a_later_run_decides_anew(q: Calls) -> None:
+    world.load(q.connection, [_world(queues={"Q": {"status": "offline"}})])
+    broker(q)
+    assert reason(q)[0] == "no_queue_accepts"
+    assert q.rows("select brokerage.find_reasons('default')") == [(0,)], "each decision once"
+    q.connection.execute("update brokerage.task_state set retry_at = null")
+    q.connection.execute("update resource.queue set status = 'online'")
+    broker(q)
+    assert q.rows("select from brokerage.task_reason") == []
+    assert q.rows("select from brokerage.waiting_reason") == []
+
+
+def test_jobs_of_a_task_count_by_word(q: Calls) -> None:
+    world.load(q.connection, [_world()])
+    broker(q)
+    count = "select reason, jobs from monitor.waiting_task where task_id = 1 order by 1"
+    assert q.rows(count) == [("waiting", 4)]
+    q.rows("select * from lifecycle.activate('default')")
+    q.rows("select step from taskqueue.find_reasons('default')")
+    assert q.rows(count) == [("no_resource_seen", 4)]
+    job = q.value("select min(job_id) from taskqueue.job")
+    q.call("hold", "job", str(job))
+    assert q.rows(count) == [("held", 1), ("no_resource_seen", 3)]
+    assert q.rows("select reason from monitor.task") == [("no_resource_seen",)], "the word of the most jobs"
+
+
+@pytest.mark.parametrize("limit", [0, None])
+def test_no_limit_is_refused(q: Calls, limit: int | None) -> None:
+    state, text = q.refusal(lambda: q.rows("select brokerage.find_reasons('default', %s)", limit))
+    assert (state, text.split(",")[0]) == ("PB001", f"limit is {'null' if limit is None else limit}")
+
+
+def test_every_rule_named_is_a_rule(q: Calls) -> None:
+    [(source,)] = q.rows("select prosrc from pg_proc where proname = 'reason_of_rule'")
+    named = {rule for names in source.split("'{")[1:] for rule in names.split("}'")[0].replace("\n", "").split(",")}
+    named = {rule.strip() for rule in named}
+    assert len(named) > 10
+    assert named <= {rule for (rule,) in q.rows("select rule from brokerage.shipped_rule")}
