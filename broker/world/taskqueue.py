@@ -37,6 +37,7 @@ _SETTINGS: _Fields = {
     "heartbeat_time": NUMBER,
     "attempts": int,
     "share_delay": NUMBER,
+    "resource_time": NUMBER,
     "share_correction": bool,
     "correction_window": NUMBER,
     "history_kept": NUMBER,

@@ -1,6 +1,7 @@
 """The figures of the database at /metrics, against a setup whose content is known."""
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from broker import world
+from broker.operate import loops
 from broker.service import figures
 from broker.synthetic import grid
 from tests.calls import Calls
@@ -41,7 +43,13 @@ def insert(q: Calls, first: int, count: int, **keys: Any) -> None:
         q.insert(job_id, **keys)
 
 
-def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db) -> None:
+def summarize(db: Db) -> None:
+    """What the loop does, whenever the last count was."""
+    db.execute("delete from taskqueue.summary")
+    loops.summarize(db, "default")
+
+
+def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     q = Calls(db)
     insert(q, 1, 4, OwnerGroup="atlas", OwnerDN="ann")
     insert(q, 11, 3, OwnerGroup="cms", OwnerDN="bob")
@@ -61,10 +69,19 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db) -> None:
         "select max(extract(epoch from now() - inserted_at)) from taskqueue.job where not held"
     ).fetchone()
 
+    assert "pgbroker_jobs_waiting" not in scrape(service), "nobody counted"
+    summarize(db)
+    monkeypatch.setattr(figures, "KEPT", 0.0)
+    monkeypatch.setattr(figures, "COST", 1e9)
+    scrape(service)
     found = scrape(service)
-    assert found["pgbroker_jobs_waiting"] == {("atlas",): 1, ("cms",): 1}
-    assert found["pgbroker_jobs_held"] == {("atlas",): 0, ("cms",): 1}
-    assert found["pgbroker_task_queues"] == {("atlas",): 1, ("cms",): 1}
+    reasons = {("atlas", "no_resource_seen"): 1, ("cms", "held"): 1, ("cms", "no_resource_seen"): 1}
+    assert found["pgbroker_jobs_waiting"] == reasons
+    assert found["pgbroker_task_queues"] == reasons | {("cms", "held"): 0}
+    assert found["pgbroker_jobs_waiting_at_site"] == {
+        ("held", "(any site)"): 1, ("no_resource_seen", "(any site)"): 2,
+    }  # fmt: skip
+    assert set(found["pgbroker_waiting_counted_timestamp_seconds"].values()) == {pytest.approx(time.time(), abs=60)}
     assert oldest
     assert max(found["pgbroker_oldest_wait_seconds"].values()) == pytest.approx(float(oldest[0]), abs=30)
     assert found["pgbroker_leases"] == {("NORTH", "matched"): 2}
@@ -84,13 +101,16 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db) -> None:
     assert set(found["pgbroker_view_read_failed"].values()) == {0}
 
 
-def test_the_oldest_wait_is_that_of_the_oldest_job_that_is_not_held(service: Running, db: Db) -> None:
+def test_the_oldest_wait_is_that_of_the_oldest_job_of_a_reason(service: Running, db: Db) -> None:
     q = Calls(db)
     insert(q, 1, 3, OwnerGroup="atlas")
     db.execute("select taskqueue.hold('default', 'job', '3')")
     db.execute("update taskqueue.job set inserted_at = now() - interval '1 day' where job_id = 3")
     db.execute("update taskqueue.job set inserted_at = now() - interval '1 hour' where job_id = 2")
-    assert scrape(service)["pgbroker_oldest_wait_seconds"] == {("atlas",): pytest.approx(3600, abs=30)}
+    summarize(db)
+    assert scrape(service)["pgbroker_oldest_wait_seconds"] == {
+        ("atlas", "held"): pytest.approx(86400, abs=60), ("atlas", "no_resource_seen"): pytest.approx(3600, abs=60),
+    }  # fmt: skip
 
 
 def test_matches_are_a_counter(service: Running, db: Db) -> None:
@@ -163,27 +183,33 @@ def test_the_views_are_read_once_within_the_time_that_answers_are_kept(
     service: Running, db: Db, jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)
+    summarize(db)
     before = scrape(service)
     jobs(1, 2)
+    summarize(db)
     after = scrape(service)
     assert after["pgbroker_view_read_timestamp_seconds"] == before["pgbroker_view_read_timestamp_seconds"]
-    assert before["pgbroker_jobs_waiting"] == after["pgbroker_jobs_waiting"] == {("users",): 1}
+    assert before["pgbroker_jobs_waiting"] == after["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
 def test_a_view_is_read_again_when_its_cost_allows(
-    service: Running, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+    service: Running, db: Db, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "KEPT", 0.0)
     monkeypatch.setattr(figures, "COST", 1e9)
     jobs(1)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 1}
+    summarize(db)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
     jobs(1, 2)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 2}
+    summarize(db)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 2}
     monkeypatch.setattr(figures, "COST", 1e-9)
     jobs(1, 3)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 3}
+    summarize(db)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
     jobs(1, 4)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users",): 3}
+    summarize(db)
+    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
 
 
 def test_without_a_database_the_service_tells_its_own_figures(start: Callable[..., Running]) -> None:
@@ -195,11 +221,12 @@ def test_without_a_database_the_service_tells_its_own_figures(start: Callable[..
 
 def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Callable[..., list[int]]) -> None:
     jobs(1)
+    summarize(db)
     db.execute("revoke select on monitor.lease_by_site from broker_viewer")
     found = scrape(service)
     assert {view for (view,), failed in found["pgbroker_view_read_failed"].items() if failed} == {"lease_by_site"}
     assert "pgbroker_leases" not in found
-    assert found["pgbroker_jobs_waiting"] == {("users",): 1}
+    assert found["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
 def test_a_view_that_takes_long_is_left_out(
@@ -207,11 +234,12 @@ def test_a_view_that_takes_long_is_left_out(
 ) -> None:
     monkeypatch.setattr(figures, "STATEMENT", 0.3)
     jobs(1)
+    summarize(db)
     with psycopg.connect(db.info.dsn, password=db.info.password) as other:
         other.execute("lock table taskqueue.site_limit in access exclusive mode")
         found = scrape(service)
     assert found["pgbroker_view_read_failed"][("limit_by_site",)] == 1
-    assert found["pgbroker_jobs_waiting"] == {("users",): 1}
+    assert found["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
 def test_the_figures_are_those_of_the_setup_of_the_service(

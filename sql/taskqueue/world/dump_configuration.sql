@@ -10,7 +10,7 @@ begin
                'queue_size', s.queue_size,
                'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8,
                'heartbeat_time', extract(epoch from s.heartbeat_time)::float8, 'attempts', s.attempts, 'share_delay',
-               extract(epoch from s.share_delay)::float8,
+               extract(epoch from s.share_delay)::float8, 'resource_time', extract(epoch from s.resource_time)::float8,
                'share_correction', s.share_correction, 'correction_window',
                extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8,
