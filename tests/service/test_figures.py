@@ -69,11 +69,10 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
         "select max(extract(epoch from now() - inserted_at)) from taskqueue.job where not held"
     ).fetchone()
 
-    assert "pgbroker_jobs_waiting" not in scrape(service), "nobody counted"
-    summarize(db)
     monkeypatch.setattr(figures, "KEPT", 0.0)
     monkeypatch.setattr(figures, "COST", 1e9)
-    scrape(service)
+    assert "pgbroker_jobs_waiting" not in scrape(service), "nobody counted"
+    summarize(db)
     found = scrape(service)
     reasons = {("atlas", "no_resource_seen"): 1, ("cms", "held"): 1, ("cms", "no_resource_seen"): 1}
     assert found["pgbroker_jobs_waiting"] == reasons
@@ -81,7 +80,7 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
     assert found["pgbroker_jobs_waiting_at_site"] == {
         ("held", "(any site)"): 1, ("no_resource_seen", "(any site)"): 2,
     }  # fmt: skip
-    assert set(found["pgbroker_waiting_counted_timestamp_seconds"].values()) == {pytest.approx(time.time(), abs=60)}
+    assert min(found["pgbroker_waiting_counted_timestamp_seconds"].values()) > time.time() - 60
     assert oldest
     assert max(found["pgbroker_oldest_wait_seconds"].values()) == pytest.approx(float(oldest[0]), abs=30)
     assert found["pgbroker_leases"] == {("NORTH", "matched"): 2}
