@@ -103,8 +103,15 @@ def _line(text: bytes, number: int) -> Line:
     """A line, and the ids in it. The database checks all of them; here it is JSON that the database can read."""
     found = bodies.decoded(text, dict[str, Any], f"line {number}")
     jobs = found.get("jobs")
-    ids = [job[0] if isinstance(job, list) and job else None for job in jobs] if isinstance(jobs, list) else None
-    return text.decode().strip(), ids if ids is not None else [found.get("job_id")]
+    of_group = [job[0] if isinstance(job, list) and job else None for job in jobs] if isinstance(jobs, list) else None
+    ids = of_group if of_group is not None else [found.get("job_id")]
+    for job_id in ids:
+        if isinstance(job_id, float):  # the database takes 1e3, and would call the job 1000
+            raise Problem(
+                422, f"line {number}: job_id is {job_id}, which is not an integer", code="PB001", key="job_id",
+                value=str(job_id),
+            )  # fmt: skip
+    return text.decode().strip(), ids
 
 
 async def cancel(call: Call) -> list[Cancelled]:

@@ -57,7 +57,7 @@ class _Kind:
     """The requests whose descriptions differ in their CPUTime alone.
 
     descriptions: without CPUTime. samples: those of one request, whole. members: how many wait or ask. parked: who is
-    woken first comes first.
+    woken first comes first. may_match: a call was answered, so their role may ask what arrived.
     """
 
     group: Group
@@ -66,6 +66,7 @@ class _Kind:
     members: int = 0
     parked: dict[_Agent, float] = field(default_factory=dict)  # and since when
     asking: set[_Agent] = field(default_factory=set)
+    may_match: bool = False
     asked_at: float = 0.0
     nothing_for: Cpu | None = None  # the CPU times for which the last call gave nothing
     verdicts: dict[int, frozenset[int]] = field(default_factory=dict)  # by definition, the descriptions that match
@@ -136,7 +137,7 @@ class Waiting:
         deadline = time.monotonic() + wait
         watched = self._watched.get(caller.setup)
         if watched is None:
-            watched = self._watched[caller.setup] = _Watched(self._database, caller.setup, caller.role)
+            watched = self._watched[caller.setup] = _Watched(self._database, caller.setup)
         agent = watched.enter(caller.group, resources)
         kind = agent.kind
         left: asyncio.Task[None] | None = None
@@ -170,6 +171,7 @@ class Waiting:
             found = await self._matcher.match(caller, request_id, resources, n)
         finally:
             kind.asking.discard(agent)
+        kind.may_match = True
         kind.nothing_for = None if found or agent.news else agent.cpu
         if found and agent.chained and kind.parked:
             kind.wake(next(iter(kind.parked)), chained=True)
@@ -179,11 +181,10 @@ class Waiting:
 class _Watched:
     """A setup in which agents wait. It is looked at while there are any."""
 
-    def __init__(self, database: Database, setup: str, role: str) -> None:
+    def __init__(self, database: Database, setup: str) -> None:
         self.kinds: dict[tuple[Group, tuple[str, ...]], _Kind] = {}
         self._database = database
         self._setup = setup
-        self._role = role
         self._loop: asyncio.Task[None] | None = None
         self._snapshot: str | None = None
 
@@ -225,9 +226,9 @@ class _Watched:
         """Look for jobs until nobody waits. Agents that asked before the first look ask once more."""
         try:
             self._snapshot = None
-            while any(kind.parked for kind in self.kinds.values()):
+            while role := next((kind.group[1] for kind in self.kinds.values() if kind.parked), None):
                 try:
-                    await self._look()
+                    await self._look(role)
                     pause = _PAUSE
                 except Exception as error:  # agents wait on; each description is tried now and then
                     LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
@@ -237,9 +238,9 @@ class _Watched:
         finally:
             self._loop = None
 
-    async def _look(self) -> None:
-        acting = acting_for((self._setup, self._role, None, None))
-        rows = await self._database.as_role(self._role, acting, _ARRIVALS, [self._setup, self._snapshot])
+    async def _look(self, role: str) -> None:
+        acting = acting_for((self._setup, role, None, None))
+        rows = await self._database.as_role(role, acting, _ARRIVALS, [self._setup, self._snapshot])
         is_first, self._snapshot = self._snapshot is None, rows[0][0]
         if is_first:
             for kind in self.kinds.values():
@@ -252,7 +253,11 @@ class _Watched:
         arrivals = [(definition, cpu_time, jobs) for _, definition, cpu_time, jobs in rows if definition is not None]
         if not arrivals:
             return
-        for group in {kind.group for kind in self.kinds.values()}:
+        for kind in self.kinds.values():
+            if not kind.may_match:  # perhaps it never may; who asks for the first time asks once more
+                for agent in kind.asking:
+                    agent.news = True
+        for group in {kind.group for kind in self.kinds.values() if kind.may_match}:
             await self._judge(group, [definition for definition, _, _ in arrivals])
         for definition, cpu_time, jobs in arrivals:
             self._wake(definition, cpu_time, jobs)
@@ -260,7 +265,7 @@ class _Watched:
     async def _judge(self, group: Group, definitions: list[int]) -> None:
         """Have the verdicts of all kinds of a group about the definitions."""
         now = time.monotonic()
-        kinds = [kind for kind in self.kinds.values() if kind.group == group]
+        kinds = [kind for kind in self.kinds.values() if kind.group == group and kind.may_match]
         for kind in kinds:
             if now > kind.verdicts_since + _KEPT or len(kind.verdicts) > _MOST_VERDICTS:
                 kind.verdicts, kind.verdicts_since = {}, now

@@ -116,6 +116,8 @@ def test_the_first_chunk_that_is_refused_ends_it(submitter: httpx.Client, db: ps
         (b'{"job_id": 1, "requirements": ' + b"[" * 900 + b"]" * 900 + b"}", 422),
         (b'{"job_id": 1e400, "requirements": {}}', 422),
         (b'{"job_id": 99999999999999999999, "requirements": {}}', 422),
+        (b'{"job_id": 1e3, "requirements": {"OwnerDN": "a", "OwnerGroup": "b", "CPUTime": 600}}', 422),
+        (b'{"jobs": [[1], [2.0]], "requirements": {"OwnerDN": "a", "OwnerGroup": "b", "CPUTime": 600}}', 422),
         (b'{"job_id": 1}', 422),
         (b'{"jobs": 3, "requirements": {}}', 422),
         (b'{"jobs": [1, [], {}], "requirements": {}}', 422),

@@ -79,6 +79,31 @@ def test_a_job_that_comes_is_handed_over(
     assert time.monotonic() - began < SOON
 
 
+def test_callers_who_may_not_match_keep_no_job_from_an_agent(
+    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+) -> None:
+    assert Waits(client, viewer).answer().status_code == 403  # the first that asks to wait in this setup
+    waits = Waits(client, token("agent"))
+    _until_parked(client, viewer, 1)
+    ended = threading.Event()
+
+    def ask_in_vain() -> None:
+        while not ended.is_set():
+            client.post("/match", json={"resources": [ANY], "wait": 60}, headers=bearer(viewer))
+
+    others = [threading.Thread(target=ask_in_vain) for _ in range(4)]
+    for other in others:
+        other.start()
+    began = time.monotonic()
+    jobs(1)
+    found, took = waits.jobs(), time.monotonic() - began
+    ended.set()
+    for other in others:
+        other.join()
+    assert found == [1]
+    assert took < SOON
+
+
 def test_as_many_are_woken_as_jobs_came(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:

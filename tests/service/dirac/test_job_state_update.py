@@ -158,6 +158,7 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
     ("setJobAttribute", [7, "Owner", "bob"], 1004, "the attribute 'Owner' is not for agents"),
     ("setJobParameters", [7, [["a"]]], 1004, "length 2"),
     ("setJobsParameter", [{"x": ["a", "b"]}], 1004, "x"),
+    ("setJobsParameter", [{"9999999999999999999": ["a", "b"]}], 1004, "9999999999999999999"),
     ("sendHeartBeat", [7, {}], 1004, "length"),
 ]  # fmt: skip
 

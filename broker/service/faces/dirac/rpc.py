@@ -16,8 +16,8 @@ from broker.service import bodies
 from broker.service.door import Call, Face
 from broker.service.problems import INVALID_TOKEN, Problem, encoded
 
-JobId = Annotated[int, Meta(ge=1, le=2**63 - 1)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
-"""DIRAC's clients send ids as numbers or as texts."""
+JobId = Annotated[int, Meta(ge=1, le=10**18 - 1)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,17}$")]
+"""DIRAC's clients send ids as numbers or as texts. They have at most 18 digits."""
 
 EVALUE = 1004
 EXCEPTION = 1005
@@ -66,7 +66,7 @@ class Fault(Problem):
 def refusal(problem: Problem) -> Response:
     """The answer {OK: false, ...}. DIRAC's client reads it where the status is 200."""
     number = problem.number if isinstance(problem, Fault) else _OF_STATUS.get(problem.status, EVALUE)
-    detail = " ".join(filter(None, (problem.detail, problem.hint)))
+    detail = ". ".join(filter(None, (problem.detail, problem.hint)))
     message = f"{_WORDS.get(number, HTTPStatus(problem.status).phrase)} ( {number} : {detail})"
     headers = dict(problem.headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:

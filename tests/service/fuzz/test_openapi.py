@@ -1,0 +1,114 @@
+"""Calls that schemathesis makes from the description of the service: no fault, and no answer that is not described.
+
+Each operation is called by each kind of caller, with valid and with invalid data. A part of the generated values gives
+way to values that mean something in the setup, else a random call would seldom reach the database. The examples are
+the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes so many of each operation instead, and others each time.
+"""
+
+import os
+import re
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core import NotSet
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from broker.service.listed import LISTED
+from broker.service.outside import OPENAPI
+from tests.service.fuzz.conftest import KINDS, Target
+
+GIVEN = os.environ.get("BROKER_TEST_FUZZ_SERVICE")
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+SCHEMA = schemathesis.openapi.from_path(OPENAPI)
+MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+# Operations by their names, and how many examples of each are enough.
+GROUPS = {
+    "agents": ("match|report|finish|release|token", 25),
+    "submitters": ("insert|cancel|hold|resume|retry", 25),
+    "viewers": ("job|job_events|why_.*|obstacles|what_if|live|ready|metrics|openapi", 12),
+    "searches": ("search_.*|count_.*", 12),
+}
+OPERATIONS = {one.ok().definition.raw["operationId"]: one.ok() for one in SCHEMA.get_all_operations()}
+COLUMNS = sorted({name for listed in LISTED.values() for name in listed.columns})
+WORDS: dict[str, list[Any]] = {
+    "parameter": COLUMNS,
+    "parameters": COLUMNS,
+    "grouping": COLUMNS,
+    "status": ["starting", "running", "holding", "transferring", None],
+    "outcome": ["finished", "failed", "cancelled", "closed"],
+    "profile": ["panda2026", "doc"],
+    "resources": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
+    "resource": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
+    "requirements": [{"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}],
+    "settings": [{"NQUEUED_SAT_CAP": 1}],
+    "world": [{"queues": {}}, {"tasks": {}}],
+    "value": [1, "NORTH", None, "2026-03-28T12:00:00Z", True],
+}
+
+
+def meaningful(draw: st.DrawFn, value: Any, words: dict[str, list[Any]], key: str = "") -> Any:
+    """The value with a part of what is in it replaced by words of the same key."""
+    if key in words and draw(st.booleans()):
+        chosen = draw(st.sampled_from(words[key]))
+        return [chosen] if isinstance(value, list) and not isinstance(chosen, list) else chosen
+    if isinstance(value, dict):
+        return {name: meaningful(draw, one, words, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [meaningful(draw, one, words, key.removesuffix("s")) for one in value]
+    return value
+
+
+@st.composite
+def calls(draw: st.DrawFn, operation: Any, target: Target) -> tuple[Any, list[str]]:
+    """A call, and who makes it: who may, and often one other."""
+    case = draw(operation.as_strategy(generation_mode=draw(st.sampled_from(MODES))))
+    words = WORDS | target.known | {"job_ids": target.known["job_id"]}
+    parameters = case.path_parameters or {}
+    for name in parameters:
+        if draw(st.integers(0, 9)):
+            parameters[name] = target.setup if name == "setup" else draw(st.sampled_from(words[name]))
+    if not isinstance(case.body, NotSet | bytes):
+        case.body = meaningful(draw, case.body, words)
+        if isinstance(case.body, dict) and isinstance(case.body.get("wait"), int | float):
+            case.body["wait"] = min(case.body["wait"], 0.05)
+    return case, ["operator", draw(st.sampled_from(KINDS))]
+
+
+@pytest.mark.parametrize("group", list(GROUPS))
+def test_calls_are_answered_as_described(target: Target, group: str) -> None:
+    pattern, examples = GROUPS[group]
+    for name in filter(re.compile(pattern).fullmatch, OPERATIONS):
+
+        @settings(
+            max_examples=int(GIVEN) if GIVEN else examples, deadline=None, derandomize=not GIVEN, database=None,
+            phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(calls(OPERATIONS[name], target))
+        def call(chosen: tuple[Any, list[str]]) -> None:
+            case, kinds = chosen
+            for kind in kinds:
+                response = case.call(base_url=target.url, session=target.session, headers=target.headers(kind))
+                case.validate_response(response, checks=CHECKS)
+
+        call()
+
+
+def test_every_operation_is_in_one_group() -> None:
+    for name in OPERATIONS:
+        assert sum(re.fullmatch(pattern, name) is not None for pattern, _ in GROUPS.values()) == 1, name
