@@ -67,10 +67,10 @@ class Database:
         return stats.get("pool_size", 0) - stats.get("pool_available", 0)
 
     @asynccontextmanager
-    async def long_call(self) -> AsyncIterator[None]:
-        """A place among the calls that may take long. Raises PoolTimeout where none is free for a moment."""
+    async def long_call(self, patience: float = _WAIT) -> AsyncIterator[None]:
+        """A place among the calls that may take long. Raises PoolTimeout where none is free for so many seconds."""
         try:
-            async with asyncio.timeout(_WAIT):
+            async with asyncio.timeout(patience):
                 await self._long_calls.acquire()
         except TimeoutError:
             raise PoolTimeout("too many long calls are under way") from None

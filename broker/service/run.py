@@ -13,11 +13,14 @@ import uvicorn
 from uvicorn.config import LOGGING_CONFIG
 
 from broker.service import metrics
+from broker.service.protocol import BoundedProtocol
 from broker.service.settings import Settings, hand_over
 
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
 _LAST_ANSWERS = 20  # seconds that requests under way have when the service is to stop
 _BACKLOG = 4096
+HTTP: dict[str, Any] = {"http": BoundedProtocol, "ws": "none"}
+"""How uvicorn speaks HTTP. With WebSockets an upgrade would be answered by a fault."""
 # psycopg notes each refusal of the database once more; the pool says why it cannot connect
 _LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNING"}
 
@@ -38,6 +41,7 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
             factory=True,
             host=host,
             port=port,
+            **HTTP,
             workers=settings.workers,
             ssl_certfile=tls_cert,
             ssl_keyfile=tls_key,

@@ -18,6 +18,7 @@ import uvicorn
 from psycopg.conninfo import make_conninfo
 
 from broker.service.app import create
+from broker.service.run import HTTP
 from broker.service.settings import Settings
 from tests.reused import Reused
 from tests.service.issuer import AUDIENCE, Issuer
@@ -32,7 +33,9 @@ class Running:
 
     def __init__(self, settings: Settings) -> None:
         self.app = create(settings)
-        config = uvicorn.Config(self.app, host="127.0.0.1", port=0, log_config=None, lifespan="on", access_log=False)
+        config = uvicorn.Config(
+            self.app, host="127.0.0.1", port=0, log_config=None, lifespan="on", access_log=False, **HTTP
+        )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()

@@ -1,0 +1,104 @@
+"""uvicorn's HTTP/1.1 with the bounds that it lacks: the size of a head, and the time of a slow client.
+
+A client has PERIOD seconds for a head, from the beginning of the connection or from the head's first byte, and sends at
+least LEAST bytes of a body in each PERIOD. Else the connection is closed. While the service works on what has come, and
+reads nothing, no time counts. Between requests uvicorn's own limit holds (timeout_keep_alive).
+"""
+
+import asyncio
+import enum
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES = 64 * 2**10  # the chain of certificates that a proxy hands over takes 20 KiB
+PERIOD = 20.0  # seconds
+LEAST = 2048  # bytes
+
+
+class _Part(enum.Enum):
+    """What the client is to send."""
+
+    HEAD = enum.auto()
+    BODY = enum.auto()
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """A connection. Its timer runs only while a part of a request has come, so that most requests need none."""
+
+    _awaited: _Part | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _bytes = 0  # of the part that is awaited
+    _piece = 0  # bytes that came last
+    _too_large = False
+
+    def connection_made(self, transport: Any) -> None:
+        """The first head is awaited from here on."""
+        super().connection_made(transport)
+        self._await(_Part.HEAD)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is awaited any more."""
+        self._await(None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """A piece of requests."""
+        self._piece = len(data)
+        super().data_received(data)
+        if self._awaited is None or self.transport.is_closing():
+            return
+        self._bytes += len(data)
+        if self._awaited is _Part.HEAD and self._bytes > HEAD_BYTES:
+            self._too_large = True
+            self.send_400_response("")
+        elif self._timer is None:
+            self._watch()
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        super().on_message_begin()
+        self._await(_Part.HEAD)
+
+    def on_headers_complete(self) -> None:
+        """A head is whole. An error makes the parser stop, and uvicorn refuse the request."""
+        if self._piece > HEAD_BYTES and sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
+            self._too_large = True
+            raise ValueError("the head is too large")
+        self._await(_Part.BODY)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """A request is whole."""
+        self._await(None)
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, or too large a head, and close."""
+        if not self._too_large:
+            super().send_400_response(msg)
+            return
+        status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        answer = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        self.transport.write(answer.encode())
+        self.transport.close()
+
+    def _await(self, part: _Part | None) -> None:
+        self._awaited = part
+        self._bytes = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _watch(self) -> None:
+        self._timer = self.loop.call_later(PERIOD, self._look, self._bytes, self.flow.read_paused)
+
+    def _look(self, before: int, was_paused: bool) -> None:
+        """Close the connection of a client that sent too little in the last period."""
+        paused = was_paused or self.flow.read_paused
+        if self._awaited is _Part.BODY and (paused or self._bytes - before >= LEAST):
+            self._watch()
+        elif not self.transport.is_closing():
+            self.transport.close()
