@@ -1,8 +1,6 @@
 """All endpoints: the one table that routes and OpenAPI are made from."""
 
-from typing import Any
-
-from broker.service import agents, bodies, metrics, models, operators, outside, searches, submitters, viewers
+from broker.service import agents, bodies, metrics, models, operators, outside, rows, searches, submitters, viewers
 from broker.service.door import Endpoint
 from broker.service.faces import dirac, diracx, panda
 from broker.service.listed import LISTED
@@ -64,14 +62,14 @@ ENDPOINTS = (
     *(
         Endpoint(
             "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(listed.columns)}",
-            searches.find(name), body=models.Search, answers=models.Found, long=True,
+            searches.find(name), body=models.Search, answers=rows.page(name), long=True,
         )
         for name, listed in LISTED.items()
     ),
     *(
         Endpoint(
             "POST", f"{BASE}/{name}/summary", f"count_{name}", f"Count {name} by the values of columns",
-            searches.count(name), body=models.Summary, answers=list[dict[str, Any]], long=True,
+            searches.count(name), body=models.Summary, answers=list[rows.group(name)], long=True,  # type: ignore[misc]
         )
         for name in LISTED
     ),

@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 JobId = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Id of a job.")]
 Attempt = Annotated[str, Meta(max_length=200, description="The proof that the job is the caller's, from its match.")]
 Reason = Annotated[str, Meta(max_length=1000)]
+Resource = Annotated[dict[str, Any], Meta(title="Resource", description="A description of a resource.")]
+Requirements = Annotated[dict[str, Any], Meta(title="Requirements", description="What a job requires.")]
 
 
 class Request(Struct, forbid_unknown_fields=True):
@@ -19,7 +21,7 @@ class MatchRequest(Request):
     """Ask for jobs. resources: descriptions of the resource in the order of wish; the first that yields a job counts.
     request_id may stand in the header Idempotency-Key instead."""
 
-    resources: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=10)]
+    resources: Annotated[list[Resource], Meta(min_length=1, max_length=10)]
     n: Annotated[int, Meta(ge=1, le=1000, description="How many jobs.")] = 1
     request_id: Annotated[
         UUID | None, Meta(description="The same id within ten minutes gives the same answer; as Idempotency-Key.")
@@ -33,7 +35,7 @@ class Match(Struct, omit_defaults=True):
     job_id: JobId
     attempt: Attempt
     task_queue_id: int
-    requirements: Any
+    requirements: Requirements
     user_priority: int
     payload: Any = UNSET
 
@@ -105,7 +107,7 @@ class NewJob(Request):
     id, a user priority and a payload of each, of which the last two may be left out. payload: what the agent needs to
     run the job, any JSON value."""
 
-    requirements: dict[str, Any]
+    requirements: Requirements
     job_id: Annotated[int, Meta(ge=1, le=10**12 - 1)] | UnsetType = UNSET
     user_priority: Annotated[int, Meta(ge=0, le=10)] = 1
     payload: Any = UNSET
@@ -206,7 +208,7 @@ class Candidate(Struct):
 class ResourceRequest(Request):
     """A description of a resource."""
 
-    resource: dict[str, Any]
+    resource: Resource
 
 
 class Waiting(Struct):
@@ -288,8 +290,8 @@ class WhatIf(Request):
     merged over the setup, a profile. tasks: those to decide; left out = all that are open. force: take settings that no
     rule which comes with the program reads."""
 
-    settings: Annotated[dict[str, Any], Meta(max_length=100)] = {}
-    world: dict[str, Any] | UnsetType = UNSET
+    settings: Annotated[dict[str, Any], Meta(title="Settings", description="Settings by name.", max_length=100)] = {}
+    world: Annotated[dict[str, Any], Meta(title="World", description="A world, or a part of one.")] | UnsetType = UNSET
     profile: str | None = None
     tasks: Annotated[list[Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=10_000)] | None = None
     algorithm: Literal["production_task", "production_job", "analysis_job"] = "production_job"

@@ -31,6 +31,9 @@ def document() -> dict[str, Any]:
     ordered = sorted(kinds, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=_REF)
     known = dict(zip(ordered, schemas, strict=True))
+    components |= _named([*schemas, *components.values()], components)
+    for one in components.values():
+        one["description"] = " ".join(one["description"].split())
     paths: dict[str, Any] = {}
     for one in own:
         path = re.sub(r":id\}", "}", one.path)
@@ -51,6 +54,30 @@ def document() -> dict[str, Any]:
     }
 
 
+def _named(schemas: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """Objects with a title within the schemas, which refer to them from now on: generated clients call them so.
+
+    A list of anything gets an empty schema of its items, without which generators refuse it.
+    """
+    found: dict[str, Any] = {}
+    for place in schemas if isinstance(schemas, list) else list(schemas.values()):
+        if isinstance(place, list | dict):
+            found |= _named(place, components)
+    if not isinstance(schemas, dict):
+        keys: Any = range(len(schemas))
+    else:
+        keys = list(schemas)
+        if schemas.get("type") == "array":
+            schemas.setdefault("items", {})
+    for key in keys:
+        one = schemas[key]
+        title = one.get("title") if isinstance(one, dict) and one.get("type") == "object" else None
+        if title and title not in components:
+            found[title] = {"additionalProperties": True} | one
+            schemas[key] = {"$ref": _REF.format(name=title)}
+    return found
+
+
 def text() -> str:
     """The same as the committed file has it."""
     return json.dumps(document(), indent=1, sort_keys=False) + "\n"
@@ -65,9 +92,10 @@ def _operation(one: Endpoint, path: str, known: dict[Any, Any]) -> dict[str, Any
         key = {"type": "string", "minLength": 1, "maxLength": 500}
         parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
     found: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "parameters": parameters}
+    found["tags"] = [one.run.__module__.rpartition(".")[2]]
     found["security"] = [] if one.open else [{"bearer": []}]
     if one.body is not None:
-        content = {kind: {"schema": _body(one, kind, known)} for kind in one.media_types}
+        content = {kind: {"schema": _body(one, kind, known)} for kind in sorted(one.media_types)}
         found["requestBody"] = {"required": True, "content": content}
     found["responses"] = _responses(one, known)
     return found

@@ -1,0 +1,36 @@
+"""The types of what searches and summaries answer, for OpenAPI: made from the columns of listed.py."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from broker.service.listed import BOOLEAN, INTEGER, JSON, LISTED, NUMBER, OWN, TEXT, TIME
+
+_TYPES: dict[Any, Any] = {INTEGER: int, NUMBER: float, TEXT: str, TIME: datetime, BOOLEAN: bool, JSON: Any}
+
+
+def page(name: str) -> type[msgspec.Struct]:
+    """The answer to a search: JobPage, of JobRow."""
+    one = _singular(name)
+    row = msgspec.defstruct(f"{one}Row", _columns(name), namespace={"__doc__": "The columns that were asked for."})
+    words = "A page. cursor: where the next one begins; null = this is the last."
+    fields = [("rows", list[row]), ("cursor", str | None)]  # type: ignore[valid-type]
+    return msgspec.defstruct(f"{one}Page", fields, namespace={"__doc__": words})
+
+
+def group(name: str) -> type[msgspec.Struct]:
+    """A group of a summary: JobGroup."""
+    words = "How many rows have these values of the columns that group them."
+    return msgspec.defstruct(f"{_singular(name)}Group", [("count", int), *_columns(name)], namespace={"__doc__": words})
+
+
+def _singular(name: str) -> str:
+    return "".join(word.capitalize() for word in name.removesuffix("s").split("_"))
+
+
+def _columns(name: str) -> list[tuple[str, Any, Any]]:
+    """Each column may be left out, and may be null."""
+    columns = dict(LISTED[name].columns) | (dict(OWN[name].columns) if name in OWN else {})
+    return [(column, _TYPES[of.kind] | None | UnsetType, UNSET) for column, of in columns.items()]
