@@ -10,7 +10,8 @@ JobId = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Id of a job.")]
 Attempt = Annotated[str, Meta(max_length=200, description="The proof that the job is the caller's, from its match.")]
 Reason = Annotated[str, Meta(max_length=1000)]
 Resource = Annotated[dict[str, Any], Meta(title="Resource", description="A description of a resource.")]
-Requirements = Annotated[dict[str, Any], Meta(title="Requirements", description="What a job requires.")]
+_REQUIRED = Meta(title="Requirements", description="What a job requires.", extra_json_schema={"type": "object"})
+Requirements = Annotated[dict[str, Any], _REQUIRED]
 
 
 class Request(Struct, forbid_unknown_fields=True):
@@ -35,7 +36,7 @@ class Match(Struct, omit_defaults=True):
     job_id: JobId
     attempt: Attempt
     task_queue_id: int
-    requirements: Requirements
+    requirements: Annotated[Any, _REQUIRED]  # Raw
     user_priority: int
     payload: Any = UNSET
 
