@@ -12,6 +12,8 @@ from tests.docs import pages
 from tests.service.conftest import Running
 from tests.service.test_page import run_blocks
 
+pytestmark = pytest.mark.slow
+
 PAGE = "broker/docs/how-to/generated-clients.md"
 WORKED = """action continue
 outcome finished
