@@ -385,7 +385,7 @@ create type brokerage.task_facts as (
   max_task_prio_with_local_data float8,  --: MAX_TASK_PRIO_WITH_LOCAL_DATA.
   data_location_check_period float8,  --: DATA_LOCATION_CHECK_PERIOD (days).
   free_disk_cutoff float8,  --: FREE_DISK_CUTOFF (TB).
-  runnable_at text[],  --: Nuclei of which some queue could run its jobs (task-job-check); null = not checked.
+  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null = not checked.
   account_running_jobs bigint,  --: Running jobs of the user, or of the working group where there is one.
   account_queued_jobs bigint,  --: Their queued jobs.
   account_running_cores bigint,  --: Cores of their running jobs.

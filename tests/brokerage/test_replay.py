@@ -191,9 +191,9 @@ def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> N
     for name, value, error in (
         ("ram_count", '"{2000,many}"', 'malformed|"many"'),
         ("ram_count", "[2000, 500]", "malformed"),
-        ("runnable_at", '"{A,B}"', "scalar"),
-        ("runnable_at", '{"all": ["A"]}', "object"),
-        ("runnable_at", '["A", "B"]', "scalar"),
+        ("preassigned", '"{A,B}"', "scalar"),
+        ("preassigned", '{"all": ["A"]}', "object"),
+        ("preassigned", '["A", "B"]', "scalar"),
         ("config", '"{}"', "scalar"),
     ):
         keep = "update brokerage.tape set tasks = tasks || jsonb_build_object(%s::text, %s::jsonb)"

@@ -22,22 +22,20 @@ begin
                      where f.is_nucleus or f.bare_nucleus is not null
                      order by f.queue);
   execute format(
-    $q$select coalesce(jsonb_object_agg(s.task_id, s.nuclei), '{}')
-         from (select u.task_id, jsonb_agg(u.panda_site) as nuclei
-                 from (select distinct t.task_id, q.panda_site
-                         from (%s) x
-                         join unnest($2) with ordinality t on t.ordinality = x.task_number
-                         join unnest($3) with ordinality q on q.ordinality = x.queue_number
-                        where q.panda_site is not null) u
-                group by u.task_id) s$q$,
+    $q$select coalesce(jsonb_object_agg(t.task_id, s.nuclei), '{}')
+         from (select x.task_number, jsonb_object_agg(q.panda_site, true) as nuclei
+                 from (%s) x
+                 join unnest($3) with ordinality q on q.ordinality = x.queue_number
+                where q.panda_site is not null
+                group by x.task_number) s
+         join unnest($2) with ordinality t on t.ordinality = s.task_number$q$,
     brokerage.compose_check(p_rules, v_parameters, cardinality(v_tasks) * cardinality(v_queues) > 5000))
      into v_runnable
     using brokerage.facts_by_subject(p_setup, 'production_job', v_tasks, v_queues, p_base_profile), v_tasks, v_queues;
   return array(
-    select brokerage.with_runnable(p_tasks[n],
-                                   array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text)))
-      from generate_subscripts(p_tasks, 1) n
-     order by n);
+    select brokerage.with_runnable(u.task, coalesce(v_runnable -> (u.task).task_id::text, '{}'))
+      from (select f as task, row_number() over () as number from unnest(p_tasks) f) u
+     order by u.number);
 end $$;
 
 comment on function brokerage.with_job_check(

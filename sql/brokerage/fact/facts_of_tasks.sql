@@ -153,7 +153,7 @@ language sql stable as $$
          (b.keys ->> 'MAX_TASK_PRIO_WITH_LOCAL_DATA')::float8 as max_task_prio_with_local_data,
          (b.keys ->> 'DATA_LOCATION_CHECK_PERIOD')::float8 as data_location_check_period,
          (b.keys ->> 'FREE_DISK_CUTOFF')::float8 as free_disk_cutoff,
-         null::text[] as runnable_at,
+         null::jsonb as runnable_at,
          a.account_running_jobs as account_running_jobs,
          a.account_queued_jobs as account_queued_jobs,
          a.account_running_cores as account_running_cores,

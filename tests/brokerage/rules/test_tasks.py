@@ -141,10 +141,10 @@ def test_space_of_panda2026(rolled_back: Db) -> None:
 def test_job_check(rolled_back: Db) -> None:
     cases = [
         case(None, t_runnable_at=None),
-        case(None, t_runnable_at=["OTHER", "NUC"]),
-        case("no queue there could run its jobs", t_runnable_at=["OTHER"]),
-        case("no queue there", t_runnable_at=[]),
-        case(None, t_runnable_at=[], **PRESET),
+        case(None, t_runnable_at={"OTHER": True, "NUC": True}),
+        case("no queue there could run its jobs", t_runnable_at={"OTHER": True}),
+        case("no queue there", t_runnable_at={}),
+        case(None, t_runnable_at={}, **PRESET),
     ]
     check(rolled_back, "rule_task_job_check", cases)
 

@@ -3,7 +3,7 @@ create or replace function brokerage.rule_task_job_check(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
 language sql stable parallel safe as $$
-  select case when not p.is_preassigned and t.runnable_at is not null and not q.queue = any (t.runnable_at)
+  select case when not p.is_preassigned and t.runnable_at is not null and not t.runnable_at ? q.queue
               then 'no queue there could run its jobs' end
 $$;
 
