@@ -61,7 +61,7 @@ def _show(rows: list[Row], limit: int) -> None:
     ]  # fmt: skip
     empty = [name for place, name in enumerate(columns) if cells and all(row[place] is None for row in cells)]
     kept = [place for place, name in enumerate(columns) if name not in empty]
-    drop = ["", "owner", "job types", "platforms", "priority"]
+    drop = ["", "owner", "job types", "platforms", "priority", "reason"]
     output.table("TaskQueues", [columns[place] for place in kept], [[row[p] for p in kept] for row in cells], drop=drop)
     if rows:
         jobs = sum(row["jobs"] for row in rows)

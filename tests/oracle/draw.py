@@ -56,7 +56,7 @@ def draw(
     # parsed and noted once, not in each draw anew
     known = "taskqueue.known_offer_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
     connection.execute(
-        f"select taskqueue.note_resource(%(setup)s, %(resource)s, {known}, false)",
+        f"select taskqueue.note_resource(%(setup)s, %(resource)s, {known}, false, null)",
         {"setup": setup, "resource": Jsonb(resource(**keys))},
     )
     rows = connection.execute(

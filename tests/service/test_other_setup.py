@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from broker import world
+from broker.operate import loops
 from broker.synthetic import grid
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running, bearer
@@ -46,6 +47,7 @@ def filled(db: Db, jobs: Callable[..., list[int]]) -> None:
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute("select resource.make_token('default', 'x', 'viewer')")
     db.execute("call brokerage.broker_jobs('default')")
+    loops.summarize(db, "default")
 
 
 def test_each_view_shows_the_bound_setup_alone(db: Db, service_dsn: str, filled: None) -> None:

@@ -274,7 +274,8 @@ def test_the_owner_that_a_pilot_asks_for_is_noted(q: Calls) -> None:
 
 @pytest.mark.parametrize("matched, chance", [(True, 0.02), (False, 0.1)])
 def test_a_known_description_is_noted_again_by_some_calls(q: Calls, matched: bool, chance: float) -> None:
-    """Of 5,000 calls within six standard deviations; none in the first five minutes; each call in a new CPU bucket."""
+    """Of 5,000 calls within six standard deviations; none in the first five minutes; each call after fifteen, or in a
+    new CPU bucket."""
     q.insert(1, Sites=["B"])
     q.match(Site="A", CPUTime=500)
     query = """select count(*) filter (where taskqueue.shall_note_resource(k, %s, %s, k.seen_at + %s::interval))
@@ -282,4 +283,5 @@ def test_a_known_description_is_noted_again_by_some_calls(q: Calls, matched: boo
     assert q.value(query, 500, matched, "5 minutes") == 0
     noted = q.value(query, 500, matched, "5 minutes 1 second")
     assert abs(noted - 5000 * chance) < 6 * (5000 * chance * (1 - chance)) ** 0.5
+    assert q.value(query, 500, matched, "15 minutes 1 second") == 5000
     assert q.value(query, 5000, matched, "0") == 5000

@@ -230,7 +230,7 @@ def test_a_face_answers_as_its_clients_read(target: Target, face: str) -> None:
     )
 
     @settings(
-        max_examples=int(GIVEN) * len(endpoints) if GIVEN else 600, deadline=None, derandomize=not GIVEN,
+        max_examples=int(GIVEN) * len(endpoints) if GIVEN else 240, deadline=None, derandomize=not GIVEN,
         database=None, phases=[Phase.generate, Phase.shrink] if GIVEN else [Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip

@@ -40,10 +40,10 @@ SCHEMA = schemathesis.openapi.from_path(OPENAPI)
 MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 # Operations by their names, and how many examples of each are enough.
 GROUPS = {
-    "agents": ("match|report|finish|release|token", 25),
-    "submitters": ("insert|cancel|hold|resume|retry", 25),
-    "viewers": ("job|job_events|why_.*|obstacles|what_if|live|ready|metrics|openapi", 12),
-    "searches": ("search_.*|count_.*", 12),
+    "agents": ("match|report|finish|release|token", 10),
+    "submitters": ("insert|cancel|hold|resume|retry", 10),
+    "viewers": ("job|job_events|why_.*|obstacles|what_if|live|ready|metrics|openapi", 6),
+    "searches": ("search_.*|count_.*", 5),
 }
 _RESULTS = list(SCHEMA.get_all_operations())
 OPERATIONS = {one.ok().definition.raw["operationId"]: one.ok() for one in _RESULTS if isinstance(one, Ok)}
