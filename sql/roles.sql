@@ -57,7 +57,8 @@ grant execute on function brokerage.require_tasks to broker_operator, broker_vie
 -- brokerage: profiles, settings, maintenance
 grant execute on function
   brokerage.set_profile, brokerage.remove_profile, brokerage.set_rule, brokerage.remove_rule, brokerage.set_settings,
-  brokerage.maintain, brokerage.begin_trial, brokerage.end_trial, brokerage.find_reasons
+  brokerage.maintain, brokerage.begin_trial, brokerage.end_trial, brokerage.find_reasons,
+  brokerage.keep_what_if
   to broker_operator;
 
 -- brokerage: explanations
@@ -147,7 +148,7 @@ grant select on table
   monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
   monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
-  monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task
+  monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task, monitor.what_if
   to broker_operator, broker_viewer;
 grant select on table monitor.credential, monitor.identity to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,

@@ -12,6 +12,7 @@ from broker.cli.explain import job as explained
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
+from broker.json_text import json_text
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     """Everything that the database holds about a job. Raises NoSuchThing when it holds nothing.
 
     `brokered`: the job of brokerage or of a loaded world; `in_task_queues`: its state among TaskQueues; `task_queue`:
-    the TaskQueue that it waits in; `lease`: who has it; `instance`: its step on rented instances. Each may be None.
+    the TaskQueue that it waits in; `waiting`: why it waits, in one word; `lease`: who has it; `instance`: its step on
+    rented instances. Each may be None.
     """
     from broker.errors import NoSuchThing
 
@@ -96,6 +98,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
         "job_id": number,
         "brokered": brokered,
         "in_task_queues": state,
+        "waiting": next(iter(rows("waiting_job", "1")), None) if waits else None,
         "task_queue": rows_of(connection, queue, setup, state["task_queue_id"])[0] if state and waits else None,
         "lease": next(iter(rows("lease", "1")), None),
         "instance": next(iter(rows_of(connection, rented, setup, number)), None),
@@ -119,6 +122,7 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         {name.replace("_", " "): value for name, value in (brokered or {}).items()}
         | {"in TaskQueues": _place(known, now), "leased": lease and _holder(lease, now)}
         | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
+        | ({"reason": _reason(known["waiting"], now)} if known["waiting"] else {})
         | {
             "kill requested": lease and lease["kill_reason"],
             "owner": asked.get("OwnerDN"),
@@ -155,6 +159,15 @@ def _place(known: Row, now: datetime) -> str | None:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
         return f"{state['state']} since {since}, {there}, {attempts} before"
     return f"{state['state']} {'since' if known['lease'] else 'at'} {since}, {attempts}"
+
+
+def _reason(waiting: Row, now: datetime) -> str:
+    """Why a job waits: the word, and the kind of resource that fits, or comes nearest."""
+    if not waiting["resource"]:
+        return str(waiting["reason"])
+    seen = output.moment(waiting["resource_seen_at"], now)
+    kind = "nearest" if waiting["reason"] == "too_large" else "fits"
+    return f"{waiting['reason']} ({kind}: {json_text(waiting['resource'])}, last seen {seen})"
 
 
 def _rented(job: Row) -> str:

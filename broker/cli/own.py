@@ -16,7 +16,7 @@ JOBS = List(
     "List the jobs of the submitter that wait or are leased, newest first.",
     "taskqueue.own_jobs",
     columns(
-        "job_id state since site heard_at attempts why",
+        "job_id state since site heard_at attempts reason why",
         job_id="job", heard_at="heard", why="why it waits",
     ),
     "job_id desc",
@@ -88,6 +88,7 @@ def show_job(known: Row, now: datetime) -> None:
         "state": f"{known['state']} since {since}" if since else known["state"],
         "site": known["site"],
         "JobAgent heard": heard,
+        "reason": known["reason"],
         "why": known["why"],
         "attempts": known["attempts"],
         "owner": known["owner_dn"],

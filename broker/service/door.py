@@ -84,6 +84,11 @@ class Call:
         """The id in the path."""
         return self._id("task_id")
 
+    @property
+    def what_if_id(self) -> int:
+        """The number in the path."""
+        return self._id("what_if_id")
+
     async def gone(self) -> None:
         """Ends when the caller has closed the connection. The body has been read."""
         while (await self.request.receive())["type"] != "http.disconnect":

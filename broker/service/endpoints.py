@@ -74,8 +74,12 @@ ENDPOINTS = (
         for name in LISTED
     ),
     Endpoint(
-        "POST", BASE + "/what-if", "what_if", "What a change would do to the decisions about tasks; nothing is stored",
+        "POST", BASE + "/what-if", "what_if", "What a change would do to the decisions about tasks; the answer is kept",
         operators.what_if, body=models.WhatIf, answers=models.Difference, limit_factor=4, long=True,
+    ),
+    Endpoint(
+        "GET", BASE + "/what-if/{what_if_id:id}", "kept_what_if", "What a change would have done when somebody asked",
+        viewers.what_if, answers=models.KeptDifference,
     ),
     Endpoint(
         "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",

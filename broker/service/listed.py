@@ -132,7 +132,7 @@ OWN: Mapping[str, Listed] = {
         _columns(
             {
                 INTEGER: "job_id priority attempts task_queue_id",
-                TEXT: "status site owner owner_group why",
+                TEXT: "status site owner owner_group reason why",
                 TIME: "since heard_at",
             },
             {"status": "state", "owner": "owner_dn", "priority": "user_priority"},

@@ -168,6 +168,7 @@ class Job(Struct, omit_defaults=True):
     heard_at: datetime | None = None
     attempts: int | None = None
     task_queue_id: int | None = None
+    reason: Annotated[str | None, Meta(description="Why it waits, in one word.")] = None
     why: str | None = None
 
 
@@ -314,13 +315,24 @@ class Change(Struct):
 
 class Difference(Struct):
     """What a change does. before, after: tasks by status. not_open: tasks named that no broker works on, and why.
-    kept: fields of the world that no rule reads."""
+    kept: fields of the world that no rule reads. what_if_id: the number under which this is found again."""
 
     before: dict[str, int]
     after: dict[str, int]
     differences: list[Change]
     not_open: dict[int, str]
     kept: list[str]
+    what_if_id: int | UnsetType = UNSET
+
+
+class KeptDifference(Struct):
+    """What a change would have done when somebody asked."""
+
+    what_if_id: int
+    asked_at: datetime
+    asked_by: str
+    change: Annotated[Any, Meta(description="What was asked.", extra_json_schema={"type": "object"})]  # Raw
+    difference: Annotated[Any, Meta(description="The answer.", extra_json_schema={"type": "object"})]  # Raw
 
 
 class Secret(Request):

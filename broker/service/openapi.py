@@ -18,6 +18,7 @@ _PARAMETERS = {
     "setup": {"type": "string", "maxLength": 100},
     "job_id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
     "task_id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+    "what_if_id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
 }
 _ALWAYS = (500, 503)
 _LIMITED = (401, 403, 422, 429)

@@ -6,16 +6,17 @@ import msgspec
 import psycopg
 
 from broker.service.door import Call
-from broker.service.models import Candidate, Condition, Event, Job, Obstacle, Waiting
+from broker.service.models import Candidate, Condition, Event, Job, KeptDifference, Obstacle, Waiting
 from broker.service.problems import Problem
 
 _LISTED: LiteralString = (
-    "select job_id, status, since, task_id, queue, site, user_name, gshare, priority, created"
-    " from monitor.listed_job where setup = %s and job_id = %s"
+    "select j.job_id, j.status, j.since, j.task_id, j.queue, j.site, j.user_name, j.gshare, j.priority, j.created,"
+    " null, null, null, (select w.reason from monitor.waiting_job w where w.setup = j.setup and w.job_id = j.job_id)"
+    " from monitor.listed_job j where j.setup = %s and j.job_id = %s"
 )
 _OWN: LiteralString = (
     "select job_id, state, since, null, null, site, owner_dn, owner_group, user_priority, null, heard_at, attempts,"
-    " task_queue_id, why from taskqueue.own_job(%s, %s)"
+    " task_queue_id, reason, why from taskqueue.own_job(%s, %s)"
 )
 _EVENTS: LiteralString = (
     "select at, attempt, event, site, grid_ce from monitor.job_event where setup = %s and job_id = %s"
@@ -32,6 +33,21 @@ _OBSTACLES: LiteralString = "select rule, rejects, fails, opens, example from br
 _WHY_RESOURCE: LiteralString = (
     "select jobs, task_queues, failing, example, wanted, offered from taskqueue.explain_resource(%s, %s::jsonb)"
 )
+_WHAT_IF: LiteralString = (
+    "select what_if_id, asked_at, asked_by, change, difference from monitor.what_if"
+    " where setup = %s and what_if_id = %s"
+)
+
+
+async def what_if(call: Call) -> KeptDifference:
+    """What a change would have done when somebody asked."""
+    rows = await call.rows(_WHAT_IF, call.setup, call.what_if_id)
+    if not rows:
+        raise Problem(
+            404, f"there is no what-if {call.what_if_id} in setup {call.setup}", code="PB004",
+            hint="The last 100 of a setup are kept.",
+        )  # fmt: skip
+    return KeptDifference(*rows[0])
 
 
 async def job(call: Call) -> Job:

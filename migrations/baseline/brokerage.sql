@@ -107,6 +107,17 @@ create table brokerage.task_state (
   primary key (setup, task_id, algorithm)
 );
 
+--: What changes would do, as it was when somebody asked (brokerage.keep_what_if). The last 100 of a setup are kept.
+create table brokerage.what_if (
+  setup      text not null references resource.setup on delete cascade,
+  what_if_id bigint not null generated always as identity,  --: Number, by which it is found.
+  asked_at   timestamptz not null,  --: When (resource.clock).
+  asked_by   text not null,  --: Who asked: the subject of the service, else the database role.
+  change     jsonb not null,  --: What was asked.
+  difference jsonb not null,  --: The answer.
+  primary key (setup, what_if_id)
+);
+
 --: Why tasks wait, as of the last run that looked at each (brokerage.find_reasons); brokerage.task_reason has the
 --: reason of every task that waits.
 create table brokerage.waiting_reason (

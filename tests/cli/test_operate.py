@@ -1,5 +1,6 @@
 """`broker job`, `cancel`, `hold`, `resume`."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,19 @@ def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Conne
     assert (waits["brokered"], waits["lease"], waits["history"], waits["events"]) == (None, None, [], [])
     printed = cli("job", 1).out
     assert f"in TaskQueue {queue} (open), user priority 1" in printed
+    assert "reason" in printed
+    assert waits["waiting"]["reason"] == "waiting"
+    cli("summarize")
+    assert "no_resource_seen" in cli("job", 1).out
+    q.insert(2, Sites=["S"], MinRAM=4000)
+    q.match(Site="S", CPUTime=1, MaxRAM=2000)
+    db.execute("update taskqueue.resource_seen set seen_at = seen_at - interval '1 minute'")
+    db.execute("delete from taskqueue.summary")
+    cli("maintain")
+    cli("summarize")
+    assert re.search(r'too_large \(nearest: \{.*"MaxRAM": *2000.*\}, last seen ', cli("--wide", "job", 2).out)
+    assert [row["reason"] for row in cli("reasons", "--json").json] == ["too_large"]
+    q.call("delete_job", 2)
     assert "History" not in printed
     assert "Timeouts" not in printed
     match = q.take(Site="S", GridCE="ce1")

@@ -179,6 +179,7 @@ OPERATOR = (
         "brokerage.end_trial",
         "brokerage.maintain",
         "brokerage.find_reasons",
+        "brokerage.keep_what_if",
         "lifecycle.activate",
         "lifecycle.cancel_task",
         "lifecycle.expire_leases",

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from broker import world
 from broker.operate import brokerage
@@ -27,11 +28,46 @@ def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: psycopg
     answer = operator.post("/what-if", json={"settings": {"NQUEUED_SAT_CAP": 1}})
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert Calls(db).stored() == before
+    stored = Calls(db).stored()
+    assert stored.pop("brokerage.what_if") != before.pop("brokerage.what_if")
+    assert stored == before
     expected = brokerage.what_if(db, SETUP, {"NQUEUED_SAT_CAP": 1})
     assert (found["before"], found["after"]) == (expected.before, expected.after)
     assert found["differences"] == expected.differences
     assert len(found["differences"]) > 10
+
+
+def test_the_answer_of_what_if_is_found_again(
+    operator: httpx.Client, db: psycopg.Connection[Any], token: Callable[..., str]
+) -> None:
+    change = {"settings": {"NQUEUED_SAT_CAP": 1}, "tasks": [41000001]}
+    found = operator.post("/what-if", json=change).json()
+    number = found.pop("what_if_id")
+    kept = operator.get(f"/what-if/{number}", headers=bearer(token("viewer"))).json()
+    assert (kept["what_if_id"], kept["difference"]) == (number, found)
+    assert change.items() <= kept["change"].items()
+    assert kept["asked_by"].startswith("token ")
+    missing = operator.get(f"/what-if/{number + 1}")
+    assert (missing.status_code, missing.json()["code"]) == (404, "PB004")
+    assert operator.get(f"/what-if/{number}", headers=bearer(token("agent"))).status_code == 403
+    refused = operator.post("/what-if", json=change, headers=bearer(token("viewer")))
+    assert refused.status_code == 403
+    assert db.execute("select count(*) from monitor.what_if").fetchone() == (1,)
+
+
+def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+    for number in range(105):
+        db.execute("select brokerage.keep_what_if(%s, %s, '{}')", [SETUP, Jsonb({"number": number})])
+    kept = db.execute("select change ->> 'number' from monitor.what_if order by what_if_id").fetchall()
+    assert [int(number) for (number,) in kept] == list(range(5, 105))
+
+
+@pytest.mark.parametrize("values", [("[]", "{}"), ("{}", "3"), (None, "{}"), ("{}", None)])
+def test_no_object_is_not_kept(db: psycopg.Connection[Any], values: tuple[str | None, str | None]) -> None:
+    with pytest.raises(psycopg.Error, match="JSON objects") as raised:
+        db.execute("select brokerage.keep_what_if(%s, %s, %s)", [SETUP, *values])
+    assert raised.value.sqlstate == "PB001"
+    assert db.execute("select from monitor.what_if").fetchall() == []
 
 
 def test_what_if_of_a_status_a_profile_and_a_task(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:

@@ -154,7 +154,7 @@ def test_where_a_job_is_and_why(
     for kind in ("viewer", "submitter", "operator"):
         submitter.headers.update(bearer(token(kind)))
         found = submitter.get("/jobs/1").json()
-        assert (found["status"], found["owner_group"]) == ("waiting", "users")
+        assert (found["status"], found["reason"], found["owner_group"]) == ("waiting", "waiting", "users")
         assert submitter.get("/jobs/99").status_code == 404
         assert submitter.get("/jobs/99/why").status_code == 404
     asked = submitter.post("/match", json={"resources": [{"CPUTime": 10}]})

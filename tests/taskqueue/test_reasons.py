@@ -44,7 +44,9 @@ def words(q: Calls) -> dict[int, str]:
 
 
 def why(q: Calls, job_id: int) -> str:
-    return str(q.value("select why from taskqueue.own_job(%s, %s)", q.setup, job_id))
+    """The word and the words."""
+    [(reason, text)] = q.rows("select reason, why from taskqueue.own_job(%s, %s)", q.setup, job_id)
+    return f"{reason}: {text}"
 
 
 def test_what_fits_what_is_too_small_and_what_nobody_offers(q: Calls, at: Callable[[float], None]) -> None:

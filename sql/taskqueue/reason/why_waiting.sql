@@ -3,28 +3,28 @@ create or replace function taskqueue.why_waiting(
   p_found taskqueue.found_reason, p_held boolean, p_inserted_at timestamptz
 ) returns text
 language sql stable as $$
-  select w.reason || ': '
-         || case w.reason
-              when 'misconfigured' then 'it bans each of the sites that it lists'
-              when 'too_large' then 'no kind of resource is large enough; of the nearest one fail '
-                || coalesce(taskqueue.failing_sizes(p_found), 'conditions that hold by now')
-              when 'held' then
-                case when p_held then 'an operator holds the job'
-                     when exists (select from taskqueue.held_owner h
-                                   where h.setup = (p_found).setup and h.owner_dn = (p_found).owner_dn)
-                     then 'its owner is held'
-                     else 'its TaskQueue is held or disabled' end
-              when 'limited' then 'every resource that fits is at a limit of its site'
-              when 'no_resource_seen' then
-                coalesce('no resource that fits asked lately; the last one asked at ' || t.seen_at,
-                         'no resource that fits has asked')
-              when 'overtaken' then 'a resource that fits took a job of other requirements at '
-                || to_char((p_found).overtaken_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
-              else coalesce('a resource that fits asked at ' || t.seen_at, 'no reason was looked for yet') end
+  select case w.reason
+         when 'misconfigured' then 'it bans each of the sites that it lists'
+         when 'too_large' then 'no kind of resource is large enough; of the nearest one fail '
+           || coalesce(taskqueue.failing_sizes(p_found), 'conditions that hold by now')
+         when 'held' then
+           case when p_held then 'an operator holds the job'
+                when exists (select from taskqueue.held_owner h
+                              where h.setup = (p_found).setup and h.owner_dn = (p_found).owner_dn)
+                then 'its owner is held'
+                else 'its TaskQueue is held or disabled' end
+         when 'limited' then 'every resource that fits is at a limit of its site'
+         when 'no_resource_seen' then
+           coalesce('no resource that fits asked lately; the last one asked at ' || t.seen_at,
+                    'no resource that fits has asked')
+         when 'overtaken' then 'a resource that fits took a job of other requirements at '
+           || to_char((p_found).overtaken_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+         else coalesce('a resource that fits asked at ' || t.seen_at, 'no reason was looked for yet') end
     from (select taskqueue.reason_of(p_found, p_held, p_inserted_at) as reason) w
    cross join lateral (
      select to_char(((p_found).kind).last_seen at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') as seen_at) t
 $$;
 
 comment on function taskqueue.why_waiting(taskqueue.found_reason, boolean, timestamptz) is
-  'Why a job waits: the word of taskqueue.reason_of, a colon, and the figures. p_held: whether the job itself is held.';
+  'Why a job waits, in words and with the figures: what the word of taskqueue.reason_of stands for. '
+  'p_held: whether the job itself is held.';

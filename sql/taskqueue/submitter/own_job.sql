@@ -1,7 +1,7 @@
 create or replace function taskqueue.own_job(p_setup text, p_job_id bigint)
 returns table (
   job_id bigint, state text, since timestamptz, site text, heard_at timestamptz, attempts int, user_priority int,
-  owner_dn text, owner_group text, task_queue_id bigint, why text
+  owner_dn text, owner_group text, task_queue_id bigint, reason text, why text
 )
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
