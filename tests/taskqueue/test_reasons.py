@@ -1,6 +1,7 @@
 """MATCHING.md, Reasons: one word for each waiting job, by the conditions that decide."""
 
 import random
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -258,6 +259,15 @@ def test_a_change_of_the_configuration_has_everything_found_again(q: Calls, at: 
     assert q.rows("select found_at from monitor.waiting_job") == [(None,)]
     find(q)
     assert words(q) == {1: "waiting"}
+
+
+def test_what_a_larger_resource_would_not_change_is_compared_as_in_matching(q: Calls) -> None:
+    """A condition that is new stands in both conjunctions, or is one of size."""
+    sources = dict(q.rows("select proname, prosrc from pg_proc where proname in ('accepts', 'accepts_but_size')"))
+    called = {name: set(re.findall(r"taskqueue\.(accepts_\w+)", source)) for name, source in sources.items()}
+    of_size = {"accepts_cpu_time", "accepts_ram", "accepts_tag", "accepts_limits"}
+    assert called["accepts"] - called["accepts_but_size"] == of_size
+    assert called["accepts_but_size"] < called["accepts"]
 
 
 def test_requirements_without_jobs_are_forgotten(q: Calls, at: Callable[[float], None]) -> None:
