@@ -12,7 +12,6 @@ from broker.cli.explain import job as explained
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
-from broker.json_text import json_text
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
@@ -163,6 +162,8 @@ def _place(known: Row, now: datetime) -> str | None:
 
 def _reason(waiting: Row, now: datetime) -> str:
     """Why a job waits: the word, and the kind of resource that fits, or comes nearest."""
+    from broker.json_text import json_text
+
     if not waiting["resource"]:
         return str(waiting["reason"])
     seen = output.moment(waiting["resource_seen_at"], now)

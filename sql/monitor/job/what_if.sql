@@ -5,7 +5,5 @@ select w.setup, w.what_if_id, w.asked_at, w.asked_by, w.change, w.difference
 
 comment on view monitor.what_if is
   'What changes would do to the decisions about tasks, as it was when somebody asked: the last 100 of each setup.';
-comment on column monitor.what_if.change is
-  'The change: settings, world, profile, and which tasks and algorithm were asked about.';
-comment on column monitor.what_if.difference is
-  'The answer: before and after (tasks by status), differences (tasks that are decided otherwise), not_open, kept.';
+comment on column monitor.what_if.change is 'What was asked.';
+comment on column monitor.what_if.difference is 'The answer: before, after, differences, not_open, kept.';

@@ -11,7 +11,6 @@ comment on view monitor.waiting_at_site is
   'last counted them. The numbers overlap: jobs that list several sites count at each. (any site): jobs that list '
   'none.';
 comment on column monitor.waiting_at_site.site is 'Site, or (any site).';
-comment on column monitor.waiting_at_site.reason is
-  'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
+comment on column monitor.waiting_at_site.reason is 'One word why (monitor.waiting_job).';
 comment on column monitor.waiting_at_site.counted_at is 'When the jobs were counted.';
 comment on column monitor.waiting_at_site.age is 'How long ago that was.';

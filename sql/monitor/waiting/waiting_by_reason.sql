@@ -11,8 +11,7 @@ comment on view monitor.waiting_by_reason is
   'Jobs that wait in TaskQueues by owner group, CPU bucket and reason, as the loop summarize of `broker run` last '
   'counted them.';
 comment on column monitor.waiting_by_reason.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.waiting_by_reason.reason is
-  'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
+comment on column monitor.waiting_by_reason.reason is 'One word why (monitor.waiting_job).';
 comment on column monitor.waiting_by_reason.task_queues is 'TaskQueues whose oldest job that is not held waits for it.';
 comment on column monitor.waiting_by_reason.oldest_job_at is 'Since when the oldest of these jobs waits.';
 comment on column monitor.waiting_by_reason.waits is 'How long.';

@@ -20,7 +20,5 @@ select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
 
 comment on view monitor.waiting_task is
   'Jobs of each task that wait, by one word why. Restrict the setup and the task.';
-comment on column monitor.waiting_task.reason is
-  'misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled, no_resource_seen, overtaken or '
-  'waiting.';
+comment on column monitor.waiting_task.reason is 'One word why (monitor.waiting_job, brokerage.task_reason).';
 comment on column monitor.waiting_task.jobs is 'Jobs; 0 of a task whose input makes no jobs.';

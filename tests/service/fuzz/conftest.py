@@ -45,7 +45,9 @@ def target(
     matches = answer.json()["matches"]
     tasks = [task for (task,) in db.execute("select task_id from monitor.task where setup = %s limit 5", [SETUP])]
     queues = [queue for (queue,) in db.execute("select queue from monitor.queue where setup = %s limit 3", [SETUP])]
+    change = ("select brokerage.keep_what_if(%s, '{}', '{}')", [SETUP])
     made.known |= {
+        "what_if_id": [number for (number,) in db.execute(*change)],
         "job_id": ids[:12],
         "task_id": tasks,
         "attempt": [match["attempt"] for match in matches],

@@ -42,7 +42,7 @@ MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATI
 GROUPS = {
     "agents": ("match|report|finish|release|token", 10),
     "submitters": ("insert|cancel|hold|resume|retry", 10),
-    "viewers": ("job|job_events|why_.*|obstacles|what_if|live|ready|metrics|openapi", 6),
+    "viewers": ("job|job_events|why_.*|obstacles|what_if|kept_what_if|live|ready|metrics|openapi", 6),
     "searches": ("search_.*|count_.*", 5),
 }
 _RESULTS = list(SCHEMA.get_all_operations())
