@@ -69,8 +69,8 @@ grant execute on function
   to broker_operator, broker_viewer;
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,
-  brokerage.task_reason,
-  brokerage.rejections, brokerage.rule_in_force, brokerage.setting_in_force, brokerage.task_standing
+  brokerage.rejections, brokerage.rule_in_force, brokerage.setting_in_force, brokerage.task_reason,
+  brokerage.task_standing
   to broker_operator, broker_viewer;
 
 -- taskqueue: a JobAgent's calls

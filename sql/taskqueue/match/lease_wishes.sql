@@ -40,10 +40,12 @@ begin
     select row(v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
                null)::taskqueue.answer
       from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams, v_askers) l);
-  perform taskqueue.note_resource(p_setup, v_resources[k.ordinality], v_all[k.ordinality], g.is_matched, (
-            select q.definition_id from unnest(v_got) a
-              join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = a.task_queue_id
-             where a.request = k.ordinality limit 1))
+  perform taskqueue.note_resource(p_setup, v_resources[k.ordinality], v_all[k.ordinality], g.is_matched,
+                                  (select q.definition_id
+                                     from unnest(v_got) a
+                                     join taskqueue.task_queue q on q.setup = p_setup
+                                                                and q.task_queue_id = a.task_queue_id
+                                    where a.request = k.ordinality limit 1))
      from unnest(v_all) with ordinality k
     cross join lateral (select exists (select from unnest(v_got) a where a.request = k.ordinality) as is_matched) g
     where k.digest is not null

@@ -47,8 +47,8 @@ begin
                 or r.found_at not between v_now - interval '1 minute' and v_now)
         or r.reason = 'too_large' and c.class is null
      order by r.found_at nulls first, w.definition_id);
-  while v_done < cardinality(v_due) and clock_timestamp() < v_end  -- no kind is left then
-  loop
+  -- note_kinds leaves kinds over only when the time is up, so a search sees every kind
+  while v_done < cardinality(v_due) and clock_timestamp() < v_end loop
     changed := changed + taskqueue.search_reasons(p_setup, v_due[v_done + 1 : v_done + v_chunk], v_seen_since, v_now);
     v_done := v_done + v_chunk;
   end loop;
