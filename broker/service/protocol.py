@@ -1,5 +1,7 @@
 """uvicorn's HTTP/1.1 with the bounds that it lacks: the size of a head, and the time of a slow client.
 
+An answer leaves in one piece.
+
 A client has PERIOD seconds for a head, from the beginning of the connection or from the head's first byte, and sends at
 least LEAST bytes of a body in each PERIOD. Else the connection is closed. While the service works on what has come, and
 reads nothing, no time counts. Between requests uvicorn's own limit holds (timeout_keep_alive).
@@ -8,13 +10,14 @@ reads nothing, no time counts. Between requests uvicorn's own limit holds (timeo
 import asyncio
 import enum
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_BYTES = 64 * 2**10  # the chain of certificates that a proxy hands over takes 20 KiB
 PERIOD = 20.0  # seconds
 LEAST = 2048  # bytes
+_TOGETHER = 64 * 2**10  # bytes of an answer that wait for more
 
 
 class _Part(enum.Enum):
@@ -22,6 +25,38 @@ class _Part(enum.Enum):
 
     HEAD = enum.auto()
     BODY = enum.auto()
+
+
+class Together:
+    """A transport that sends the head of an answer and its body in one piece: one TLS record and one system call."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send, together with what else is written in this round of the loop."""
+        if not self._pieces:
+            self._loop.call_soon(self._send)
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _TOGETHER:
+            self._send()
+
+    def close(self) -> None:
+        """Close the connection when all has been sent."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._pieces:
+            pieces, self._pieces, self._size = self._pieces, [], 0
+            self._transport.write(b"".join(pieces))
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -35,7 +70,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         """The first head is awaited from here on."""
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, Together(transport, self.loop)))
         self._await(_Part.HEAD)
         self._watch()
 

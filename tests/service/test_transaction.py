@@ -1,0 +1,92 @@
+"""A call of somebody is one transaction: its role ends with it, and a fault at its commit is the caller's answer."""
+
+import asyncio
+from collections.abc import Callable
+
+import httpx
+import msgspec
+import psycopg
+import pytest
+
+from broker.service import protocol
+from broker.service.calls import Database
+from broker.service.settings import Settings
+from tests.service.conftest import bearer
+
+pytestmark = pytest.mark.own_database
+
+_REFUSE_AT_COMMIT = """
+create function public.refuse() returns trigger language plpgsql as
+$$ begin raise exception 'not at this commit' using errcode = 'PB003'; end $$;
+create constraint trigger refuse after insert on taskqueue.lease deferrable initially deferred
+  for each row execute function public.refuse()
+"""
+
+
+def test_a_fault_at_the_commit_is_the_answer(
+    db: psycopg.Connection, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+) -> None:
+    jobs(1)
+    client.headers.update(bearer(token("agent")))
+    db.execute(_REFUSE_AT_COMMIT)
+    refused = client.post("/match", json={"resources": [{"CPUTime": 86400}]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "PB003"), refused.text
+    assert db.execute("select count(*) from taskqueue.lease").fetchone() == (0,)
+    db.execute("drop trigger refuse on taskqueue.lease")
+    assert client.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
+
+
+def test_the_role_ends_with_the_call(settings: Settings) -> None:
+    async def seen() -> list[list[tuple[str, str]]]:
+        database = Database(msgspec.structs.replace(settings, connections=1))
+        await database.open()
+        query = "select current_user, current_setting('pgbroker.subject', true)"
+        try:
+            found: list[list[tuple[str, str]]] = []
+            for _ in range(8):  # as often as a statement is prepared, and then some
+                found.append(await database.as_role("broker_agent", "somebody", query, []))
+                found.append(await database.as_login(query))
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                await database.as_role("broker_agent", "somebody", "select 1 / 0", [])
+            found.append(await database.as_login(query))
+        finally:
+            await database.close()
+        return found
+
+    found = asyncio.run(seen())
+    assert found[0::2][:8] == [[("broker_agent", "somebody")]] * 8
+    assert all(rows[0][0] == "broker_service" and not rows[0][1] for rows in [*found[1::2], found[-1]])
+
+
+class _Wire:
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes) -> None:
+        assert not self.is_closed
+        self.sent.append(data)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_an_answer_is_sent_in_one_piece() -> None:
+    async def sent() -> list[bytes]:
+        wire = _Wire()
+        together = protocol.Together(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        together.write(b"head")
+        together.write(b"body")
+        assert wire.sent == []
+        await asyncio.sleep(0)
+        assert wire.sent == [b"headbody"]
+        large = b"x" * 2**16
+        together.write(large)
+        assert wire.sent[1:] == [large]
+        together.write(b"last")
+        together.close()
+        assert wire.is_closed
+        await asyncio.sleep(0)
+        return wire.sent[2:]
+
+    assert asyncio.run(sent()) == [b"last"]
