@@ -27,10 +27,14 @@ grant execute on function
   to broker_operator;
 
 -- resource: who calls through the service
-grant execute on function resource.credentials_of, resource.exchange_secret, resource.is_service to broker_service;
+grant execute on function
+  resource.credentials_of, resource.exchange_secret, resource.is_service, resource.open_session,
+  resource.use_ticket, resource.close_session, resource.session_of
+  to broker_service;
 grant execute on function
   resource.set_credential, resource.clear_credential, resource.make_token, resource.revoke_tokens,
-  resource.make_secret, resource.revoke_secret
+  resource.make_secret, resource.revoke_secret, resource.make_ticket, resource.revoke_sessions,
+  resource.setups_of_claims
   to broker_operator;
 
 -- resource, workload, brokerage, instance: worlds and configuration
@@ -150,7 +154,7 @@ grant select on table
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
   monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task, monitor.what_if
   to broker_operator, broker_viewer;
-grant select on table monitor.credential, monitor.identity to broker_operator;
+grant select on table monitor.browser_session, monitor.credential, monitor.identity to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
   taskqueue.requires_value
   to broker_operator, broker_viewer;

@@ -16,11 +16,12 @@ from broker.cli.session import Setup
 if TYPE_CHECKING:
     from broker.database import Target
     from broker.server.embedded import Server
+    from broker.service.settings import Login
 
 app = typer.Typer()
 
 PANEL = "Server"
-_NEEDED = ("starlette", "msgspec", "uvicorn", "joserfc", "cryptography", "prometheus_client")
+_NEEDED = ("starlette", "msgspec", "uvicorn", "joserfc", "cryptography", "prometheus_client", "jinja2")
 _TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_kind => %s, p_valid => %s)"
 
 
@@ -53,6 +54,24 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Verify their chains with these authorities (PEM), proxy certificates too."),
     ] = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where browsers find the service, if not where it listens.")
+    ] = None,
+    login: Annotated[
+        str | None, typer.Option(metavar="ISSUER", help="People log in with this OpenID provider.")
+    ] = None,
+    login_client: Annotated[
+        str | None, typer.Option(metavar="ID", help="The name (client id) by which the provider knows the service.")
+    ] = None,
+    login_secret: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file with the secret that the provider gave the service.")
+    ] = None,
+    login_scope: Annotated[
+        str, typer.Option(metavar="WORDS", help="What of a person the service asks the provider for.")
+    ] = "openid",
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open a browser that is logged in as an operator of --setup.")
+    ] = False,
     rate: Annotated[
         float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
     ] = None,
@@ -64,6 +83,7 @@ def serve(
     clients of other systems. With --dsn or BROKER_DSN the DSN is the service's own login, broker_service. On the
     embedded server its password is made once.
     """
+    from broker import database
     from broker.errors import BrokerError
 
     missing = [name for name in _NEEDED if find_spec(name) is None]
@@ -91,13 +111,26 @@ def serve(
             raise BrokerError("--x509-ca needs --x509-secret", "anybody could send a chain of certificates")
         certificates.authorities(x509_ca)
     secret = None if x509_secret is None else certificates.secret(x509_secret)
-    url = f"{'http' if tls_cert is None else 'https'}://{bind.rpartition(':')[0]}:{port}"
+    listens = f"{'http' if tls_cert is None else 'https'}://{bind.rpartition(':')[0]}:{port}"
+    if url is not None:
+        url = _public(url)
+    elif not behind_proxy:
+        url = listens
+    person = _login(login, login_client, login_secret, login_scope, url)
+    if open_browser and database.named(common.options.dsn):
+        raise BrokerError("--open is for the embedded server", "on a server of your own people log in with --login")
+    if open_browser and url is None:
+        raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
     settings = Settings(
-        dsn=_dsn(setup, url), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
+        dsn=_dsn(setup, listens), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
-        x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()),
+        x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()), url=url, login=person,
     )  # fmt: skip
     cert, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
+    if open_browser and url is not None:
+        from broker.server.browser import open_when_ready
+
+        open_when_ready(url, setup, lambda file: output.note(f"open {file} in a browser, within a minute"))
     run(settings, host, port, tls_cert=cert, tls_key=key)
 
 
@@ -123,11 +156,47 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _issuer(url: str) -> str:
+def _issuer(url: str, option: str = "--issuer") -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
-        raise typer.BadParameter(f"{url} is not https", param_hint="--issuer")
+        raise typer.BadParameter(f"{url} is not https", param_hint=option)
     return url
+
+
+def _public(url: str) -> str:
+    """The URL by which browsers find the service: scheme, host and port."""
+    parts = urlsplit(_issuer(url, "--url"))
+    if not parts.hostname or parts.username is not None or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise typer.BadParameter(f"{url} is more than scheme, host and port", param_hint="--url")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _login(issuer: str | None, client: str | None, secret: Path | None, scope: str, url: str | None) -> "Login | None":
+    """With whom people log in."""
+    from broker.errors import BrokerError
+    from broker.service import certificates
+    from broker.service.settings import Login
+
+    if issuer is None:
+        if client is not None or secret is not None:
+            raise BrokerError("--login-client and --login-secret need --login", "name the provider of people")
+        return None
+    if client is None:
+        raise BrokerError("--login needs --login-client", "name the client id that the provider gave the service")
+    if "openid" not in scope.split():
+        raise typer.BadParameter(f"{scope} lacks the word openid", param_hint="--login-scope")
+    if url is None or _is_everywhere(url):
+        raise BrokerError("--login needs --url", "name the URL by which browsers, and the provider, find the service")
+    known = None if secret is None else certificates.secret(secret, 1)
+    return Login(issuer=_issuer(issuer, "--login"), client_id=client, client_secret=known, scope=scope)
+
+
+def _is_everywhere(url: str) -> bool:
+    """Whether this is the address of all interfaces, which no browser reaches."""
+    try:
+        return ipaddress.ip_address(urlsplit(url).hostname or "").is_unspecified
+    except ValueError:
+        return False
 
 
 def _dsn(setup: str, url: str) -> str:

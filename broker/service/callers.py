@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from broker.service.calls import Database
 from broker.service.certificates import Certificates
 from broker.service.collector import Bounds, Collector
+from broker.service.login.cookies import Cookies
 from broker.service.problems import BEARER, Problem, of_code
 from broker.service.tokens import Verifier, digest, is_jwt
 
@@ -55,19 +56,27 @@ class Callers:
         self,
         database: Database,
         verifier: Verifier,
-        certificates: Certificates | None = None,
+        certificates: Certificates | None,
+        cookies: Cookies,
         note: Any = lambda _: None,
     ) -> None:
         self._database = database
         self._verifier = verifier
         self._certificates = certificates
+        self._cookies = cookies
         self._collector: Collector[None, dict[str, Any], Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
 
-    async def of(self, headers: Headers, setup: str) -> Caller:
-        """The caller of a request, by its token or else its certificate. Raises Problem: 401, 403, 503."""
+    async def of(self, headers: Headers, setup: str, method: str) -> Caller:
+        """The caller of a request, by its token, else its certificate, else its cookie.
+
+        Raises Problem: 401, 403, 503.
+        """
         claims = self._certificates.claims(headers) if self._certificates else None
         if claims is not None:
             return await self._collector.ask(None, {"setup": setup, "claims": claims})
+        session = None if "authorization" in headers else self._cookies.caller(headers, method)
+        if session is not None:
+            return await self._collector.ask(None, {"setup": setup, "session": session})
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != BEARER.lower() or not token:

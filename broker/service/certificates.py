@@ -154,7 +154,7 @@ class Certificates:
         raise _Refused("no authority of the bundle has signed it")
 
 
-def secret(file: Path) -> str:
+def secret(file: Path, shortest: int = _SHORTEST_SECRET) -> str:
     """The secret in a file. Raises BrokerError where others can read it, or it is none."""
     hint = f"make one: (umask 077; openssl rand -hex 32 > {file})"
     try:
@@ -163,8 +163,8 @@ def secret(file: Path) -> str:
         raise BrokerError(f"the secret in {file} cannot be read: {error}", hint) from None
     if mode & 0o077:
         raise BrokerError(f"others can read the secret in {file} (mode {mode & 0o777:o})", f"chmod 600 {file}")
-    if len(text) < _SHORTEST_SECRET or not re.fullmatch(r"[!-~]+", text):
-        raise BrokerError(f"the secret in {file} is not one word of at least {_SHORTEST_SECRET} characters", hint)
+    if len(text) < shortest or not re.fullmatch(r"[!-~]+", text):
+        raise BrokerError(f"the secret in {file} is not one word of at least {shortest} characters", hint)
     return text
 
 

@@ -14,6 +14,8 @@ from broker.service.callers import Caller, Callers
 from broker.service.calls import Database, Row
 from broker.service.certificates import Certificates
 from broker.service.figures import Figures
+from broker.service.login.cookies import Cookies
+from broker.service.login.provider import Provider
 from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
@@ -38,7 +40,11 @@ class Service:
         self.figures = Figures(self.database, settings.setup)
         verifier = Verifier(settings.issuers, settings.audience)
         certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
-        self.callers = Callers(self.database, verifier, certificates, self.metrics.batches("credentials_of"))
+        self.cookies = Cookies(settings.url)
+        self.provider = Provider(settings.login, settings.url) if settings.login and settings.url else None
+        self.callers = Callers(
+            self.database, verifier, certificates, self.cookies, self.metrics.batches("credentials_of")
+        )
         self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
         self.waiting = Waiting(self.database, self.matcher)
         self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents)
@@ -65,7 +71,7 @@ class Call:
 
     async def identify(self, setup: str) -> Caller:
         """Find out who calls, and whether he has called too often."""
-        self._caller = await self.service.callers.of(self.request.headers, setup)
+        self._caller = await self.service.callers.of(self.request.headers, setup, self.request.method)
         if self.service.rate:
             self.service.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller

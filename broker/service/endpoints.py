@@ -4,6 +4,7 @@ from broker.service import agents, bodies, metrics, models, operators, outside, 
 from broker.service.door import Endpoint
 from broker.service.faces import dirac, diracx, panda
 from broker.service.listed import LISTED
+from broker.service.login import calls as login
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -99,4 +100,5 @@ ENDPOINTS = (
     *panda.ENDPOINTS,
     *dirac.ENDPOINTS,
     *diracx.ENDPOINTS,
+    *login.ENDPOINTS,
 )  # fmt: skip

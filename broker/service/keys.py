@@ -20,8 +20,8 @@ ALGORITHMS = {"RS256": "RSA", "RS512": "RSA", "ES256": "P-256", "ES384": "P-384"
 
 _PAUSE = 30  # seconds between two fetches
 _OLD = 3600  # seconds after which keys are fetched anew, so that a key that the issuer has withdrawn goes
-_TIMEOUT = 5
-_MOST_BYTES = 2**20
+TIMEOUT = 5
+MOST_BYTES = 2**20
 _LEAST_BITS = 2048
 _KINDS: dict[str, type[Key]] = {"RSA": RSAKey, "EC": ECKey, "OKP": OKPKey}
 
@@ -73,11 +73,16 @@ class Keys:
                 self.tried_at = time.monotonic()
 
 
+def described(issuer: str) -> dict[str, Any]:
+    """The OpenID configuration of an issuer. Raises OSError or ValueError."""
+    found = _document(issuer.rstrip("/") + "/.well-known/openid-configuration")
+    if found.get("issuer") != issuer:
+        raise ValueError(f"its configuration is that of issuer {found.get('issuer')!r:.200}")
+    return found
+
+
 def _keys_of(issuer: str) -> dict[str, list[tuple[str | None, Key]]]:
-    described = _document(issuer.rstrip("/") + "/.well-known/openid-configuration")
-    if described.get("issuer") != issuer:
-        raise ValueError(f"its configuration is that of issuer {described.get('issuer')!r:.200}")
-    where = described.get("jwks_uri")
+    where = described(issuer).get("jwks_uri")
     if not isinstance(where, str) or urlsplit(where).scheme not in (urlsplit(issuer).scheme, "https"):
         raise ValueError(f"its jwks_uri is {where!r:.200}")
     listed = _document(where).get("keys")
@@ -112,10 +117,10 @@ def _key(one: Any) -> tuple[str, Key | None]:
 
 def _document(where: str) -> dict[str, Any]:
     request = urllib.request.Request(where, headers={"Accept": "application/json", "User-Agent": "pgbroker"})
-    with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
-        body = answer.read(_MOST_BYTES + 1)
-    if len(body) > _MOST_BYTES:
-        raise ValueError(f"{where} is longer than {_MOST_BYTES} bytes")
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        body = answer.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        raise ValueError(f"{where} is longer than {MOST_BYTES} bytes")
     found = json.loads(body)
     if not isinstance(found, dict):
         raise ValueError(f"{where} is no JSON object")

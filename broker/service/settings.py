@@ -9,6 +9,18 @@ from broker.errors import BrokerError
 _VARIABLE = "BROKER_SERVICE"
 
 
+class Login(msgspec.Struct, frozen=True, kw_only=True):
+    """With whom people log in: an OpenID provider, and how it knows the service.
+
+    client_secret: None = the provider asks for none. scope: what of a person the service asks for.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str | None = None
+    scope: str = "openid"
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of the service.
 
@@ -17,8 +29,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     the metrics. rate: requests a second of one caller, on all workers together; None = any number. connections: to
     the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. x509_secret: what a
     proxy shows that hands over client certificates; None = there is none. x509_ca: the file with the authorities of
-    these certificates; None = the proxy has verified them. body_limit, jobs_limit: bytes of a body, and of the body of
-    an insertion.
+    these certificates; None = the proxy has verified them. url: where browsers find the service, without a path; None =
+    nobody knows, and a proxy does TLS. login: with whom people log in; None = with tickets alone. body_limit,
+    jobs_limit: bytes of a body, and of the body of an insertion.
     """
 
     dsn: str
@@ -32,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     behind_proxy: bool = False
     x509_secret: str | None = None
     x509_ca: str | None = None
+    url: str | None = None
+    login: Login | None = None
     body_limit: int = 2**20
     jobs_limit: int = 2**26
 

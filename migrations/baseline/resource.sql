@@ -128,15 +128,40 @@ create index access_token_name on resource.access_token (setup, name);
 create index access_token_stamp on resource.access_token (setup, stamp);
 create index access_token_expires on resource.access_token (expires_at);
 
---: Changes of credentials, secrets and tokens, by whom.
+--: Tickets of broker serve --open: who shows one gets a session, once. Only a hash of a ticket is kept.
+create table resource.login_ticket (
+  hash       bytea primary key,  --: sha256 of the ticket.
+  setup      text not null references resource.setup on delete cascade,
+  name       text not null check (name <> ''),  --: Who has it.
+  kind       text not null check (kind in ('agent', 'operator', 'viewer')),  --: Role.
+  expires_at timestamptz not null  --: From then on it is refused.
+);
+
+--: Sessions of people's browsers. Only a hash of the cookie is kept.
+create table resource.browser_session (
+  hash       bytea primary key,  --: sha256 of the cookie.
+  login      bytea not null unique,  --: sha256 of the login or ticket that opened it, so that none opens two.
+  subject    text not null check (subject <> ''),  --: Issuer and subject of the login, or the name of the ticket.
+  claims     jsonb,  --: Verified claims: iss, sub and those that credentials name; null = opened by a ticket.
+  setup      text references resource.setup on delete cascade,  --: The one setup of a ticket; null = every setup.
+  kind       text check (kind in ('agent', 'operator', 'viewer')),  --: Role that a ticket gave.
+  opened_at  timestamptz not null default now(),  --: When the person logged in.
+  expires_at timestamptz not null,  --: From then on it is refused.
+  constraint browser_session_of_claims_or_ticket
+    check ((claims is null) = (setup is not null) and (setup is null) = (kind is null))
+);
+create index browser_session_subject on resource.browser_session (subject, opened_at);
+create index browser_session_expires on resource.browser_session (expires_at);
+
+--: Changes of credentials, secrets, tokens, tickets and sessions, by whom.
 create table resource.credential_change (
   change_id bigint primary key generated always as identity,  --: Number of the change.
-  setup     text not null references resource.setup on delete cascade,
+  setup     text references resource.setup on delete cascade,  --: Setup; null = a session, which is for every setup.
   at        timestamptz not null default now(),  --: When.
   role_name text not null,  --: Database role that made it.
   subject   text,  --: Who called through the service; null = a login.
-  object    text not null,  --: credential, pilot secret or token.
-  name      text not null,  --: Name of the credential or token, stamp of the secret.
+  object    text not null,  --: credential, pilot secret, token, ticket or session.
+  name      text not null,  --: Name of the credential, token or ticket, stamp of the secret, subject of the session.
   before    jsonb,  --: As it was, without hashes; null = new.
   after     jsonb  --: As it is, without hashes; null = gone.
 );

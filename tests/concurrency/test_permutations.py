@@ -54,6 +54,7 @@ NOT_TRIED = {
     "volatile for its draws, writes nothing": "replay",
     "of tokens, by tests/security/test_credentials.py": """
         set_credential clear_credential make_token revoke_tokens make_secret revoke_secret""",
+    "of sessions, by tests/security/test_sessions.py": "make_ticket revoke_sessions",
     "appends a row": "keep_what_if",
     "of loops, by tests/lifecycle and tests/cli": "lead stand_down forget_loop",
     "as another that is tried": """

@@ -263,7 +263,9 @@ def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, serv
         " where n.nspname = any (%s))) and has_function_privilege(p.oid, 'execute') order by 1",
         [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]],
     ).fetchall()
-    assert [name for (name,) in allowed] == ["credentials_of", "exchange_secret", "is_service"]
+    assert [name for (name,) in allowed] == [
+        "close_session", "credentials_of", "exchange_secret", "is_service", "open_session", "session_of", "use_ticket",
+    ]  # fmt: skip
     readable = login.execute(
         "select c.oid::regclass::text from pg_class c where c.relnamespace = any (array(select n.oid from"
         " pg_namespace n where n.nspname = any (%s))) and c.relkind in ('r', 'v', 'p')"

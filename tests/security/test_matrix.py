@@ -15,7 +15,7 @@ from tests.security.conftest import PASSWORD
 SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
-OPERATORS_VIEWS = {("broker_viewer", "monitor.identity"), ("broker_viewer", "monitor.credential")}
+OPERATORS_VIEWS = {("broker_viewer", f"monitor.{name}") for name in ("browser_session", "credential", "identity")}
 EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",
@@ -107,6 +107,9 @@ OPERATOR = (
         "resource.revoke_tokens",
         "resource.make_secret",
         "resource.revoke_secret",
+        "resource.make_ticket",
+        "resource.revoke_sessions",
+        "resource.setups_of_claims",
         "resource.clear_identity",
         "resource.set_clock",
         "taskqueue.delete_queue_if_empty",

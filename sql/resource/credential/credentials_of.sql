@@ -9,13 +9,15 @@ declare
 begin
   for v_asked in
     select e.number::int as number, e.asked ->> 'setup' as setup, e.asked -> 'claims' as claims,
-           e.asked ->> 'token' as token
+           e.asked ->> 'token' as token, e.asked ->> 'session' as session
       from jsonb_array_elements(p_asked) with ordinality e (asked, number)
   loop
     if v_asked.claims is not null then
       select c.kind, c.name, c.owner_group, c.owner_dn, case when c.kind is null then 'PB002' end as code, c.message,
              c.hint into v_found
         from resource.credential_of(v_asked.setup, v_asked.claims) c;
+    elsif v_asked.session is not null then
+      select c.* into v_found from resource.credential_of_session(v_asked.setup, v_asked.session) c;
     else
       select case when t.setup = v_asked.setup then t.kind end as kind, t.owner_group, t.owner_dn,
              -- pilots that share a stamp are not one subject
@@ -46,5 +48,6 @@ end $$;
 
 comment on function resource.credentials_of(jsonb) is
   'For the service: as which role, and as whom, the holders of tokens act in setups, a row an element of [{setup, '
-  'claims}, {setup, token}]. claims: those of a verified token; token: the sha256 of an opaque one, in hex. subject: '
-  'for the setting pgbroker.subject. Refused: code (PB008, PB002), message and hint instead.';
+  'claims}, {setup, token}, {setup, session}]. claims: those of a verified token; token, session: the sha256 of an '
+  'opaque token or of the cookie of a browser, in hex. subject: for the setting pgbroker.subject. Refused: code '
+  '(PB008, PB002), message and hint instead.';

@@ -1,0 +1,227 @@
+"""What a person's browser calls to log in and out. Each answer is a page, or sends the browser to one."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, LiteralString
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.service import bodies, pages
+from broker.service.door import Call, Endpoint, Face
+from broker.service.login import attempts
+from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_visit, require_own_page
+from broker.service.login.provider import CALLBACK, Provider
+from broker.service.problems import LOG, Problem, encoded
+from broker.service.tokens import digest
+
+_OPEN: LiteralString = "select session, expires_at from resource.open_session(%s, %s::jsonb)"
+_USE: LiteralString = "select session, expires_at from resource.use_ticket(%s)"
+_CLOSE: LiteralString = "select resource.close_session(%s)"
+_SESSION: LiteralString = "select subject, expires_at, setups from resource.session_of(%s)"
+
+_MOST_BYTES = 8192  # of a form
+_TICKET = re.compile(r"[0-9a-f]{64}")
+_ERROR = re.compile(r"[a-z_]{1,40}")
+_PAGE = Face("browser", pages.refusal)
+_DATA = Face("session", lambda problem: problem.response())
+
+
+class Setup(msgspec.Struct):
+    """A setup, and the role of the person in it."""
+
+    setup: str
+    kind: str
+
+
+class Session(msgspec.Struct):
+    """Who is logged in. csrf: what each call that may change something shows in the header X-CSRF-Token."""
+
+    subject: str
+    expires_at: datetime
+    setups: list[Setup]
+    csrf: str
+
+
+@dataclass(frozen=True)
+class _Visit:
+    """The cookie of a visit, and the header that stores it where it is new."""
+
+    value: str
+    headers: dict[str, str]
+
+
+async def home(call: Call) -> Response:
+    """The first page: who is logged in."""
+    return pages.page("home", session=await _session(call))
+
+
+async def style(_: Call) -> Response:
+    """The style of all pages."""
+    return Response(
+        pages.STYLE.read_bytes(), headers={**pages.HEADERS, "Cache-Control": "max-age=300"}, media_type="text/css"
+    )
+
+
+async def login_page(call: Call) -> Response:
+    """Who is logged in, and the form that begins a login."""
+    wanted = call.request.query_params.get("to", "/")
+    visit, provider = _visit(call), call.service.provider
+    return pages.page(
+        "login", headers=visit.headers, session=await _session(call), issuer=provider and provider.issuer,
+        csrf=csrf(visit.value), to=wanted if attempts.is_local(wanted) else "/",
+    )  # fmt: skip
+
+
+async def login(call: Call) -> Response:
+    """Send the browser to the provider.
+
+    A page does it: a browser would hold a redirect, and each further one at the provider, against `form-action`.
+    """
+    fields = await _form(call.request)
+    visit = _same_visit(call, fields)
+    path = fields.get("to", "/")
+    if not attempts.is_local(path):
+        raise Problem(422, "the field to is no path of this service", code="PB001", key="to")
+    provider = _provider(call)
+    address = await provider.address(attempts.begin(visit, path))
+    return pages.page("leave", address=address, issuer=provider.issuer)
+
+
+async def callback(call: Call) -> Response:
+    """The browser comes back from the provider: open a session."""
+    if call.request.method == "HEAD":  # what only looks would use the code up
+        raise Problem(405, "the provider sends browsers here, with GET", headers={"Allow": "GET"})
+    given, cookies, provider = call.request.query_params, call.service.cookies, _provider(call)
+    attempt = attempts.resume(cookies.value(call.request.headers, cookies.visit), given.get("state", ""))
+    if given.get("iss", provider.issuer) != provider.issuer:
+        raise Problem(403, "the answer is of another provider", hint="Log in again.")
+    if "error" in given:
+        word = given["error"] if _ERROR.fullmatch(given["error"]) else "unknown"
+        raise Problem(403, f"the provider did not let you in ({word})", hint="Log in again.")
+    if not 0 < len(given.get("code", "")) <= _MOST_BYTES:
+        raise Problem(422, "the provider gave no code", key="code")
+    claims = await provider.claims(given["code"], attempt)
+    text = msgspec.json.encode(claims).decode()
+    return await _opened(call, attempt.path, _OPEN, hashed(attempt.state), text)
+
+
+async def ticket(call: Call) -> Response:
+    """Open a session for a ticket.
+
+    A form on this service's own page has to show it: what another page or a file sends is asked about first, else it
+    could log somebody in as somebody else.
+    """
+    fields = await _form(call.request)
+    shown = fields.get("ticket", "")
+    if not _TICKET.fullmatch(shown):
+        raise Problem(422, "the field ticket is no ticket", code="PB001", key="ticket")
+    if "csrf" not in fields:
+        visit = _visit(call)
+        return pages.page("ticket", headers=visit.headers, csrf=csrf(visit.value), ticket=shown)
+    _same_visit(call, fields)
+    return await _opened(call, "/", _USE, shown)
+
+
+async def logout(call: Call) -> Response:
+    """Close the session, here; the provider is not told."""
+    cookies, headers = call.service.cookies, call.request.headers
+    fields = await _form(call.request)
+    cookie = cookies.value(headers, cookies.session)
+    answer = pages.redirect("/login")
+    if cookie is not None:
+        require_own_page(headers)
+        if not is_csrf(cookie, fields.get("csrf", headers.get(CSRF_HEADER, ""))):
+            raise _forged()
+        await call.service.database.as_login(_CLOSE, [digest(cookie)])
+    answer.headers.append("Set-Cookie", cookies.setting(cookies.session, "", 0))
+    return answer
+
+
+async def session(call: Call) -> Response:
+    """Who is logged in, as JSON."""
+    found = await _session(call)
+    if found is None:
+        raise Problem(401, "nobody is logged in here", code="PB008", hint="GET /login is for people.")
+    return Response(encoded(found), headers=pages.HEADERS, media_type=bodies.JSON)
+
+
+async def _session(call: Call) -> Session | None:
+    cookies = call.service.cookies
+    cookie = cookies.value(call.request.headers, cookies.session)
+    if cookie is None:
+        return None
+    rows = await call.service.database.as_login(_SESSION, [digest(cookie)])
+    if not rows:
+        return None
+    subject, expires_at, setups = rows[0]
+    return Session(subject, expires_at.astimezone(UTC), msgspec.json.decode(setups, type=list[Setup]), csrf(cookie))
+
+
+async def _opened(call: Call, path: str, statement: LiteralString, *values: str) -> Response:
+    """A browser with a new session, sent to a path. The session that it had is closed."""
+    cookies = call.service.cookies
+    [(opened, expires_at)] = await call.service.database.as_login(statement, values)
+    before = cookies.value(call.request.headers, cookies.session)
+    if before is not None:
+        await call.service.database.as_login(_CLOSE, [digest(before)])
+    seconds = int((expires_at - datetime.now(UTC)).total_seconds())
+    answer = pages.redirect(path)
+    answer.headers.append("Set-Cookie", cookies.setting(cookies.session, opened, max(1, seconds)))
+    answer.headers.append("Set-Cookie", cookies.setting(cookies.visit, "", 0))
+    LOG.info("a session was opened until %s", expires_at)
+    return answer
+
+
+def _visit(call: Call) -> _Visit:
+    """The visit of this browser, which begins with this call if there is none."""
+    cookies = call.service.cookies
+    value = cookies.value(call.request.headers, cookies.visit)
+    if value is not None:
+        return _Visit(value, {})
+    value = new_visit()
+    return _Visit(value, {"Set-Cookie": cookies.setting(cookies.visit, value)})
+
+
+def _same_visit(call: Call, fields: dict[str, str]) -> str:
+    """The visit's cookie of a form that this service has given to this browser. Raises Problem: 403."""
+    require_own_page(call.request.headers)
+    cookies = call.service.cookies
+    visit = cookies.value(call.request.headers, cookies.visit)
+    if visit is None or not is_csrf(visit, fields.get("csrf", "")):
+        raise _forged()
+    return visit
+
+
+def _forged() -> Problem:
+    return Problem(
+        403, "the form was not given to this browser, or is too old", hint="Open the page again, with cookies allowed."
+    )
+
+
+def _provider(call: Call) -> Provider:
+    if call.service.provider is None:
+        raise Problem(404, "this service has no provider for people", hint="Start it with broker serve --login.")
+    return call.service.provider
+
+
+async def _form(request: Request) -> dict[str, str]:
+    return await bodies.form(request, _MOST_BYTES)
+
+
+def _endpoint(method: str, path: str, summary: str, run: Any, face: Face = _PAGE) -> Endpoint:
+    return Endpoint(method, path, run.__name__, summary, run, outside=True, open=True, face=face)
+
+
+ENDPOINTS = (
+    _endpoint("GET", "/", "The first page", home),
+    _endpoint("GET", pages.STYLE_PATH, "The style of pages", style),
+    _endpoint("GET", "/login", "Who is logged in", login_page),
+    _endpoint("POST", "/login", "Log in with the provider", login),
+    _endpoint("GET", CALLBACK, "Back from the provider", callback),
+    _endpoint("POST", "/login/ticket", "Log in with a ticket", ticket),
+    _endpoint("POST", "/logout", "Log out", logout),
+    _endpoint("GET", "/session", "Who is logged in, as JSON", session, _DATA),
+)

@@ -1,0 +1,56 @@
+"""Pages for people: HTML that the service draws, without scripts and styles of their own."""
+
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from starlette.responses import Response
+
+from broker.service.problems import Problem
+
+STYLE = Path(__file__).with_name("style.css")
+STYLE_PATH = "/pages/style.css"
+_POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Headers of every answer about sessions: nobody keeps it, and the address of a login goes to no other site."""
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("broker.service.pages"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(name: str, *, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> Response:
+    """A page made from a template."""
+    text = _environment().get_template(f"{name}.html").render(style=STYLE_PATH, **values)
+    every = {**HEADERS, "Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY", **(headers or {})}
+    return Response(text, status, every, "text/html; charset=utf-8")
+
+
+def redirect(where: str) -> Response:
+    """Send a browser elsewhere, with GET."""
+    return Response(status_code=303, headers={**HEADERS, "Location": where})
+
+
+def refusal(problem: Problem) -> Response:
+    """A refusal for people."""
+    headers = {name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"}
+    title, number = HTTPStatus(problem.status).phrase, problem.more.get("id")
+    return page(
+        "problem", status=problem.status, headers=headers, title=title, detail=problem.detail, hint=problem.hint,
+        number=number,
+    )  # fmt: skip

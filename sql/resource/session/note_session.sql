@@ -1,0 +1,12 @@
+-- A session of claims is for every setup, so its change is of none.
+create or replace function resource.note_session(p_session resource.browser_session, p_gone boolean) returns void
+language plpgsql as $$
+declare
+  v_shown jsonb := to_jsonb(p_session) - array['hash', 'login', 'claims'];
+begin
+  perform resource.note_credential(p_session.setup, 'session', p_session.subject, case when p_gone then v_shown end,
+                                   case when not p_gone then v_shown end);
+end $$;
+
+comment on function resource.note_session(resource.browser_session, boolean) is
+  'Keeps that a session was opened or, where it is gone, closed, without hashes and claims.';

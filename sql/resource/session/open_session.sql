@@ -1,0 +1,27 @@
+-- SERVICE.md, Sessions. A stranger whom the provider knows is refused here, and nothing is stored. Of the claims stay
+-- those that say what the person may do.
+create or replace function resource.open_session(p_login text, p_claims jsonb)
+returns table (session text, expires_at timestamptz)
+language plpgsql security definer set search_path = resource, pg_temp as $$
+declare
+  v_subject text := concat_ws(' ', p_claims ->> 'iss', p_claims ->> 'sub');
+  v_kept jsonb;
+begin
+  if not exists (select from resource.setups_of_claims(p_claims)) then
+    raise exception 'no credential fits the login of %', resource.shown(to_jsonb(v_subject))
+      using errcode = 'PB002',
+            hint = 'An operator gives one: broker credential set. Credentials that fit equally do not count.';
+  end if;
+  select jsonb_object_agg(c.key, c.value) into v_kept
+    from jsonb_each(p_claims) c
+   where c.key in ('iss', 'sub')
+      or exists (select from resource.credential o
+                  where o.issuer = p_claims ->> 'iss' and c.key in (o.claim, o.owner_group_claim, o.owner_dn_claim));
+  return query select n.session, n.expires_at
+                 from resource.new_session(decode(p_login, 'hex'), v_subject, v_kept, null, null) n;
+end $$;
+
+comment on function resource.open_session(text, jsonb) is
+  'For the service: a session of the browser of a person with these verified claims. It is shown this once. p_login: '
+  'sha256 of the login, in hex; a login opens one session. Errors: PB002 (no credential fits), PB008 (the login has '
+  'been used).';

@@ -1,0 +1,24 @@
+-- Sessions of claims are for every setup. An operator of one setup closes those that may act in it.
+create or replace function resource.revoke_sessions(p_setup text, p_subject text) returns bigint
+language plpgsql security definer set search_path = resource, pg_temp as $$
+declare
+  v_gone jsonb;
+begin
+  perform resource.identify(p_setup);
+  with gone as (
+    delete from resource.browser_session s
+     where s.subject = p_subject
+       and (s.setup = p_setup
+            or exists (select from resource.setups_of_claims(s.claims) c where c.setup = p_setup))
+    returning s.*
+  )
+  select jsonb_agg(to_jsonb(g) - array['hash', 'login', 'claims']) into v_gone from gone g;
+  if v_gone is not null then
+    perform resource.note_credential(p_setup, 'session', p_subject, v_gone, null);
+  end if;
+  return coalesce(jsonb_array_length(v_gone), 0);
+end $$;
+
+comment on function resource.revoke_sessions(text, text) is
+  'Closes the sessions of a person''s browsers that may act in the setup: they are refused from the next request on. '
+  'p_subject as in monitor.browser_session. Returns how many. Who may log in still may. Errors: PB002.';

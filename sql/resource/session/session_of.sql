@@ -1,0 +1,15 @@
+create or replace function resource.session_of(p_session text)
+returns table (subject text, expires_at timestamptz, setups jsonb)
+language sql stable security definer set search_path = resource, pg_temp as $$
+  select s.subject, s.expires_at,
+         coalesce((select jsonb_agg(jsonb_build_object('setup', r.setup, 'kind', r.kind) order by r.setup)
+                     from (select c.setup, c.kind from resource.setups_of_claims(s.claims) c
+                            union all
+                           select s.setup, s.kind where s.setup is not null) r), '[]')
+    from resource.browser_session s
+   where s.hash = decode(p_session, 'hex') and s.expires_at > now()
+$$;
+
+comment on function resource.session_of(text) is
+  'For the service: whose session has this sha256, in hex; until when; and a list of {setup, kind}: where the person '
+  'may act now, and as what. No row: it is not known, has ended or was revoked.';

@@ -1,0 +1,21 @@
+-- SERVICE.md, Sessions. Two browsers that use a ticket at once: the second waits for the row, and finds it gone.
+create or replace function resource.use_ticket(p_ticket text) returns table (session text, expires_at timestamptz)
+language plpgsql security definer set search_path = resource, pg_temp as $$
+declare
+  v_ticket resource.login_ticket;
+begin
+  delete from resource.login_ticket t
+   where t.hash = sha256(convert_to(p_ticket, 'UTF8')) and t.expires_at > now()
+  returning t.* into v_ticket;
+  if not found then
+    raise exception 'the ticket is not known, has been used or has ended'
+      using errcode = 'PB008', hint = 'Start broker serve --open again.';
+  end if;
+  return query select n.session, n.expires_at
+                 from resource.new_session(v_ticket.hash, 'browser ' || v_ticket.name, null, v_ticket.setup,
+                                           v_ticket.kind) n;
+end $$;
+
+comment on function resource.use_ticket(text) is
+  'For the service: a session for a ticket, which can be used once. It is shown this once. Errors: PB008 (no such '
+  'ticket).';
