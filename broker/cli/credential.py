@@ -164,12 +164,52 @@ def revoke_secret(stamp: _Stamp, *, setup: Setup = "default", as_json: Json = Fa
     _take_away("select resource.revoke_secret(%s, %s)", "secret", stamp, setup, as_json=as_json)
 
 
+@app.command()
+def sessions(
+    *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
+) -> None:
+    """List whose browser is logged in, where, and as what. Needs the role broker_operator."""
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        rows = rows_of(
+            connection,
+            """select * from monitor.browser_session where %s::text is null or setup = %s
+                order by setup collate "C", subject collate "C", opened_at""",
+            setup,
+            setup,
+        )
+    if as_json:
+        output.json_out(rows)
+        return
+    names = ("setup", "subject", "kind", "opened_at", "expires_at")
+    cells = [tuple(row[name] for name in names) for row in rows]
+    output.table("Sessions", ["setup", "who", "as", "since", "until"], cells)
+
+
+@app.command()
+def log_out(
+    who: Annotated[str, typer.Argument(help="Whose sessions, as `broker credential sessions` shows it.")],
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Close the sessions of a person's browsers that may act in a setup. Needs the role broker_operator.
+
+    The person may log in again while a credential fits.
+    """
+    _take_away("select resource.revoke_sessions(%s, %s) > 0", "session of", who, setup, as_json=as_json)
+
+
 def _take_away(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
     from broker.errors import NoSuchThing
 
+    hint = f"broker credential {'sessions' if what.startswith('session') else 'list'} shows all"
     with session() as connection:
         require_setup(connection, setup)
         found = connection.execute(query.encode(), [setup, name]).fetchone() == (True,)
     if not found:
-        raise NoSuchThing(f"there is no {what} {name} in setup {setup}", "broker credential list shows all")
+        raise NoSuchThing(f"there is no {what} {name} in setup {setup}", hint)
     report(f"the {what} {name} of setup {setup} is refused from now on", as_json=as_json, setup=setup, name=name)

@@ -97,6 +97,21 @@ def test_credentials(cli: Cli, q: Calls) -> None:
     assert "PB001" in cli("credential", "set", "x", *issuer, "--as", "submitter").err
 
 
+def test_sessions(cli: Cli, q: Calls) -> None:
+    for name in ("a", "b"):
+        q.rows("select resource.use_ticket(t.ticket) from resource.make_ticket('default', %s, 'viewer') t", name)
+    rows = cli("credential", "sessions", "--json").json
+    assert [(row["setup"], row["subject"], row["kind"]) for row in rows] == [
+        ("default", "browser a", "viewer"), ("default", "browser b", "viewer"),
+    ]  # fmt: skip
+    assert "browser a" in cli("credential", "sessions", "--setup", "default").out
+    done = cli("credential", "log-out", "browser a")
+    assert done.out == "the session of browser a of setup default is refused from now on\n"
+    again = cli("credential", "log-out", "browser a")
+    assert (again.code, "broker credential sessions" in again.err) == (1, True)
+    assert [row["subject"] for row in cli("credential", "sessions", "--json").json] == ["browser b"]
+
+
 def test_an_identity_of_a_role_that_is_not_there_is_refused(cli: Cli, q: Calls) -> None:
     for role, hint in (("broker_agnt", "The nearest is broker_agent"), ("pilöts", "Create the login first")):
         refused = cli("identity", "grant", role)
@@ -193,6 +208,7 @@ def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
         ("identity", "list"),
         ("identity", "grant", "x"),
         ("credential", "list"),
+        ("credential", "sessions"),
         ("credential", "token", "x"),
         ("config", "set", "jobbroker:NQUEUED_SAT_CAP", 1),
         ("profile", "set", "x"),

@@ -11,8 +11,8 @@ from broker.cli import app
 TREE = """
     agent, agent finish, agent match, agent match-many, agent release, agent report, assign, assign analysis,
     assign jobs, assign tasks, cancel, classify, config, config get, config set, config unset, credential,
-    credential clear, credential list, credential revoke, credential revoke-secret, credential secret, credential set,
-    credential token, db, db check, db current,
+    credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
+    credential secret, credential sessions, credential set, credential token, db, db check, db current,
     db downgrade, db schema, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,
     dump, evaluate, explain, group, group list, group set, hold, identity, identity grant, identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, leases,

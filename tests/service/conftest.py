@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -29,12 +30,13 @@ BASE = f"/api/v1/setups/{SETUP}"
 
 
 class Running:
-    """The service in a thread of this process, on a port of its own."""
+    """The service in a thread of this process, on a port of its own, or on that of its public URL."""
 
     def __init__(self, settings: Settings) -> None:
         self.app = create(settings)
+        port = urlsplit(settings.url).port or 0 if settings.url and settings.url.startswith("http:") else 0
         config = uvicorn.Config(
-            self.app, host="127.0.0.1", port=0, log_config=None, lifespan="on", access_log=False, **HTTP
+            self.app, host="127.0.0.1", port=port, log_config=None, lifespan="on", access_log=False, **HTTP
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)

@@ -1,11 +1,16 @@
-"""An issuer of tokens on this machine: OpenID configuration, keys, and whatever token a test wants."""
+"""An issuer of tokens on this machine: OpenID configuration, keys, and whatever token a test wants.
+
+It is a provider for people, too: a code for whoever comes, and an id token for the code.
+"""
 
 import json
 import threading
 import time
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
@@ -13,20 +18,44 @@ from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 Key = RSAKey | ECKey | OKPKey
 
 AUDIENCE = "pgbroker-test"
+CLIENT = "pgbroker-pages"
+SECRET = "secret of the client"
 
 
 class Issuer:
-    """Serves its configuration and its public keys; `fetched` counts how often the keys were asked for."""
+    """Serves its configuration and its public keys; `fetched` counts how often the keys were asked for.
+
+    person: the claims of whoever logs in. asked: what the code was asked for with, by the code. forget_codes: whether
+    a code can be used once only. answer: what the token endpoint answers instead, as status and body.
+    """
 
     def __init__(self) -> None:
         self.keys: dict[str, Key] = {"k1": ECKey.generate_key("P-256")}
         self.fetched = 0
+        self.person: dict[str, Any] = {"sub": "alice"}
+        self.asked: dict[str, dict[str, str]] = {}
+        self.forget_codes = True
+        self.answer: tuple[int, bytes] | None = None
+        self.exchanges: list[dict[str, str]] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                body = json.dumps(outer.document(self.path)).encode()
-                self.send_response(200)
+                if self.path.startswith("/authorize?"):
+                    self.send_response(302)
+                    self.send_header("Location", outer.authorized(urlsplit(self.path).query))
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
+                self.reply(200, json.dumps(outer.document(self.path)).encode())
+
+            def do_POST(self) -> None:
+                sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                fields = dict(parse_qsl(sent, strict_parsing=True))
+                self.reply(*outer.exchanged(fields, self.headers.get("Authorization")))
+
+            def reply(self, status: int, body: bytes) -> None:
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -41,9 +70,46 @@ class Issuer:
     def document(self, path: str) -> dict[str, Any]:
         """What stands at a path."""
         if path == "/.well-known/openid-configuration":
-            return {"issuer": self.url, "jwks_uri": self.url + "/keys"}
+            return {
+                "issuer": self.url, "jwks_uri": self.url + "/keys", "authorization_endpoint": self.url + "/authorize",
+                "token_endpoint": self.url + "/token",
+            }  # fmt: skip
         self.fetched += 1
         return {"keys": [{**key.as_dict(private=False), "kid": kid, "use": "sig"} for kid, key in self.keys.items()]}
+
+    def authorized(self, query: str) -> str:
+        """Where a person who logs in is sent, with a code."""
+        asked = {name: value for name, [value] in parse_qs(query, strict_parsing=True).items()}
+        assert (asked["client_id"], asked["response_type"]) == (CLIENT, "code")
+        assert asked["code_challenge_method"] == "S256"
+        code = f"code {len(self.asked)}"
+        self.asked[code] = asked
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state'], 'iss': self.url})}"
+
+    def exchanged(self, fields: dict[str, str], authorization: str | None) -> tuple[int, bytes]:
+        """The id token for a code."""
+        self.exchanges.append(fields)
+        if self.answer is not None:
+            return self.answer
+        asked = self.asked.get(fields["code"])
+        if asked is None:
+            return 400, b'{"error": "invalid_grant"}'
+        if self.forget_codes:
+            del self.asked[fields["code"]]
+        challenge = urlsafe_b64encode(sha256(fields["code_verifier"].encode()).digest()).decode().rstrip("=")
+        pair = b64encode(f"{CLIENT}:{quote(SECRET)}".encode()).decode()
+        if authorization != f"Basic {pair}" or challenge != asked["code_challenge"]:
+            return 400, b'{"error": "invalid_grant"}'
+        if fields["redirect_uri"] != asked["redirect_uri"] or fields["grant_type"] != "authorization_code":
+            return 400, b'{"error": "invalid_grant"}'
+        person = {"aud": CLIENT, "nonce": asked["nonce"], **self.person}
+        return 200, json.dumps(
+            {"id_token": self.id_token(person), "access_token": "x", "token_type": "Bearer"}
+        ).encode()
+
+    def id_token(self, person: dict[str, Any]) -> str:
+        """An id token with these claims."""
+        return self.token(person.pop("sub"), **person)
 
     def claims(self, subject: str = "pilot-1", **more: Any) -> dict[str, Any]:
         """Claims of a token that is valid; a claim that is None is left out."""

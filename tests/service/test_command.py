@@ -182,6 +182,16 @@ def test_with_a_certificate_it_may_listen_anywhere(
         (["--x509-secret", __file__, "--behind-proxy"], "others can read the secret"),
         (["--x509-ca", __file__, "--behind-proxy"], "--x509-secret"),
         (["--x509-secret", __file__, "--x509-ca", __file__, "--behind-proxy"], "cannot be read"),
+        (["--login", "https://issuer.example"], "--login needs --login-client"),
+        (["--login-client", "x"], "need --login"),
+        (["--login", "http://issuer.example", "--login-client", "x"], "is not https"),
+        (["--login", "https://i.example", "--login-client", "x", "--behind-proxy"], "--login needs --url"),
+        (["--login", "https://i.example", "--login-client", "x", "--login-scope", "email"], "lacks the word openid"),
+        (["--login", "https://i.example", "--login-client", "x", "--login-secret", __file__], "others can read"),
+        (["--url", "http://broker.example"], "is not https"),
+        (["--url", "https://broker.example/there"], "more than scheme, host and port"),
+        (["--url", "https://me@broker.example"], "more than scheme, host and port"),
+        (["--open"], "--open is for the embedded server"),
         (["--workers", "0"], "--workers"),
         (["--rate", "0"], "--rate"),
     ],
@@ -192,7 +202,9 @@ def test_what_it_refuses_to_start_with(arguments: list[str], words: str) -> None
     assert words in re.sub(r"[│\s]+", " ", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("module", ["uvicorn", "starlette", "msgspec", "joserfc", "cryptography", "prometheus_client"])
+@pytest.mark.parametrize(
+    "module", ["uvicorn", "starlette", "msgspec", "joserfc", "cryptography", "prometheus_client", "jinja2"]
+)
 def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, module, missing)
@@ -200,6 +212,34 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: 
     assert (done.exit_code, "pip install 'pgbroker[serve]'" in done.stderr) == (1, True)
     assert module in done.stderr
     assert invoke(["serve", "--help"]).exit_code == 0
+
+
+def test_a_browser_opens_that_is_logged_in(serve: Callable[..., Program], home: Path, tmp_path: Path) -> None:
+    """The browser is a program that copies the file which it is to show."""
+    shown = tmp_path / "shown.html"
+    copy = tmp_path / "browser"
+    copy.write_text(f'#!/bin/sh\nstat -c %a "${{1#file://}}" > {tmp_path}/mode\ncp "${{1#file://}}" {shown}.new\n'
+                    f"echo \"$1\" > {tmp_path}/address; mv {shown}.new {shown}\n")  # fmt: skip
+    copy.chmod(0o755)
+    program = serve("--open", BROKER_HOME=str(home), BROWSER=f"{copy} %s", XDG_RUNTIME_DIR=str(tmp_path))
+    while not shown.exists():
+        time.sleep(0.05)
+    assert (tmp_path / "mode").read_text() == "600\n"
+    text, address = shown.read_text(), (tmp_path / "address").read_text()
+    found = re.search(r'value="([0-9a-f]{64})"', text)
+    assert found and found[1] not in address
+    assert f'action="{program.url}/login/ticket"' in text
+    with httpx.Client(base_url=program.url) as browser:
+        asked = browser.post("/login/ticket", data={"ticket": found[1]}, headers={"Sec-Fetch-Site": "cross-site"})
+        csrf = re.search(r'name="csrf" value="([^"]+)"', asked.text)
+        assert csrf
+        fields = {"ticket": found[1], "csrf": csrf[1]}
+        assert browser.post("/login/ticket", data=fields).status_code == 303
+        who = browser.get("/session").json()
+        assert who["setups"] == [{"setup": "default", "kind": "operator"}]
+    assert program.stop() == 0
+    assert found[1] not in "".join(program.lines)
+    assert list(tmp_path.glob("pgbroker-open-*")) == []
 
 
 def test_who_waits_is_answered_when_the_service_ends(

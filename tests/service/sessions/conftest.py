@@ -1,0 +1,127 @@
+"""A service with a provider for people, and a browser."""
+
+import re
+import socket
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+
+from broker.service.settings import Login, Settings
+from tests.service.conftest import SETUP, Running
+from tests.service.issuer import CLIENT, SECRET, Issuer
+
+FORM = re.compile(r'<form method="post" action="([^"]*)">(.*?)</form>', re.DOTALL)
+FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
+REFRESH = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]*)">')
+WANTED = {"resources": [{"CPUTime": 86400}]}
+
+
+def forms(answer: httpx.Response) -> dict[str, dict[str, str]]:
+    """The forms of a page: where each goes, and its fields."""
+    return {
+        unescape(action): {name: unescape(value) for name, value in FIELD.findall(body)}
+        for action, body in FORM.findall(answer.text)
+    }
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Browser:
+    """A browser of a person: it keeps cookies, and follows what is answered only where a test wants it to."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.client = httpx.Client(base_url=url, timeout=30)
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.get(path, **more)
+
+    def post(self, path: str, fields: dict[str, str], **more: Any) -> httpx.Response:
+        return self.client.post(path, data=fields, **more)
+
+    def to_provider(self, path: str = "/") -> str:
+        """Press the button of the login page: the address at the provider."""
+        page = self.get("/login", params={"to": path})
+        left = self.post("/login", forms(page)["/login"])
+        assert left.status_code == 200, left.text
+        return unescape(REFRESH.findall(left.text)[0])
+
+    def at_provider(self, address: str) -> str:
+        """The person lets the provider go on: the address back, as a path."""
+        sent = self.client.get(address)
+        assert sent.status_code == 302
+        back = urlsplit(sent.headers["Location"])
+        assert f"{back.scheme}://{back.netloc}" == self.url
+        return f"{back.path}?{back.query}"
+
+    def log_in(self, path: str = "/") -> httpx.Response:
+        """All of it."""
+        return self.get(self.at_provider(self.to_provider(path)))
+
+    def session(self) -> Any:
+        """Who is logged in; None: nobody."""
+        answer = self.get("/session")
+        assert answer.status_code in (200, 401)
+        return answer.json() if answer.status_code == 200 else None
+
+    @property
+    def cookie(self) -> str:
+        """The cookie of the session."""
+        [found] = [one.value for one in self.client.cookies.jar if not one.name.endswith("-visit")]
+        assert found is not None
+        return found
+
+    def match(self, setup: str = SETUP, csrf: str | None = None, **headers: str) -> httpx.Response:
+        """A call that changes something."""
+        more = {"X-CSRF-Token": self.session()["csrf"] if csrf is None else csrf} if csrf != "" else {}
+        return self.client.post(f"/api/v1/setups/{setup}/match", json=WANTED, headers={**more, **headers})
+
+
+@pytest.fixture
+def people(settings: Settings, start: Callable[..., Running], issuer: Issuer) -> Callable[..., Running]:
+    """A function that starts a service with which people log in, reached by its own address."""
+
+    def begin(**more: Any) -> Running:
+        login = Login(issuer=issuer.url, client_id=CLIENT, client_secret=SECRET)
+        return start(url=f"http://127.0.0.1:{free_port()}", login=login, **more)
+
+    return begin
+
+
+@pytest.fixture
+def browser(people: Callable[..., Running]) -> Iterator[Callable[[], Browser]]:
+    """A function that makes a browser with cookies of its own, of one service."""
+    made: list[Browser] = []
+    running: list[Running] = []
+
+    def make() -> Browser:
+        if not running:
+            running.append(people())
+        made.append(Browser(running[0].url))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.client.close()
+
+
+@pytest.fixture
+def ticket(db: psycopg.Connection[Any]) -> Callable[[], str]:
+    """A function that makes a ticket of an operator."""
+
+    def make() -> str:
+        row = db.execute("select ticket from resource.make_ticket(%s, 'broker serve', 'operator')", [SETUP]).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    return make
