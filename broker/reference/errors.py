@@ -56,8 +56,9 @@ EXPLAINED = {
     ),
     "PB008": Explained(
         "not known who calls",
-        "The service does not know the token or the secret of a pilot, or it has ended, was used up or was revoked.",
-        "Get a new one: `broker credential token`, `broker credential secret`.",
+        "The service does not know the token, the secret of a pilot, the session or the ticket of a browser; or it has "
+        "ended, was used up or was revoked.",
+        "Get a new one: `broker credential token`, `broker credential secret`; or log in again.",
     ),
 }
 _OTHERS = """\

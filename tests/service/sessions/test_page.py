@@ -1,0 +1,26 @@
+"""The commands of the page about logging in are run as written; a person logs in between."""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from tests.docs import pages
+from tests.service.test_page import run_blocks
+
+PERSON = {"iss": "https://issuer.example.org", "sub": "3f2a77", "wlcg.groups": ["/atlas/production"]}
+
+
+def test_credentials_and_sessions_of_people(db: psycopg.Connection[Any], dsn: str, tmp_path: Path, warm: Path) -> None:
+    texts = [block.text for block in pages.by_name()["broker/docs/how-to/log-in.md"].blocks if block.kind == "sh"]
+    started, credentials, served, sessions = texts
+    assert "broker serve --open" in started and "serve --behind-proxy" in served
+    run_blocks([credentials], "", dsn, tmp_path, warm)
+    for number, person in enumerate((PERSON, {**PERSON, "sub": "other"})):
+        db.execute("select resource.open_session(%s, %s)", [f"0{number}", Jsonb(person)])
+    shown = run_blocks([sessions], "", dsn, tmp_path, warm)
+    assert "https://issuer.example.org 3f2a77" in shown and "operator" in shown and "viewer" in shown
+    assert db.execute("select subject, kind from monitor.browser_session").fetchall() == [
+        ("https://issuer.example.org other", "viewer")
+    ]
