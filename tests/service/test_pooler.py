@@ -54,6 +54,8 @@ def test_roles_and_subjects_stay_in_their_calls(
     with ThreadPoolExecutor(AGENTS) as pool:
         done = list(pool.map(work, range(AGENTS)))
     assert sorted(job for some in done for job in some) == list(range(1, JOBS + 1))
-    named = dict(db.execute("select job_id, subject from taskqueue.history where event = 'matched'").fetchall())
+    named: dict[int, str] = dict(
+        db.execute("select job_id, subject from taskqueue.history where event = 'matched'").fetchall()
+    )
     assert named == {job: f"token agent-{number}" for number, some in enumerate(done) for job in some}
     assert db.execute("select count(*) from pg_stat_activity where usename = 'broker_service'").fetchone() == (2,)
