@@ -142,7 +142,7 @@ create table resource.browser_session (
   hash       bytea primary key,  --: sha256 of the cookie.
   login      bytea not null unique,  --: sha256 of the login or ticket that opened it, so that none opens two.
   subject    text not null check (subject <> ''),  --: Issuer and subject of the login, or the name of the ticket.
-  claims     jsonb,  --: Verified claims: iss, sub and those that credentials name; null = opened by a ticket.
+  claims     jsonb,  --: Verified claims: iss, sub and what credentials name; null = opened by a ticket.
   setup      text references resource.setup on delete cascade,  --: The one setup of a ticket; null = every setup.
   kind       text check (kind in ('agent', 'operator', 'viewer')),  --: Role that a ticket gave.
   opened_at  timestamptz not null default now(),  --: When the person logged in.

@@ -126,7 +126,7 @@ async def ticket(call: Call) -> Response:
 
 
 async def logout(call: Call) -> Response:
-    """Close the session, here; the provider is not told."""
+    """Close the session here; the one at the provider goes on."""
     cookies, headers = call.service.cookies, call.request.headers
     fields = await _form(call.request)
     cookie = cookies.value(headers, cookies.session)

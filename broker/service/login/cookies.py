@@ -45,7 +45,7 @@ def new_visit() -> str:
 
 
 def require_own_page(headers: Headers) -> None:
-    """Refuse what a page of another origin has sent. Browsers that do not tell are refused nothing here.
+    """Refuse what a page of another origin has sent. A browser that sends no Sec-Fetch-Site passes.
 
     Raises Problem: 403.
     """

@@ -1,5 +1,5 @@
--- SERVICE.md, Sessions. A stranger whom the provider knows is refused here, and nothing is stored. Of the claims stay
--- those that say what the person may do.
+-- SERVICE.md, Sessions. A stranger whom the provider knows is refused here, and nothing is stored. The claims
+-- stay that decide what the person may do.
 create or replace function resource.open_session(p_login text, p_claims jsonb)
 returns table (session text, expires_at timestamptz)
 language plpgsql security definer set search_path = resource, pg_temp as $$

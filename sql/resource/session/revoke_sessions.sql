@@ -1,4 +1,4 @@
--- Sessions of claims are for every setup. An operator of one setup closes those that may act in it.
+-- Sessions of claims are for every setup. An operator of one setup closes the sessions that may act in it.
 create or replace function resource.revoke_sessions(p_setup text, p_subject text) returns bigint
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
