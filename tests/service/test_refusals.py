@@ -97,7 +97,7 @@ def test_another_content_type_is_refused(agent: httpx.Client, kind: str) -> None
     ("method", "path", "status"),
     [
         ("GET", "/nothing", 404),
-        ("GET", "/", 404),
+        ("GET", "/nowhere", 404),
         ("POST", BASE, 404),
         ("POST", BASE + "/match/", 404),
         ("GET", BASE + "/match", 405),

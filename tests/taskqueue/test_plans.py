@@ -792,6 +792,8 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
     kept_in_order(root, hot.sorted)
     assert calls_left(skewed, root) <= hot.called
     free = (frozenset() if analysed else hot.guessed) | (hot.custom if "custom" in mode else frozenset())
+    if "custom" in mode:  # the table is empty, so both of its indexes cost the same; the match takes generic plans
+        free |= {"job_count_change"}
     for table, ways in hot.reads.items():
         if table not in free:
             found = [way(scan) for scan in scans_of(root, table)]
