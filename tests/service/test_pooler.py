@@ -58,5 +58,7 @@ def test_roles_and_subjects_stay_in_their_calls(
         db.execute("select job_id, subject from taskqueue.history where event = 'matched'").fetchall()
     )
     assert named == {job: f"token agent-{number}" for number, some in enumerate(done) for job in some}
-    connections = "select count(*) from pg_stat_activity where usename = 'broker_service' and datname = current_database()"
+    connections = (
+        "select count(*) from pg_stat_activity where usename = 'broker_service' and datname = current_database()"
+    )
     assert db.execute(connections).fetchone() == (2,)

@@ -75,7 +75,7 @@ def _load(q: Calls, dsn: str, analysed: bool) -> None:
            " group by 1, 2 returning 1")  # fmt: skip
     if analysed:
         q.maintain()  # removes the changes of counts: statistics show job_count_change empty
-    # Another transaction is in flight, as always under load: of a hand that knows none, "made by one of these" is false.
+    # Another transaction is in flight, as under load: of a hand that knows none, "made by one of these" is false.
     with psycopg.connect(dsn) as other:
         for connection in (other, q.connection):  # a snapshot lists what began before the last that has ended
             connection.execute("select pg_current_xact_id()")
