@@ -1,8 +1,7 @@
--- Facts of each task and each queue, a row a pair, none missing, put together from the facts of subjects. Planned into
--- the query of the profile (one SELECT, no SET). What tasks share is joined once for all tasks that agree in all of it
--- (class): each further join costs every pair as much as five rules. Joins go by one number, so that the planner knows
--- that it is unique. Queues come class by class (a lateral join has this order): the rows of a task are near each
--- other when they are gathered. What only analysis has is null or a default for production.
+-- Facts of each task and each queue for analysis, as brokerage.facts_of_pairs has them for production. What tasks share
+-- is joined once for all tasks that agree in all of it (class): each further join costs every pair as much as five
+-- rules. Joins go by one number, so that the planner knows that it is unique. Queues come class by class (a lateral
+-- join has this order): the rows of a task are near each other when they are gathered.
 create or replace function brokerage.facts_of_analysis_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -63,4 +62,4 @@ $$;
 comment on function brokerage.facts_of_analysis_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
   'What tasks and queues have with each other, as rules of analysis_job see it: one row for each task and queue, by '
-  'their places in the two arrays. brokerage.facts_of_pairs has the part that rules of production_job see.';
+  'their places in the two arrays.';

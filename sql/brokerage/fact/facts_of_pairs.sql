@@ -1,4 +1,8 @@
--- Facts of tasks and queues for production: what both have of brokerage.facts_of_analysis_pairs.
+-- Facts of each task and each queue for production, a row a pair, none missing, put together from the facts of
+-- subjects. Planned into the query of the profile (one SELECT, no SET). Hardly two production tasks agree in all that
+-- tasks share (nucleus, share, priority, software), so all of it is joined task by task. Many analysis tasks agree:
+-- brokerage.facts_of_analysis_pairs joins it once for each class of them. Pairs come task by task, so the rows of a
+-- task are near each other when they are gathered.
 create or replace function brokerage.facts_of_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -9,13 +13,25 @@ create or replace function brokerage.facts_of_pairs(
                  reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean,
                  zero_share text, software text, platform_level_percent float8)
 language sql stable as $$
-  select f.task_number, f.queue_number, f.is_preassigned, f.preassigned_alone, f.is_nucleus_queue, f.is_near,
-         f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting, f.activated,
-         f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated,
-         f.type_assigned, f.type_defined, f.available_files, f.available_bytes, f.reachable_files,
-         f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
-         f.platform_level_percent
-    from brokerage.facts_of_analysis_pairs(p_subjects, p_tasks, p_queues) f
+  select t.number, q.number, coalesce(w.is_preassigned, false), coalesce(w.alone, false),
+         coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false), n.closeness,
+         n.queued, n.queued_express, n.mbps, coalesce(l.running, 0), coalesce(l.starting, 0), coalesce(l.activated, 0),
+         coalesce(l.assigned, 0), coalesce(l.defined, 0), l.numslots, l.type_running, l.type_starting, l.type_activated,
+         l.type_assigned, l.type_defined, coalesce(w.disk_files, 0), coalesce(w.disk_bytes, 0), coalesce(w.files, 0),
+         coalesce(w.bytes, 0), coalesce(w.disk_bytes, 0) >= t.input_bytes, t.is_readable, z.refusal, s.problem,
+         s.percent
+    from (select k.ordinality as number, k.nucleus_number, k.mix_number, k.policy_number, k.software_number,
+                 k.is_readable, t.input_bytes
+            from unnest((p_subjects).keys) with ordinality k
+            join unnest(p_tasks) with ordinality t on t.ordinality = k.ordinality
+          offset 0) t
+   cross join (select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified
+                 from unnest(p_queues) with ordinality f offset 0) q
+    left join unnest((p_subjects).network) n on n.place = t.nucleus_number * cardinality(p_queues) + q.unified
+    left join unnest((p_subjects).load) l on l.place = t.mix_number * cardinality(p_queues) + q.unified
+    left join unnest((p_subjects).policies) z on z.place = t.policy_number * cardinality(p_queues) + q.unified
+    left join unnest((p_subjects).software) s on s.place = t.software_number * cardinality(p_queues) + q.unified
+    left join unnest((p_subjects).placement) w on w.pair = t.number * cardinality(p_queues) + q.number
 $$;
 
 comment on function brokerage.facts_of_pairs(
