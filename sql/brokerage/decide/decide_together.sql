@@ -14,11 +14,9 @@ begin
   with error as (
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates,
                                          rejected, not_candidates, arm)
-    select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0,
-           brokerage.arm_of(p_run.setup, p_run.trial, t.task_id)
-      from workload.task t
-     cross join lateral (select brokerage.task_problem(t, v_base_profile, p_run.algorithm)) p(problem)
-     where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null
+    select p_run.setup, p_run.run_id, p.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0,
+           brokerage.arm_of(p_run.setup, p_run.trial, p.task_id)
+      from brokerage.task_problems(p_run.setup, p_task_ids, v_base_profile, p_run.algorithm) p
     returning task_id
   )
   select array_agg(e.task_id) into v_erroneous from error e;

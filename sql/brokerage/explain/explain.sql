@@ -15,7 +15,6 @@ declare
   v_base_profile text;
   v_algorithm text;
   v_rules brokerage.profile_rule[];
-  v_task workload.task;
   v_problem text;
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
@@ -28,7 +27,7 @@ declare
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
-  select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
+  perform from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: broker tasks lists them.';
@@ -36,7 +35,8 @@ begin
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
   v_rules := brokerage.rules_of(v_profile, v_algorithm);
   v_base_profile := brokerage.base_profile(v_profile);
-  v_problem := brokerage.task_problem(v_task, v_base_profile, v_algorithm);
+  v_problem := (select p.problem
+                  from brokerage.task_problems(p_setup, array[p_task_id], v_base_profile, v_algorithm) p);
   if v_problem is not null then
     return query
     select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb,
