@@ -188,6 +188,21 @@ def test_facts_of_tasks(rolled_back: Db, profile: str) -> None:
     })  # fmt: skip
 
 
+@pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
+def test_both_brokers_of_production_have_the_same_facts(rolled_back: Db, profile: str) -> None:
+    """The job check of nuclei (task-job-check) asks rules of jobs about the facts of the task broker."""
+    _loaded(rolled_back, _world())
+    rolled_back.execute("""insert into brokerage.task_state (setup, task_id, algorithm, assigned_jobs)
+                           select 'facts', task_id, 'production_job', 1 from workload.task where setup = 'facts'""")
+    jobs, tasks = (_facts(rolled_back, "facts", profile, f"production_{kind}") for kind in ("job", "task"))
+    differing = {name for number, facts in jobs.items() for name in facts if facts[name] != tasks[number][name]}
+    of_nuclei = {"located_files", "located_bytes", "is_preset", "input_problem"}
+    of_nuclei |= {"parent_nucleus", "parent_full_chain", "parent_nucleus_mode"}
+    assert differing <= of_nuclei
+    assert {facts["event_service_parts"] for facts in tasks.values()} > {1}
+    assert min(facts["unassigned_jobs"] for facts in tasks.values()) == -1
+
+
 # Of a task that goes to a nucleus: what differs, and the facts in documented and in panda2026.
 NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ({"nucleus": "BARE"}, {"is_preset": False}, {"is_preset": True}),

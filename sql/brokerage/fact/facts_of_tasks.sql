@@ -34,9 +34,8 @@ language sql stable as $$
      where p_base_profile <> 'documented' and p_algorithm = 'production_job' and i.setup = p_setup
        and i.task_id = any (p_task_ids)
     union all
-    select s.task_id, s.problem from brokerage.scan_problem s
-     where p_base_profile <> 'documented' and p_algorithm = 'production_task' and s.setup = p_setup
-       and s.task_id = any (p_task_ids)
+    select s.task_id, s.problem from brokerage.scan_problems(p_setup, p_task_ids) s
+     where p_base_profile <> 'documented' and p_algorithm = 'production_task'
   ), analysis as materialized (
     select f.*
       from brokerage.facts_of_analysis(p_setup, p_task_ids, p_base_profile) f
@@ -95,7 +94,7 @@ language sql stable as $$
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
-         case when p_algorithm = 'production_job' and t.event_service = 1
+         case when p_algorithm <> 'analysis_job' and t.event_service = 1
               then coalesce(t.n_es_consumers, 1)::float8
                    * coalesce(coalesce(t.max_attempt_es_job, t.max_attempt_es) + 1, 3)::float8
               else 1 end as event_service_parts,
@@ -218,7 +217,9 @@ language sql stable as $$
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
     left join located w on w.task_id = t.task_id
-    left join brokerage.task_state x on x.setup = t.setup and x.task_id = t.task_id and x.algorithm = p_algorithm
+    left join brokerage.task_state x on x.setup = t.setup and x.task_id = t.task_id
+                                     and x.algorithm = case p_algorithm when 'production_task' then 'production_job'
+                                                                        else p_algorithm end
     left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent
                               and pt.task_id <> t.task_id
     left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus

@@ -18,20 +18,20 @@ language sql stable as $$
   ), unified as materialized (
     select u.number, u.queue, u.status, u.runs_production, u.runs_analysis from brokerage.unified_queues(p_queues) u
   ), merge_site as materialized (
-    select distinct n.name as queue
+    select distinct a.queue, w.storage, a.runs_production, a.runs_analysis
       from task t
      cross join unnest(t.preassigned) n(name)
+      join unified a on a.queue = n.name
+      join resource.queue_storage w on w.setup = p_setup and w.queue = a.queue and w.direction = 'write_lan'
+                                   and w.scope = 'default' and w.position = 1
      where t.preassigned_by = 'preassigned-merge' and p_base_profile <> 'documented'
   ), reader as materialized (  -- online queues that read where a merge site writes, and run what it runs
-    select distinct w.queue, r.queue as reader
+    select distinct m.queue, b.queue as reader
       from merge_site m
-      join resource.queue_storage w on w.setup = p_setup and w.queue = m.queue and w.direction = 'write_lan'
-                                   and w.scope = 'default' and w.position = 1
-      join resource.queue_storage r on r.setup = w.setup and r.storage = w.storage and r.direction = 'read_lan'
+      join resource.queue_storage r on r.setup = p_setup and r.storage = m.storage and r.direction = 'read_lan'
                                    and r.scope = 'default'
-      join unified a on a.queue = w.queue
-      join unified b on b.queue = r.queue and b.status = 'online' and b.runs_production >= a.runs_production
-                    and b.runs_analysis >= a.runs_analysis
+      join unified b on b.queue = r.queue and b.status = 'online' and b.runs_production >= m.runs_production
+                    and b.runs_analysis >= m.runs_analysis
   ), chosen as materialized (  -- queues that tasks are pre-assigned to
     select x.task, x.queue, count(*) over (partition by x.task) = 1 as alone
       from (select t.number as task, q.number as queue
