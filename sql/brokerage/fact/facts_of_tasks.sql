@@ -6,7 +6,9 @@ create or replace function brokerage.facts_of_tasks(
 ) returns setof brokerage.task_facts
 language sql stable as $$
   with config as materialized (
-    select resource.configuration(p_setup) as all_keys, resource.clock(p_setup) as now
+    select a.keys as all_keys, a.keys -> 'jobbroker' as job_keys, a.keys -> 'taskbrokerage' as task_keys,
+           resource.clock(p_setup) as now
+      from (select resource.configuration(p_setup) offset 0) a(keys)
   ), share as materialized (
     select s.label, s.gshare,
            resource.config_value(p_setup, 'jedi', 'jobbroker', 'NQUEUELIMITSITE_' || s.gshare) as nqueuelimitsite,
@@ -115,19 +117,19 @@ language sql stable as $$
          coalesce(l.queued_express, 0)::bigint as nucleus_queued_express,
          u.nucleus is null as nucleus_is_writable,
          coalesce(i.problem, a.input_problem) as input_problem,
-         (k.keys ->> 'NQUEUED_SAT_CAP')::float8 as nqueued_sat_cap,
-         (k.keys ->> 'NQUEUED_NUC_CAP_FOR_JOBS')::float8 as nqueued_nuc_cap_for_jobs,
-         (k.keys ->> 'IO_INTENSITY_CUTOFF')::float8 as io_intensity_cutoff,
-         (k.keys ->> 'SIZE_CUTOFF_TO_MOVE_INPUT')::float8 as size_cutoff_to_move_input,
-         (k.keys ->> 'NUM_CUTOFF_TO_MOVE_INPUT')::float8 as num_cutoff_to_move_input,
-         nullif((k.keys ->> 'MAX_DISKIO_DEFAULT')::float8, 0) as max_diskio_default,
-         (k.keys ->> 'NW_THRESHOLD')::float8 as nw_threshold,
-         (k.keys ->> 'NW_WEIGHT_MULTIPLIER')::float8 as nw_weight_multiplier,
-         (k.keys ->> 'NW_ACTIVE')::boolean as nw_active,
-         (k.keys ->> 'NW_QUEUE_IMPORTANCE')::float8 as nw_queue_importance,
-         (k.keys ->> 'STORAGE_MIN_FREE_SIZE')::float8 as storage_min_free_size,
+         (c.job_keys ->> 'NQUEUED_SAT_CAP')::float8 as nqueued_sat_cap,
+         (c.job_keys ->> 'NQUEUED_NUC_CAP_FOR_JOBS')::float8 as nqueued_nuc_cap_for_jobs,
+         (c.job_keys ->> 'IO_INTENSITY_CUTOFF')::float8 as io_intensity_cutoff,
+         (c.job_keys ->> 'SIZE_CUTOFF_TO_MOVE_INPUT')::float8 as size_cutoff_to_move_input,
+         (c.job_keys ->> 'NUM_CUTOFF_TO_MOVE_INPUT')::float8 as num_cutoff_to_move_input,
+         nullif((c.job_keys ->> 'MAX_DISKIO_DEFAULT')::float8, 0) as max_diskio_default,
+         (c.job_keys ->> 'NW_THRESHOLD')::float8 as nw_threshold,
+         (c.job_keys ->> 'NW_WEIGHT_MULTIPLIER')::float8 as nw_weight_multiplier,
+         (c.job_keys ->> 'NW_ACTIVE')::boolean as nw_active,
+         (c.job_keys ->> 'NW_QUEUE_IMPORTANCE')::float8 as nw_queue_importance,
+         (c.job_keys ->> 'STORAGE_MIN_FREE_SIZE')::float8 as storage_min_free_size,
          coalesce((c.all_keys -> 'core' ->> 'WORK_SHORTAGE')::boolean, false) as work_shortage,
-         (k.keys ->> 'MAX_PRIO_TO_BOOTSTRAP')::float8 as max_prio_to_bootstrap,
+         (c.job_keys ->> 'MAX_PRIO_TO_BOOTSTRAP')::float8 as max_prio_to_bootstrap,
          coalesce((s.nqueuelimitsite #>> '{}')::float8, 20) as nqueuelimitsite,
          coalesce((s.min_weight #>> '{}')::float8, 0) as min_weight,
          c.all_keys as config,
@@ -141,17 +143,17 @@ language sql stable as $$
          pt.full_chain::int as parent_full_chain,
          pm.mode as parent_nucleus_mode,
          t.frozen as frozen,
-         (b.keys ->> 'NQUEUED_NUC_CAP')::float8 as nqueued_nuc_cap,
-         coalesce((s.disk_threshold #>> '{}')::float8, (b.keys ->> 'DISK_THRESHOLD')::float8) as disk_threshold,
-         (b.keys ->> 'INPUT_SIZE_THRESHOLD')::float8 as input_size_threshold,
-         (b.keys ->> 'INPUT_SIZE_FRACTION')::float8 as input_size_fraction,
-         (b.keys ->> 'INPUT_NUM_THRESHOLD')::float8 as input_num_threshold,
-         (b.keys ->> 'INPUT_NUM_FRACTION')::float8 as input_num_fraction,
-         (b.keys ->> 'MIN_IO_INTENSITY_WITH_LOCAL_DATA')::float8 as min_io_intensity_with_local_data,
-         (b.keys ->> 'MIN_INPUT_SIZE_WITH_LOCAL_DATA')::float8 as min_input_size_with_local_data,
-         (b.keys ->> 'MAX_TASK_PRIO_WITH_LOCAL_DATA')::float8 as max_task_prio_with_local_data,
-         (b.keys ->> 'DATA_LOCATION_CHECK_PERIOD')::float8 as data_location_check_period,
-         (b.keys ->> 'FREE_DISK_CUTOFF')::float8 as free_disk_cutoff,
+         (c.task_keys ->> 'NQUEUED_NUC_CAP')::float8 as nqueued_nuc_cap,
+         coalesce((s.disk_threshold #>> '{}')::float8, (c.task_keys ->> 'DISK_THRESHOLD')::float8) as disk_threshold,
+         (c.task_keys ->> 'INPUT_SIZE_THRESHOLD')::float8 as input_size_threshold,
+         (c.task_keys ->> 'INPUT_SIZE_FRACTION')::float8 as input_size_fraction,
+         (c.task_keys ->> 'INPUT_NUM_THRESHOLD')::float8 as input_num_threshold,
+         (c.task_keys ->> 'INPUT_NUM_FRACTION')::float8 as input_num_fraction,
+         (c.task_keys ->> 'MIN_IO_INTENSITY_WITH_LOCAL_DATA')::float8 as min_io_intensity_with_local_data,
+         (c.task_keys ->> 'MIN_INPUT_SIZE_WITH_LOCAL_DATA')::float8 as min_input_size_with_local_data,
+         (c.task_keys ->> 'MAX_TASK_PRIO_WITH_LOCAL_DATA')::float8 as max_task_prio_with_local_data,
+         (c.task_keys ->> 'DATA_LOCATION_CHECK_PERIOD')::float8 as data_location_check_period,
+         (c.task_keys ->> 'FREE_DISK_CUTOFF')::float8 as free_disk_cutoff,
          null::jsonb as runnable_at,
          a.account_running_jobs as account_running_jobs,
          a.account_queued_jobs as account_queued_jobs,
@@ -198,8 +200,6 @@ language sql stable as $$
          null::text as arm
     from workload.task t
    cross join config c
-   cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)
-   cross join lateral (select c.all_keys -> 'taskbrokerage' offset 0) b(keys)
     left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
     left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input'
                                       and i1.position = 1

@@ -18,20 +18,20 @@ language sql stable as $$
       left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
      group by i.dataset
   ), held as materialized (
-    select n.nucleus, d.dataset, s.is_tape, case when r.is_complete then d.files else r.found end as files,
-           case when r.is_complete then d.bytes else coalesce(c.asize, p.bytes) end as bytes
+    select n.nucleus, d.dataset, s.is_tape, case when f.is_complete then d.files else f.found end as files,
+           case when f.is_complete then d.bytes else coalesce(r.asize, p.bytes) end as bytes
       from (select distinct q.nucleus, q.queue from brokerage.nucleus_queues(p_setup, p_nuclei) q
              where not q.is_chained) n
       join resource.storage_of_queue s on s.setup = p_setup and s.queue = n.queue and s.direction = 'read_lan'
                                       and s.scope = 'default'
-      join workload.replica_state r on r.setup = p_setup and r.storage = s.storage and not coalesce(r.vp, false)
-      join workload.replica c on c.setup = p_setup and c.dataset = r.dataset and c.storage = r.storage
+      join workload.replica r on r.setup = p_setup and r.storage = s.storage and not coalesce(r.vp, false)
       join dataset d on d.dataset = r.dataset
-     cross join lateral (select case when not r.is_complete and c.asize is null then
-                                       coalesce((select sum(f.size) from workload.dataset_file f
-                                                  where f.setup = p_setup and f.dataset = r.dataset
-                                                    and case when r.lfns is null then f.position <= r.found
-                                                             else f.lfn = any (r.lfns) end), 0) end offset 0) p(bytes)
+     cross join lateral workload.replica_figures(r, d.files) f
+     cross join lateral (select case when not f.is_complete and r.asize is null then
+                                       coalesce((select sum(o.size) from workload.dataset_file o
+                                                  where o.setup = p_setup and o.dataset = r.dataset
+                                                    and case when r.lfns is null then o.position <= f.found
+                                                             else o.lfn = any (r.lfns) end), 0) end offset 0) p(bytes)
   ), best as materialized (
     select h.nucleus, h.dataset, max(h.files) as files, max(h.bytes) as bytes,
            max(h.files) filter (where not h.is_tape) as disk_files,

@@ -56,9 +56,10 @@ language sql stable as $$
       left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
      group by i.dataset
   ), replica as materialized (
-    select r.dataset, r.storage, r.lfns, r.found, r.is_complete
-      from workload.replica_state r
-     where r.setup = p_setup and r.dataset in (select d.dataset from dataset d)
+    select r.dataset, r.storage, r.lfns, f.found, f.is_complete
+      from dataset d
+      join workload.replica r on r.setup = p_setup and r.dataset = d.dataset
+     cross join lateral workload.replica_figures(r, d.files) f
   ), cover as materialized (  -- what of a dataset a queue has: all of it, or something, on disk or with tape
     select r.dataset, u.number as queue,
            coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk,

@@ -4,18 +4,22 @@ create or replace function brokerage.nucleus_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text
 ) returns setof brokerage.nucleus_key
 language sql stable as $$
+  with task as materialized (
+    select t.ordinality as number, t.task_id, t.gshare, t.current_priority, t.full_chain
+      from unnest(p_tasks) with ordinality t
+  )
   select dense_rank() over (order by t.gshare, t.current_priority),
          case when o.tokens is not null then dense_rank() over (order by c.is_chained, o.tokens) end,
          c.is_chained, o.tokens
-    from unnest(p_tasks) with ordinality t
-    left join (select t.ordinality as task, array_agg(distinct coalesce(d.token, '')) as tokens
-                 from unnest(p_tasks) with ordinality t
+    from task t
+    left join (select t.number as task, array_agg(distinct coalesce(d.token, '')) as tokens
+                 from task t
                  left join workload.task_dataset d on p_base_profile <> 'documented' and d.setup = p_setup
                                                   and d.task_id = t.task_id and d.direction = 'output'
                 where coalesce(d.token, '') not like 'ddd:%'
-                group by t.ordinality) o on o.task = t.ordinality
+                group by t.number) o on o.task = t.number
    cross join lateral (select p_base_profile <> 'documented' and t.full_chain is not null) c(is_chained)
-   order by t.ordinality
+   order by t.number
 $$;
 
 comment on function brokerage.nucleus_keys(text, brokerage.task_facts[], text) is

@@ -4,15 +4,18 @@ create or replace function brokerage.task_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text, p_analysis boolean
 ) returns setof brokerage.task_key
 language sql stable as $$
-  with numbered as not materialized (
-    select f.ordinality as number,
+  with task as materialized (
+    select f.ordinality as number, f.task_id, f.nucleus, f.gshare, f.resource_type, f.label, f.input_pre_staging
+      from unnest(p_tasks) with ordinality f
+  ), numbered as not materialized (
+    select f.number,
            dense_rank() over (order by f.nucleus) as nucleus_number,
            dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at,
                                         case when p_analysis then f.label end) as mix_number,
            dense_rank() over (order by k.share_key) as policy_number,
            dense_rank() over (order by k.software_key, k.level) as software_number,
            r.resource_types_at, k.share_key, k.software_key, k.level
-      from unnest(p_tasks) with ordinality f
+      from task f
       left join workload.task t on t.setup = p_setup and t.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t),
                                 brokerage.platform_level(t.architecture)
@@ -20,8 +23,8 @@ language sql stable as $$
      cross join lateral (
        select case when p_base_profile <> 'documented' then t.resource_types_at end) r(resource_types_at)
   ), input as materialized (  -- that can be read only where a copy is
-    select distinct f.ordinality as number, i.dataset
-      from unnest(p_tasks) with ordinality f
+    select distinct f.number, i.dataset
+      from task f
       join workload.task_dataset i on i.setup = p_setup and i.task_id = f.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
      where p_base_profile <> 'documented' and not workload.is_pseudo(d)

@@ -1,12 +1,12 @@
--- Replicas with what the world format leaves out: an empty one is complete, lfns without a number
--- found are as many as are named.
+-- A batch that counts the files of datasets anyway hands them to workload.replica_figures itself.
 create or replace view workload.replica_state as
-select r.setup, r.dataset, r.storage, r.vp, r.lfns, n.total, f.found, f.found = n.total as is_complete
+select r.setup, r.dataset, r.storage, r.vp, r.lfns, f.total, f.found, f.is_complete
   from workload.replica r
  cross join lateral (
-   select coalesce(r.total, (
-     select count(*) from workload.dataset_file d where d.setup = r.setup and d.dataset = r.dataset)) offset 0) n(total)
- cross join lateral (select coalesce(r.found, cardinality(r.lfns), n.total)) f(found);
+   select case when r.total is null
+               then (select count(*) from workload.dataset_file d
+                      where d.setup = r.setup and d.dataset = r.dataset) end offset 0) n(files)
+ cross join lateral workload.replica_figures(r, n.files) f;
 
 comment on view workload.replica_state is
   'Replicas with the files found and in all, and whether they are complete (found = total).';
