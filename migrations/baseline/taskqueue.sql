@@ -738,6 +738,16 @@ create type taskqueue.race as (
   task_queue_id bigint  --: TaskQueue that was drawn; null = none.
 );
 
+--: A request of taskqueue.match_many, as it was read.
+create type taskqueue.match_request as (
+  number     int,  --: Number of the request, from 1.
+  resources  jsonb,  --: Descriptions of its resource, in the order of wish.
+  jobs       int,  --: How many jobs it asks for.
+  request_id uuid,  --: Id that the client chose; null = none, or refused.
+  subject    text,  --: Who asks through the service; null = a login of the database.
+  error      jsonb  --: Why it is refused: {code, message, hint}; null = it is not.
+);
+
 --: Who asks for a job.
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null = none.

@@ -300,10 +300,14 @@ STATEMENTS: dict[str, Hot] = {
     "the answer of a repeated request": Hot(
         "answer_given",
         r"(select a\.\* into v_given.*?limit 1);",
-        {"request": ["request_pkey: setup role_name request_id"], "lease": ["lease_request: setup request_id"]},
+        {
+            "request": ["request_pkey: setup role_name request_id"],
+            "lease": ["lease_request: setup request_id"],
+            "definition": [DEFINITION],
+        },
         buffers=6,
-        sorted=frozenset({"request", "lease"}),
-        called=frozenset({"answer_of_lease", "clock"}),
+        sorted=frozenset({"request", "lease", "definition"}),
+        called=frozenset({"clock"}),
         values={"p_request_id": "gen_random_uuid()"},
     ),
     "the known description and its lists": Hot(

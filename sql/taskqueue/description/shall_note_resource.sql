@@ -7,10 +7,12 @@ create or replace function taskqueue.shall_note_resource(
 language sql as $$
   select p_known.seen_at is null
       or p_known.seen_at < p_now - interval '5 minutes'
-         and (random() < case when p_matched then 0.02 else 0.1 end or p_known.seen_at < p_now - interval '15 minutes')
+         and (random() < case when p_matched then 0.02 when not p_matched then 0.1 else 1 end
+              or p_known.seen_at < p_now - interval '15 minutes')
       or not coalesce(p_known.cpu_buckets[width_bucket(p_cpu_time, p_known.cpu_buckets)],
                       0)::bigint = any (p_known.seen)
 $$;
 
 comment on function taskqueue.shall_note_resource(taskqueue.known_offer, bigint, boolean, timestamptz) is
-  'Whether a call notes its resource; p_matched: whether it found a job; p_now: time of the setup.';
+  'Whether a call notes its resource; p_matched: whether it found a job, null = not known yet, so that a call which '
+  'shall not note it now need not ask again; p_now: time of the setup.';

@@ -16,8 +16,9 @@ begin
             from taskqueue.request r
            where r.setup = p_setup and r.role_name = v_role and r.request_id = p_request_id
            union all
-          select 'match_jobs', l.asked, taskqueue.answer_of_lease(l), l.matched_at
+          select 'match_jobs', l.asked, taskqueue.answer_of_lease(l, d.requirements), l.matched_at
             from taskqueue.lease l
+            join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
            where l.setup = p_setup and l.role_name = v_role and l.request_id = p_request_id) a
    where a.made_at > resource.clock(p_setup) - interval '10 minutes'
    order by a.made_at desc limit 1;

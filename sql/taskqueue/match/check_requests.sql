@@ -4,7 +4,6 @@ language plpgsql stable as $$
 declare
   v_jobs numeric;
 begin
-  perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'list of requests', taskqueue.json_size(p_requests));
   if jsonb_typeof(p_requests) is distinct from 'array' then
     raise exception 'list of requests is %, not a JSON array', coalesce(resource.shown(p_requests), 'null')
@@ -22,4 +21,4 @@ begin
 end $$;
 
 comment on function taskqueue.check_requests(text, jsonb) is
-  'Errors: PB001 (not an array, more than 1000 requests or jobs, too many bytes), PB002 (setup not granted).';
+  'Errors: PB001 (not an array, more than 1000 requests or jobs, too many bytes).';

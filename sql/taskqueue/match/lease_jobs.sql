@@ -6,11 +6,12 @@
 -- steps of one loop over the TaskQueues drawn.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null,
-  p_asker taskqueue.asker default null
+  p_asker taskqueue.asker default null, p_known taskqueue.known_offer default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1 as $$
 declare
-  v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
+  v_known taskqueue.known_offer := coalesce(
+    p_known, taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup)));
   v_offer taskqueue.offer;
   v_subject text := coalesce(p_asker.subject, (resource.subject()).name);
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
@@ -117,7 +118,8 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[], taskqueue.asker) is
+comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[], taskqueue.asker,
+                                            taskqueue.known_offer) is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
   'them. A request id of p_asker is kept with the lease of one job. Errors: PB001 (description), PB002 (setup not '
   'granted).';

@@ -38,7 +38,7 @@ begin
       return query
         select v_first.number, l.*
           from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first],
-                                    p_askers[v_first.request]) l;
+                                    p_askers[v_first.request], p_known[v_first.request]) l;
       -- lease_jobs has tried all that matches, so the other jobs of the request get nothing either
       v_left := case when found then v_left[2:]
                      else array(select s from unnest(v_left) s where s.request <> v_first.request) end;

@@ -1,33 +1,38 @@
 -- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits or a JobID go one after the
 -- other, behind those that are drawn together. A description that is refused is an error of its request.
-create or replace function taskqueue.lease_wishes(p_setup text, p_requests jsonb, p_open int[], p_wish int)
-returns setof taskqueue.answer
+create or replace function taskqueue.lease_wishes(
+  p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_wish int
+) returns setof taskqueue.answer
 language plpgsql as $$
 declare
-  v_identity resource.identity := resource.identify(p_setup);
-  v_resources jsonb[] := array(select r -> 'resources' -> p_wish from jsonb_array_elements(p_requests) r);
-  v_numbers int[] := array(select case when r ->> 'n' ~ '^[0-9]{1,4}$' then (r ->> 'n')::int else 1 end
-                             from jsonb_array_elements(p_requests) r);
-  v_askers taskqueue.asker[] := array(
-    select row(case when taskqueue.request_fault(r) is null then taskqueue.leased_under(r) end,
-               coalesce(r ->> 'subject', (resource.subject()).name))::taskqueue.asker
-      from jsonb_array_elements(p_requests) r);
+  v_now timestamptz := resource.clock(p_setup);
+  v_resources jsonb[];
+  v_numbers int[];
+  v_askers taskqueue.asker[];
   v_known taskqueue.known_offer;
   -- one a request, so that its number is the subscript
-  v_all taskqueue.known_offer[] := array(select null::taskqueue.known_offer from jsonb_array_elements(p_requests));
+  v_all taskqueue.known_offer[] := array_fill(null::taskqueue.known_offer, array[cardinality(p_requests)]);
   v_streams taskqueue.stream[];
   v_alone int[] := '{}'::int[];
+  v_noted int[] := '{}'::int[];  -- whose description may have to be noted
   v_got taskqueue.answer[];
   v_hint text;
   v_request int;
 begin
+  select array_agg(r.resources -> p_wish order by r.number), array_agg(r.jobs order by r.number),
+         array_agg(row(taskqueue.leased_under(r), r.subject)::taskqueue.asker order by r.number)
+    into v_resources, v_numbers, v_askers
+    from unnest(p_requests) r;
   foreach v_request in array p_open loop
     begin
-      v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], v_identity);
+      v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], p_identity);
       if taskqueue.goes_alone(v_known) then
         v_alone := v_alone || v_request;
-      else
-        v_all[v_request] := v_known;
+        continue;
+      end if;
+      v_all[v_request] := v_known;
+      if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, null, v_now) then
+        v_noted := v_noted || v_request;
       end if;
     exception when sqlstate 'PB001' then
       get stacked diagnostics v_hint = pg_exception_hint;
@@ -40,24 +45,22 @@ begin
     select row(v_streams[l.number].request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt,
                null)::taskqueue.answer
       from taskqueue.lease_together(p_setup, v_resources, v_all, v_streams, v_askers) l);
-  perform taskqueue.note_resource(p_setup, v_resources[k.ordinality], v_all[k.ordinality], g.is_matched,
-                                  (select q.definition_id
-                                     from unnest(v_got) a
-                                     join taskqueue.task_queue q on q.setup = p_setup
-                                                                and q.task_queue_id = a.task_queue_id
-                                    where a.request = k.ordinality limit 1))
-     from unnest(v_all) with ordinality k
-    cross join lateral (select exists (select from unnest(v_got) a where a.request = k.ordinality) as is_matched) g
-    where k.digest is not null
-      and taskqueue.shall_note_resource(v_all[k.ordinality], (k.offer).cpu_time, g.is_matched, resource.clock(p_setup));
+  perform taskqueue.note_resource(p_setup, v_resources[n.request], v_all[n.request], g.task_queue_id is not null,
+                                  (select q.definition_id from taskqueue.task_queue q
+                                    where q.setup = p_setup and q.task_queue_id = g.task_queue_id))
+     from unnest(v_noted) n (request)
+     left join lateral (select a.task_queue_id from unnest(v_got) a where a.request = n.request limit 1) g on true
+    where taskqueue.shall_note_resource(v_all[n.request], ((v_all[n.request]).offer).cpu_time,
+                                        g.task_queue_id is not null, v_now);
   return query select a.* from unnest(v_got) a;
   foreach v_request in array v_alone loop
     return query
       select v_request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb
         from taskqueue.lease_jobs(p_setup, v_resources[v_request], v_numbers[v_request], null, null,
-                                          v_askers[v_request]) l;
+                                  v_askers[v_request]) l;
   end loop;
 end $$;
 
-comment on function taskqueue.lease_wishes(text, jsonb, int[], int) is
+comment on function taskqueue.lease_wishes(
+  text, resource.identity, taskqueue.match_request[], int[], int) is
   'Leases jobs for the open requests, for the resource of each at place p_wish (from 0).';

@@ -1,10 +1,9 @@
 -- LEASES.md, Repeated requests. Inlined.
-create or replace function taskqueue.leased_under(p_request jsonb) returns uuid
+create or replace function taskqueue.leased_under(p_request taskqueue.match_request) returns uuid
 language sql immutable as $$
-  select case when coalesce(p_request ->> 'n', '1') = '1' and jsonb_array_length(p_request -> 'resources') = 1
-              then nullif(p_request ->> 'request_id', '')::uuid end
+  select case when p_request.jobs = 1 and jsonb_array_length(p_request.resources) = 1 then p_request.request_id end
 $$;
 
-comment on function taskqueue.leased_under(jsonb) is
+comment on function taskqueue.leased_under(taskqueue.match_request) is
   'The id of a request of taskqueue.match_many that asks for one job for one resource, as taskqueue.match_job does: '
   'the lease has it as request_id. Null: no id, or another request.';

@@ -9,27 +9,30 @@ language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_identity resource.identity;
+  v_requests taskqueue.match_request[];
   v_answers taskqueue.answer[];
   v_got taskqueue.answer[];
   v_new taskqueue.answer[] := '{}'::taskqueue.answer[];
   v_open int[];
 begin
   perform taskqueue.enter_setup(p_setup);
+  v_identity := resource.identify(p_setup);
   perform taskqueue.check_requests(p_setup, p_requests);
+  v_requests := taskqueue.read_requests(p_requests);
   -- those that are refused, or have had their answer before
-  select array_agg(a order by a.request) into v_answers from taskqueue.open_requests(p_setup, p_requests) a;
-  v_answers := coalesce(v_answers, '{}');
-  v_open := array(select n::int from jsonb_array_elements(p_requests) with ordinality e (request, n)
-                   where n <> all (array(select a.request from unnest(v_answers) a)));
+  v_answers := array(select a from taskqueue.open_requests(p_setup, v_requests) a);
+  v_open := array(select r.number from unnest(v_requests) r
+                   where r.number <> all (array(select a.request from unnest(v_answers) a)));
   for v_wish in 0..9 loop
     exit when v_open = '{}';
-    v_got := array(select a from taskqueue.lease_wishes(p_setup, p_requests, v_open, v_wish) a);
+    v_got := array(select a from taskqueue.lease_wishes(p_setup, v_identity, v_requests, v_open, v_wish) a);
     v_new := v_new || v_got;
     v_open := array(select o from unnest(v_open) o
                      where o <> all (array(select g.request from unnest(v_got) g))
-                       and jsonb_array_length(p_requests -> o - 1 -> 'resources') > v_wish + 1);
+                       and jsonb_array_length((v_requests[o]).resources) > v_wish + 1);
   end loop;
-  perform taskqueue.keep_answers(p_setup, p_requests, v_new);
+  perform taskqueue.keep_answers(p_setup, v_requests, v_new);
   return query
     select a.*, coalesce(p.body, case when l.brokered then workload.payload_of_task(p_setup, l.job_id) end)
       from unnest(v_answers || v_new) a
