@@ -1,7 +1,7 @@
 """The application: routes from the table of endpoints, and what stands around each request.
 
 It is a bare router. What Starlette's application wraps around a router costs a tenth of a request, and does nothing
-here: every error of an endpoint becomes a refusal.
+here: every error of an endpoint becomes a refusal. Where a path leads is kept, since agents call few paths, often.
 """
 
 import asyncio
@@ -9,25 +9,26 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache, partial
 from http import HTTPStatus
 from types import FrameType
 from typing import Any
 
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import Route, Router
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Router, compile_path
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.service import metrics
-from broker.service.door import Endpoint, Service
+from broker.service.door import Asked, Endpoint, Service
 from broker.service.endpoints import ENDPOINTS
 from broker.service.problems import Problem, of_error
 from broker.service.settings import Settings, taken_over
 
 _NO_ROUTE = "-"
+_PATHS_KEPT = 256
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -49,11 +50,17 @@ register_url_convertor("id", _Id())
 class _Path:
     """What answers on one path: an endpoint for each of its methods. Answers, counts, makes every error a refusal."""
 
-    def __init__(self, service: Service, endpoints: list[Endpoint]) -> None:
+    def __init__(self, service: Service, path: str, endpoints: list[Endpoint]) -> None:
         self._service = service
+        self._regex, _, self._convertors = compile_path(path)
         self._of_method = {one.method: one for one in endpoints}
         if "GET" in self._of_method:
             self._of_method["HEAD"] = self._of_method["GET"]
+
+    def parameters(self, path: str) -> dict[str, Any] | None:
+        """What a path names; None: it is another path."""
+        found = self._regex.match(path)
+        return found and {name: self._convertors[name].convert(value) for name, value in found.groupdict().items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         one = self._of_method.get(scope["method"])
@@ -64,13 +71,44 @@ class _Path:
             return
         began = time.perf_counter()
         try:
-            response = await one.answer(self._service, Request(scope, receive))
+            response = await one.answer(self._service, Asked(scope, receive))
         except ClientDisconnect:
             response = one.refusal(Problem(400, "the body ended early"))
         except Exception as error:
             response = one.refusal(of_error(error))
         self._service.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
         await response(scope, receive, send)
+
+
+class _Routes(Router):
+    """Leads a request to what answers on its path."""
+
+    def __init__(self, service: Service, lifespan: Callable[[Router], AbstractAsyncContextManager[None]]) -> None:
+        super().__init__(lifespan=lifespan)
+        self._service = service
+        of_path: dict[str, list[Endpoint]] = {}
+        for one in ENDPOINTS:
+            of_path.setdefault(one.path, []).append(one)
+        self._paths = [_Path(service, path, endpoints) for path, endpoints in of_path.items()]
+        self._kept = lru_cache(_PATHS_KEPT)(self._find)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        answer, scope["path_params"] = self._kept(scope["path"])
+        await answer(scope, receive, send)
+
+    def _find(self, path: str) -> tuple[ASGIApp, dict[str, Any]]:
+        for one in self._paths:
+            parameters = one.parameters(path)
+            if parameters is not None:
+                return one, parameters
+        return self._no_route, {}
+
+    async def _no_route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = Problem(HTTPStatus.NOT_FOUND, "there is no such path")
+        await _no_endpoint(self._service, scope, refused)(scope, receive, send)
 
 
 def create(settings: Settings | None = None) -> Router:
@@ -85,15 +123,7 @@ def create(settings: Settings | None = None) -> Router:
         await service.database.close()
         metrics.forget_worker()
 
-    async def no_route(scope: Scope, receive: Receive, send: Send) -> None:
-        refused = Problem(HTTPStatus.NOT_FOUND, "there is no such path")
-        await _no_endpoint(service, scope, refused)(scope, receive, send)
-
-    of_path: dict[str, list[Endpoint]] = {}
-    for one in ENDPOINTS:
-        of_path.setdefault(one.path, []).append(one)
-    routes = [Route(path, _Path(service, endpoints)) for path, endpoints in of_path.items()]
-    return Router(routes, redirect_slashes=False, default=no_route, lifespan=lifespan)
+    return _Routes(service, lifespan)
 
 
 def _before_end(act: Callable[[], None]) -> None:

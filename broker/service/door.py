@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller, Callers
@@ -51,6 +53,35 @@ class Service:
         self.reports = Reporter(self.database, REPORT, self.metrics.batches("report_jobs"))
         self.ends = Reporter(self.database, FINISH, self.metrics.batches("finish_jobs"))
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
+
+
+class _Headers(Headers):
+    """Headers in a table: each request looks for half a dozen, and most requests have few of them."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scope=scope)
+        self._first = dict(reversed(self._list))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The first value of a header."""
+        value = self._first.get(key.lower().encode("latin-1"))
+        return default if value is None else value.decode("latin-1")
+
+    def __contains__(self, key: Any) -> bool:
+        return key.lower().encode("latin-1") in self._first
+
+
+class Asked(Request):
+    """A request as it came."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self._table = _Headers(scope)
+
+    @property
+    def headers(self) -> Headers:
+        """Its headers."""
+        return self._table
 
 
 @dataclass
