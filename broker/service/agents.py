@@ -22,7 +22,7 @@ WAIT = 30
 async def match(call: Call) -> Matches | Response:
     """Jobs for a resource; nothing now: 204."""
     wanted = call.body
-    request_id = call.id_of(call.key(wanted.request_id))
+    request_id = call.match_id(wanted.request_id)
     if wanted.wait:
         found = await call.service.waiting.match(
             call.caller, request_id, wanted.resources, n=wanted.n, wait=wanted.wait, gone=call.gone

@@ -160,6 +160,12 @@ class Call:
         """The request id for the database: the same key of another caller is another id."""
         return uuid5(NAMESPACE, f"{self.caller.subject.name}\n{key}")
 
+    def match_id(self, request_id: UUID | None = None) -> UUID:
+        """The request id of a match for the database; a random one where the caller named none to repeat it by."""
+        if request_id is None and "idempotency-key" not in self.request.headers:
+            return uuid4()
+        return self.id_of(self.key(request_id))
+
 
 @dataclass(frozen=True)
 class Face:

@@ -42,7 +42,7 @@ class Matcher:
     async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
         """The jobs that a request gets. Raises Problem."""
         text = msgspec.json.encode(
-            {"resources": resources, "n": n, "request_id": str(request_id), "subject": caller.subject.name}
+            {"resources": resources, "n": n, "request_id": request_id, "subject": caller.subject.name}
         )
         return await self._collector.ask(caller.group, Wanted(request_id, n, text))
 

@@ -33,7 +33,7 @@ async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
     resource = described(args.resource)
     if not resource.get("Site"):
         raise Problem(422, "Site is missing in the resource description", code="PB001", key="Site")
-    found = await call.service.matcher.match(call.caller, call.id_of(call.key()), [resource], 1)
+    found = await call.service.matcher.match(call.caller, call.match_id(), [resource], 1)
     if not found:
         raise Fault(EWMSNOMATCH)
     (match,) = found

@@ -65,7 +65,7 @@ async def acquire(call: Call, wanted: Wanted) -> list[dict[str, Any]]:
         return []  # TaskQueues know no tasks: a pilot that may run one task alone gets nothing rather than another
     ((cores, of_type),) = await call.rows(_SLOT, call.setup, wanted.site, wanted.resource_type) or [(1, False)]
     resource = _description(wanted, min(cores, _MOST_CORES), of_type)
-    found = await call.service.matcher.match(call.caller, call.id_of(call.key()), [resource], wanted.n)
+    found = await call.service.matcher.match(call.caller, call.match_id(), [resource], wanted.n)
     return [_job(match) for match in found]
 
 
