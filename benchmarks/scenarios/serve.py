@@ -4,9 +4,10 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -42,7 +43,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         rows = [_measured(bench, agents, options, say) for agents in options.clients for _ in range(options.rounds)]
         title = (
             f"{described(bench)}; {options.rate:g} matches/s for {options.seconds:g} s; latency from when a match"
-            " was due to its answer; CPU a request that was answered"
+            " was due to its answer; CPU of the service a connection, and CPU a request that was answered"
         )
         return [Table(title, rows, {"workload": options.workload, "jobs": bench.jobs})]
 
@@ -57,23 +58,41 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
                 "127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens,
                 [dict(one) for one in bench.workload.requests(SEED)], tls=True,
             )  # fmt: skip
-            before = cpu_of(postmaster, pids)
-            ended = subprocess.run(
-                [sys.executable, "-m", "benchmarks.serving.agents"],
-                input=json.dumps(asdict(plan)), capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            after = cpu_of(postmaster, pids)
-        if ended.returncode != 0:
-            raise BrokerError(f"the agents ended with {ended.returncode}", ended.stderr[-2000:])
-        seen = json.loads(ended.stdout)
+            seen, *used = _agents(plan, lambda: cpu_of(postmaster, pids))
         lost = connection.execute(_LOST.encode(), [seen["finished"], SETUP]).fetchone()
-    row = _row(agents, options, seen, [b - a for a, b in zip(before, after, strict=True)])
+    row = _row(agents, options, seen, *used)
     # a job whose lease expires is given out again under another attempt, so jobs and attempts are counted
     double = len(seen["matched"]) - len(set(map(tuple, seen["matched"])))
     return row | {"lost": lost[0] if lost else None, "double": double}
 
 
-def _row(agents: int, options: Options, seen: dict[str, Any], used: list[float]) -> Row:
+def _agents(plan: Plan, cpu_now: Callable[[], list[float]]) -> tuple[dict[str, Any], list[float], list[float]]:
+    """What the agents saw, and the CPU seconds that their connections took, and then their requests."""
+    begin = cpu_now()
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.serving.agents"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+        )  # fmt: skip
+        assert process.stdin and process.stdout
+        with process, process.stdin as plans, process.stdout as answers:
+            plans.write(json.dumps(asdict(plan)))
+            plans.close()
+            answers.readline()
+            connected = cpu_now()
+            seen = answers.read()
+            end = cpu_now()
+        if process.returncode != 0:
+            errors.seek(0)
+            raise BrokerError(f"the agents ended with {process.returncode}", errors.read()[-2000:])
+    return json.loads(seen), _between(begin, connected), _between(connected, end)
+
+
+def _between(before: list[float], after: list[float]) -> list[float]:
+    return [b - a for a, b in zip(before, after, strict=True)]
+
+
+def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[float], used: list[float]) -> Row:
     latencies = sorted(seen["latencies"])
     answers: dict[str, int] = seen["answers"]
     good = sum(count for what, count in answers.items() if what.split()[1:2] in (["200"], ["204"]))
@@ -89,6 +108,7 @@ def _row(agents: int, options: Options, seen: dict[str, Any], used: list[float])
         "nothing": answers.get("match 204", 0),
         "refused": sum(answers.values()) - good,
         "late": seen["late"],
+        "connect us": round(connecting[0] / agents * 1e6),
         "service us": round(service / good * 1e6),
         "database us": round(server / good * 1e6),
         "agents us": round(seen["cpu"] / good * 1e6),

@@ -1,8 +1,9 @@
 """Agents in an open loop: each asks for a job at its times, whatever became of the call before.
 
-`python -m benchmarks.serving.agents` reads a plan (JSON) on its standard input and writes what it saw on its standard
-output. An agent keeps one connection. It matches, reports once, finishes, and waits for its next time. Where it is
-late, it asks at once; the latency of a match counts from the time that was due.
+`python -m benchmarks.serving.agents` reads a plan (JSON) on its standard input. Its standard output has the line
+`connected` when all agents have a connection, and then what they saw. An agent keeps one connection. It matches,
+reports once, finishes, and waits for its next time. Where it is late, it asks at once; the latency of a match counts
+from the time that was due.
 """
 
 import asyncio
@@ -169,6 +170,7 @@ async def measure(plan: Plan) -> Seen:
     for first in range(0, len(agents), 100):
         await asyncio.gather(*(agent.connect() for agent in agents[first : first + 100]))
     gc.freeze()
+    print("connected", flush=True)
     before = time.process_time()
     begin = asyncio.get_running_loop().time() + 1
     await asyncio.gather(*(agent.run(begin, begin + plan.seconds) for agent in agents))
