@@ -7,11 +7,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+import psycopg
 from psycopg.types.json import Jsonb
 
 from benchmarks import cpu
@@ -32,6 +33,14 @@ _FIRST_NEW = 500_000_000  # ids of the jobs that refill what is matched
 _LOST = """
 select count(*) from unnest(%s::bigint[]) f(job_id)
  where not exists (select from taskqueue.ended e where e.setup = %s and e.job_id = f.job_id and e.outcome = 'finished')
+"""
+
+# The job waits since before the first call and was not taken until the end, so each of these answers was wrong. A job
+# that was taken later is not seen here.
+_IS_FALSE = """
+select exists (select from taskqueue.matching_queues(%s, %s::jsonb) q
+                 join taskqueue.job j on j.setup = %s and j.task_queue_id = q.task_queue_id
+                where not j.held and j.job_id < %s)
 """
 
 
@@ -60,10 +69,21 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
             )  # fmt: skip
             seen, *used = _agents(plan, lambda: cpu_of(postmaster, pids))
         lost = connection.execute(_LOST.encode(), [seen["finished"], SETUP]).fetchone()
+        false = false_answers(connection, seen["nothing"], _FIRST_NEW)
     row = _row(agents, options, seen, *used)
     # a job whose lease expires is given out again under another attempt, so jobs and attempts are counted
     double = len(seen["matched"]) - len(set(map(tuple, seen["matched"])))
-    return row | {"lost": lost[0] if lost else None, "double": double}
+    return row | {"lost": lost[0] if lost else None, "double": double, "false nothing": false}
+
+
+def false_answers(connection: psycopg.Connection, nothing: Mapping[str, int], first_new: int) -> int:
+    """How many answers without a job were wrong; `nothing`: how many there were, by description. Jobs from `first_new`
+    on came while agents asked."""
+    return sum(
+        count
+        for description, count in nothing.items()
+        if connection.execute(_IS_FALSE, [SETUP, description, SETUP, first_new]).fetchone() == (True,)
+    )
 
 
 def _agents(plan: Plan, cpu_now: Callable[[], list[float]]) -> tuple[dict[str, Any], list[float], list[float]]:

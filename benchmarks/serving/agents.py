@@ -42,6 +42,7 @@ class Seen:
     answers: Counter[str] = field(default_factory=Counter)
     matched: list[tuple[int, str]] = field(default_factory=list)  # jobs and attempts of all matches
     finished: list[int] = field(default_factory=list)  # jobs whose end was acknowledged
+    nothing: Counter[str] = field(default_factory=Counter)  # matches without a job, by description (JSON)
     late: int = 0  # calls that were due while the call before was under way
     cpu: float = 0.0  # seconds that this process took while it measured
 
@@ -104,6 +105,7 @@ class Agent:
         self._line: Line | None = None
         self._token = plan.tokens[number % len(plan.tokens)]
         description = plan.descriptions[number % len(plan.descriptions)]
+        self._description = json.dumps(description)
         self._match = self._request("match", {"resources": [description]})
         self._random = random.Random(number)
 
@@ -145,6 +147,8 @@ class Agent:
         self._seen.answers[f"match {status}"] += 1
         if status in (200, 204):
             self._seen.latencies.append(asyncio.get_running_loop().time() - due)
+        if status == 204:
+            self._seen.nothing[self._description] += 1
         if status != 200:
             return
         for job in json.loads(body)["matches"]:

@@ -1,0 +1,23 @@
+"""What the benchmark of the service finds in the database afterwards."""
+
+import json
+
+import psycopg
+
+from benchmarks.scenarios.serve import false_answers
+from tests.calls import Calls, resource
+
+NEW = 100  # ids of jobs that came while agents asked
+
+
+def test_an_answer_without_a_job_is_false_while_a_job_that_matches_waits(rolled_back: psycopg.Connection) -> None:
+    bench = Calls(rolled_back, "bench")
+    bench.settings(policy="dirac")
+    bench.insert(7, Sites=["S"])
+    bench.insert(8, Sites=["Held"])
+    bench.call("hold", "job", "8")
+    bench.insert(NEW + 1, Sites=["Late"])
+    nothing = {json.dumps(resource(Site=site)): 10 + n for n, site in enumerate(("S", "Held", "Late", "Other"))}
+    assert false_answers(rolled_back, nothing, NEW) == 10
+    assert bench.match(Site="S")
+    assert false_answers(rolled_back, nothing, NEW) == 0
