@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from broker.service.calls import Database
 from broker.service.certificates import Certificates
 from broker.service.collector import Bounds, Collector
-from broker.service.login.cookies import Cookies
+from broker.service.login.cookies import Cookies, require_own_page
 from broker.service.problems import BEARER, Problem, of_code
 from broker.service.tokens import Verifier, digest, is_jwt
 
@@ -73,6 +73,7 @@ class Callers:
         """
         claims = self._certificates.claims(headers) if self._certificates else None
         if claims is not None:
+            require_own_page(headers, method)
             return await self._collector.ask(None, {"setup": setup, "claims": claims})
         session = None if "authorization" in headers else self._cookies.caller(headers, method)
         if session is not None:

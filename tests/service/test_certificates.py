@@ -392,6 +392,18 @@ def test_a_certificate_has_the_role_of_its_credential(
         assert agent.post("/match", json=WANTED, headers=bearer("x")).status_code == 401
     assert db.execute("select subject from taskqueue.lease").fetchall() == [("x509 " + ROBOT_DN,)]
 
+    # a browser adds its certificate to the forms of pages of other sites
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200), (None, 204)):
+        headers = ROBOT_HEADER | ({"Sec-Fetch-Site": site} if site else {})
+        assert httpx.post(running.url + BASE + "/match", json=WANTED, headers=headers).status_code == status
+    form = {"siteName": "CERN", "computingElement": "CERN"}
+    for site in ("cross-site", "same-site"):
+        forged = httpx.post(
+            running.url + "/server/panda/getJob", data=form, headers={**ROBOT_HEADER, "Sec-Fetch-Site": site}
+        )
+        assert forged.status_code == 403, forged.text
+    assert db.execute("select count(*) from taskqueue.lease").fetchone() == (2,)
+
     # with a bundle a viewer's proxy certificate counts, and a DN alone does not
     verifying = start(behind_proxy=True, x509_secret=SECRET, x509_ca=bundle)
     with httpx.Client(base_url=verifying.url + BASE) as client:

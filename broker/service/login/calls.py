@@ -132,7 +132,7 @@ async def logout(call: Call) -> Response:
     cookie = cookies.value(headers, cookies.session)
     answer = pages.redirect("/login")
     if cookie is not None:
-        require_own_page(headers)
+        require_own_page(headers, "POST")
         if not is_csrf(cookie, fields.get("csrf", headers.get(CSRF_HEADER, ""))):
             raise _forged()
         await call.service.database.as_login(_CLOSE, [digest(cookie)])
@@ -187,7 +187,7 @@ def _visit(call: Call) -> _Visit:
 
 def _same_visit(call: Call, fields: dict[str, str]) -> str:
     """The visit's cookie of a form that this service has given to this browser. Raises Problem: 403."""
-    require_own_page(call.request.headers)
+    require_own_page(call.request.headers, "POST")
     cookies = call.service.cookies
     visit = cookies.value(call.request.headers, cookies.visit)
     if visit is None or not is_csrf(visit, fields.get("csrf", "")):

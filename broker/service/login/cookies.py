@@ -44,13 +44,14 @@ def new_visit() -> str:
     return secrets.token_urlsafe(32)
 
 
-def require_own_page(headers: Headers) -> None:
-    """Refuse what a page of another origin has sent. A browser that sends no Sec-Fetch-Site passes.
+def require_own_page(headers: Headers, method: str) -> None:
+    """Refuse a call that may change something and was sent by a page of another origin.
 
-    Raises Problem: 403.
+    A browser adds its cookie and its client certificate to what such a page sends. Who sends no Sec-Fetch-Site passes:
+    programs and old browsers. Raises Problem: 403.
     """
     came_from = headers.get("sec-fetch-site")
-    if came_from is not None and came_from not in _OWN_PAGES:
+    if method not in _READING and came_from is not None and came_from not in _OWN_PAGES:
         raise Problem(403, "a page of another site sent this request", hint="Use the pages of this service.")
 
 
@@ -82,8 +83,8 @@ class Cookies:
         cookie = self.value(headers, self.session)
         if cookie is None:
             return None
+        require_own_page(headers, method)
         if method not in _READING:
-            require_own_page(headers)
             shown = headers.get(CSRF_HEADER)
             if shown is None or not is_csrf(cookie, shown):
                 what = "is missing" if shown is None else "is not that of the session"
