@@ -1,13 +1,15 @@
 """The service over HTTP: agents in an open loop that match, report and finish, and what the database knows of it."""
 
 import json
+import math
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -28,6 +30,7 @@ from broker import database
 from broker.errors import BrokerError
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1000,), seconds=60, rate=500, rounds=1)
+_SLICE = 10.0  # seconds: stalls show in the p99 of the slices, not in the median of them
 _FIRST_NEW = 500_000_000  # ids of the jobs that refill what is matched
 
 _LOST = """
@@ -71,6 +74,8 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
         lost = connection.execute(_LOST.encode(), [seen["finished"], SETUP]).fetchone()
         false = false_answers(connection, seen["nothing"], _FIRST_NEW)
     row = _row(agents, options, seen, *used)
+    for begin, slowest in slow_slices(seen["latencies"]):
+        say(f"slow: {begin:g} to {begin + _SLICE:g} s, p99 {slowest:.1f} s")
     # a job whose lease expires is given out again under another attempt, so jobs and attempts are counted
     double = len(seen["matched"]) - len(set(map(tuple, seen["matched"])))
     return row | {"lost": lost[0] if lost else None, "double": double, "false nothing": false}
@@ -84,6 +89,18 @@ def false_answers(connection: psycopg.Connection, nothing: Mapping[str, int], fi
         for description, count in nothing.items()
         if connection.execute(_IS_FALSE, [SETUP, description, SETUP, first_new]).fetchone() == (True,)
     )
+
+
+def slow_slices(latencies: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """When the slices of the measurement began whose p99 is above a second, and that p99 in seconds."""
+    return [(begin, p99) for begin, p99 in _p99_of_slices(latencies) if p99 > 1]
+
+
+def _p99_of_slices(latencies: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    slices: dict[float, list[float]] = defaultdict(list)
+    for due, latency in latencies:
+        slices[due // _SLICE * _SLICE].append(latency)
+    return [(begin, sorted(slices[begin])[math.ceil(0.99 * len(slices[begin])) - 1]) for begin in sorted(slices)]
 
 
 def _agents(plan: Plan, cpu_now: Callable[[], list[float]]) -> tuple[dict[str, Any], list[float], list[float]]:
@@ -113,9 +130,10 @@ def _between(before: list[float], after: list[float]) -> list[float]:
 
 
 def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[float], used: list[float]) -> Row:
-    latencies = sorted(seen["latencies"])
+    latencies = sorted(latency for _, latency in seen["latencies"])
     answers: dict[str, int] = seen["answers"]
-    good = sum(count for what, count in answers.items() if what.split()[1:2] in (["200"], ["204"]))
+    refused = {what: count for what, count in answers.items() if what.split()[1:2] not in (["200"], ["204"])}
+    good = sum(answers.values()) - sum(refused.values())
     cuts = statistics.quantiles(latencies, n=1000)
     service, server = used
     return {
@@ -124,9 +142,10 @@ def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[f
         "p50 ms": round(cuts[499] * 1000, 1),
         "p99 ms": round(cuts[989] * 1000, 1),
         "p99.9 ms": round(cuts[998] * 1000, 1),
+        "p99 of 10 s ms": round(statistics.median(p99 for _, p99 in _p99_of_slices(seen["latencies"])) * 1000, 1),
         "jobs": len(seen["matched"]),
         "nothing": answers.get("match 204", 0),
-        "refused": sum(answers.values()) - good,
+        "refused": ", ".join(f"{what}: {count}" for what, count in sorted(refused.items())) or 0,
         "late": seen["late"],
         "connect us": round(connecting[0] / agents * 1e6),
         "service us": round(service / good * 1e6),

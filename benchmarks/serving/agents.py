@@ -36,9 +36,9 @@ class Plan:
 
 @dataclass
 class Seen:
-    """What the agents saw: seconds from when a match was due to its answer, answers by call and status, the jobs."""
+    """What the agents saw: when a match was due and how long it took, answers by call and status, and the jobs."""
 
-    latencies: list[float] = field(default_factory=list)
+    latencies: list[tuple[float, float]] = field(default_factory=list)  # due, in seconds of the measurement; latency
     answers: Counter[str] = field(default_factory=Counter)
     matched: list[tuple[int, str]] = field(default_factory=list)  # jobs and attempts of all matches
     finished: list[int] = field(default_factory=list)  # jobs whose end was acknowledged
@@ -108,6 +108,7 @@ class Agent:
         self._description = json.dumps(description)
         self._match = self._request("match", {"resources": [description]})
         self._random = random.Random(number)
+        self._begin = 0.0
 
     def _request(self, path: str, body: Any) -> bytes:
         text = json.dumps(body).encode()
@@ -127,6 +128,7 @@ class Agent:
     async def run(self, begin: float, end: float) -> None:
         """Cycles from `begin` to `end`, in seconds of the loop's clock."""
         loop = asyncio.get_running_loop()
+        self._begin = begin
         period = self._plan.agents / self._plan.rate
         due = begin + self._random.uniform(0, period)
         while due < end:
@@ -144,9 +146,9 @@ class Agent:
     async def _cycle(self, due: float) -> None:
         line = await self.connect()
         status, body = await line.send(self._match)
-        self._seen.answers[f"match {status}"] += 1
+        self._count("match", status, body)
         if status in (200, 204):
-            self._seen.latencies.append(asyncio.get_running_loop().time() - due)
+            self._seen.latencies.append((due - self._begin, asyncio.get_running_loop().time() - due))
         if status == 204:
             self._seen.nothing[self._description] += 1
         if status != 200:
@@ -157,9 +159,14 @@ class Agent:
             for call in ("report", "finish"):
                 status, answer = await line.send(self._request(f"jobs/{call}", [held]))
                 became = json.loads(answer)[0]["action" if call == "report" else "outcome"] if status == 200 else ""
-                self._seen.answers[f"{call} {status} {became}".strip()] += 1
+                self._count(call, status, answer, became)
             if became == "finished":
                 self._seen.finished.append(held["job_id"])
+
+    def _count(self, call: str, status: int, answer: bytes, became: str = "") -> None:
+        if status >= 400:
+            became = json.loads(answer).get("title", "")
+        self._seen.answers[f"{call} {status} {became}".strip()] += 1
 
 
 async def measure(plan: Plan) -> Seen:

@@ -4,7 +4,7 @@ import json
 
 import psycopg
 
-from benchmarks.scenarios.serve import false_answers
+from benchmarks.scenarios.serve import false_answers, slow_slices
 from tests.calls import Calls, resource
 
 NEW = 100  # ids of jobs that came while agents asked
@@ -21,3 +21,10 @@ def test_an_answer_without_a_job_is_false_while_a_job_that_matches_waits(rolled_
     assert false_answers(rolled_back, nothing, NEW) == 10
     assert bench.match(Site="S")
     assert false_answers(rolled_back, nothing, NEW) == 0
+
+
+def test_a_stall_shows_as_slow_slices() -> None:
+    latencies = [(second / 10, 0.02) for second in range(400)]
+    assert slow_slices(latencies) == []
+    stalled = [(due, 23 - due if 20 < due < 23 else latency) for due, latency in latencies]
+    assert slow_slices(reversed(stalled)) == [(20.0, stalled[202][1])]
