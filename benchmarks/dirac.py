@@ -7,11 +7,12 @@ and knows no SubmitPools: they stand among the JobTypes, which no pilot of workl
 import importlib.metadata
 import importlib.util
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks import cpu, mariadb, processes
@@ -25,8 +26,8 @@ from broker.synthetic.pilots import Resource
 Configuration = dict[str, Any]
 """Sections (mappings) and options (texts) of DIRAC's configuration."""
 
-_DATABASE = "TaskQueueDB"
-_VO = "bench"
+DATABASE = "TaskQueueDB"
+VO = "bench"
 _LISTS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")  # of a queue; a table each
 _SAME = ("OwnerGroup", "CPUTime", "MaxRAM", "GridCE", "Site", "Platform", "JobType", "RequiredTag")  # of a pilot
 _WEIGHTS = {0: 1e-5, 10: 1e6}  # of user priorities, where they are not the priority itself
@@ -48,9 +49,9 @@ select k.* from bench_jobs k left join tq_Jobs j on j.JobId = k.JobId where j.Jo
 """
 
 
-def require() -> None:
-    """Raises BrokerError where DIRAC, its driver or MariaDB is not installed."""
-    for module, package in _PACKAGES.items():
+def require(more: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Raises BrokerError where DIRAC, its driver, MariaDB, or one of `more` (packages by module) is not installed."""
+    for module, package in {**_PACKAGES, **more}.items():
         if importlib.util.find_spec(module) is None:
             raise BrokerError(f"{package} is not installed", "benchmarks/PEER.md names what to install")
     mariadb.require()
@@ -85,14 +86,14 @@ def request(resource: Resource) -> Resource:
 def configuration(workload: Workload, password: str) -> Configuration:
     """What TaskQueueDB reads of DIRAC's configuration: where its database is, owner groups, CPU buckets."""
     groups = {
-        name: {"VO": _VO, "JobShare": f"{group.share:g}", "Properties": "JobSharing" if group.job_sharing else ""}
+        name: {"VO": VO, "JobShare": f"{group.share:g}", "Properties": "JobSharing" if group.job_sharing else ""}
         for name, group in workload.owner_groups.items()
     }
     buckets = ", ".join(map(str, workload.cpu_buckets))
-    access = {"User": mariadb.USER, "Password": password, "Host": "localhost", "DBName": _DATABASE}
+    access = {"User": mariadb.USER, "Password": password, "Host": "localhost", "DBName": DATABASE}
     return {
-        "DIRAC": {"VirtualOrganization": _VO},
-        "Systems": {"WorkloadManagement": {"Databases": {_DATABASE: access}}},
+        "DIRAC": {"VirtualOrganization": VO},
+        "Systems": {"WorkloadManagement": {"Databases": {DATABASE: access}}},
         "Registry": {"Groups": groups},
         "Operations": {"Defaults": {"JobScheduling": {"taskQueueCPUTimeIntervals": buckets}}},
     }
@@ -123,7 +124,8 @@ class Peer:
         self._server = server
         self._connection = connection
         self._workload = workload
-        self._connect = partial(matching, configuration(workload, server.password))
+        self._configured = configuration(workload, server.password)
+        self._connect: Callable[[], AbstractContextManager[processes.Ask]] = partial(matching, self._configured)
         self._requests = [request(resource) for resource in workload.requests(SEED)]
         self.available = jobs
         self.load_seconds = 0.0
@@ -165,13 +167,13 @@ class Peer:
         run = processes.run(processes.Client(self._connect, self._requests, calls, SEED + seed), clients)
         after = self._meter()
         [(left,)] = self._rows("select count(*) from tq_Jobs")
-        self._execute(_TAKE_BACK)
+        self._take_back()
         self._settle()
         return Sample.of(run, before, after, self.available - left, self.available - left)
 
     def _inserted(self, sample: Sequence[tuple[int, int, dict[str, Any]]]) -> list[tuple[Any, ...]]:
         """What insertJob makes of a sample, which is removed again."""
-        tasks = _task_queue_db(*self._connect.args)
+        tasks = _task_queue_db(self._configured)
         for job_id, level, wanted in sample:
             answer = tasks.insertJob(job_id, wanted, level)
             if not answer["OK"]:
@@ -186,13 +188,20 @@ class Peer:
         return self._rows(_JOBS_AND_QUEUES, [[job_id for job_id, _, _ in sample]])
 
     def _load_batch(self, batch: Sequence[Group], first: int, priorities: Mapping[int, float]) -> None:
-        rows = rows_of(batch, first, priorities)
+        self._insert(rows_of(batch, first, priorities))
+
+    def _insert(self, rows: Mapping[str, Sequence[Sequence[object]]]) -> None:
+        """Insert rows in one transaction, by table, or by table with its columns in parentheses."""
         with self._connection.cursor() as cursor:
             cursor.execute("start transaction")
             for table, values in rows.items():
                 marks = ", ".join(["%s"] * len(values[0]))
                 cursor.executemany(f"insert into {table} values ({marks})", values)
             cursor.execute("commit")
+
+    def _take_back(self) -> None:
+        """Each job waits again."""
+        self._execute(_TAKE_BACK)
 
     def _settle(self) -> None:
         """Until what was deleted is gone from the indexes, too; the counterpart of a vacuum."""
@@ -224,7 +233,7 @@ def loaded(bench: Bench, priorities: Mapping[int, float], folder: Path | None) -
     """A peer with the workload of a loaded bench, in as much memory for pages; gone at the end. `priorities` of queues
     are by their first job."""
     memory = int(bench.one("select pg_size_bytes(current_setting('shared_buffers'))"))
-    with mariadb.running(_DATABASE, memory, folder) as server:
+    with mariadb.running([DATABASE], memory, folder) as server:
         connection = server.connect()
         try:
             peer = Peer(server, connection, bench.workload, bench.jobs)
@@ -244,7 +253,7 @@ def rows_of(
         wanted = definition(group["requirements"])
         priority = priorities[group["jobs"][0][0]]
         rows["tq_TaskQueues"].append(
-            (number, wanted["Owner"], wanted["OwnerGroup"], _VO, wanted["CPUTime"], priority, 1)
+            (number, wanted["Owner"], wanted["OwnerGroup"], VO, wanted["CPUTime"], priority, 1)
         )
         for name in _LISTS:
             rows[f"tq_TQTo{name}"] += [(number, value) for value in wanted.get(name, ())]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ _STOP_SECONDS = 60
 
 @dataclass(frozen=True)
 class Server:
-    """A running MariaDB: its process, its socket, an empty database, and the password of USER, who owns that."""
+    """A running MariaDB: its process, its socket, its first database, and the password of USER, who owns all."""
 
     pid: int
     socket: Path
@@ -47,8 +47,9 @@ def require() -> None:
 
 
 @contextmanager
-def running(database: str, memory: int, folder: Path | None) -> Iterator[Server]:
-    """A new server, with its data below `folder` (else the temporary one) and a buffer pool of so many bytes.
+def running(databases: Sequence[str], memory: int, folder: Path | None) -> Iterator[Server]:
+    """A new server with empty databases, its data below `folder` (else the temporary one), and a buffer pool of so many
+    bytes.
 
     It listens on a unix socket only. At the end of the block it is shut down, and its data removed. Raises BrokerError
     where it does not start.
@@ -64,10 +65,10 @@ def running(database: str, memory: int, folder: Path | None) -> Iterator[Server]
             sockets / "socket"
         )  # DIRAC has no option for it; read at the first connection
         _install(home, account)
-        _write_init_file(home, database, password, account)
+        _write_init_file(home, databases, password, account)
         process = _start(home, sockets / "socket", memory, account)
         try:
-            server = Server(process.pid, sockets / "socket", database, password)
+            server = Server(process.pid, sockets / "socket", databases[0], password)
             _wait_until_ready(process, server, home)
             yield server
         finally:
@@ -94,14 +95,13 @@ def _install(home: Path, account: Account) -> None:
         raise BrokerError(f"mariadb-install-db failed: {(done.stderr or done.stdout).strip()[-500:]}")
 
 
-def _write_init_file(home: Path, database: str, password: str, account: Account) -> None:
+def _write_init_file(home: Path, databases: Sequence[str], password: str, account: Account) -> None:
     file = home / "init.sql"
     file.touch(mode=0o600)
     account.own(file)
     file.write_text(  # a statement a line
-        f"create database {database};\n"
         f"create user {USER}@localhost identified by '{password}';\n"
-        f"grant all on {database}.* to {USER}@localhost;\n"
+        + "".join(f"create database {one};\ngrant all on {one}.* to {USER}@localhost;\n" for one in databases)
     )
 
 

@@ -92,8 +92,8 @@ class Floor(Kind):
 class Sample:
     """One run: calls and jobs found, calls a second, latencies in ms of 50, 95, 99 and 100 percent of the calls.
 
-    For each job found (or each call): bytes of WAL, ms of the server's CPU (None where it cannot be read), and shared
-    buffers touched."""
+    For each job found (or each call): bytes of WAL, ms of the server's CPU (None where it cannot be read), shared
+    buffers touched, and ms of the clients' CPU (None where it is not known)."""
 
     calls: int
     found: int
@@ -102,6 +102,7 @@ class Sample:
     wal: float
     cpu: float | None
     buffers: float
+    clients: float | None
 
     @classmethod
     def of(cls, run: pgbench.Run, before: Meter, after: Meter, found: int, counted: int) -> "Sample":
@@ -110,7 +111,8 @@ class Sample:
         cpu = None if before.cpu is None or after.cpu is None else (after.cpu - before.cpu) * 1000 / each
         percentiles = (run.percentile(50), run.percentile(95), run.percentile(99), run.percentile(100))
         wal, buffers = (after.wal - before.wal) / each, (after.buffers - before.buffers) / each
-        return cls(run.calls, found, run.rate, percentiles, wal, cpu, buffers)
+        clients = None if run.cpu is None else run.cpu * 1000 / each
+        return cls(run.calls, found, run.rate, percentiles, wal, cpu, buffers, clients)
 
 
 def in_turn(kinds: Sequence[Measured], clients: int, seconds: float, rounds: int, say: Say) -> list[Row]:

@@ -16,11 +16,13 @@ from broker.server import binaries
 
 @dataclass(frozen=True)
 class Run:
-    """What one run did: calls in all, calls a second, and the latencies of the calls, sorted, in ms."""
+    """What one run did: calls in all, calls a second, and the latencies of the calls, sorted, in ms; the CPU seconds of
+    the calls in the clients (None where it is not known)."""
 
     calls: int
     rate: float
     latencies: list[float]
+    cpu: float | None = None
 
     def percentile(self, percent: float) -> float:
         """The latency in ms that `percent` of the calls did not exceed."""

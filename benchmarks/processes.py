@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 
 from benchmarks import pgbench
@@ -35,9 +35,10 @@ class Client:
 
 @dataclass(frozen=True)
 class _Done:
-    """What a client sends: the end of each call and its latency, in us, or what went wrong."""
+    """What a client sends: the end of each call and its latency, in us, CPU seconds of all, or what went wrong."""
 
     calls: list[tuple[int, int]] = field(default_factory=list)
+    cpu: float = 0.0
     error: str | None = None
 
 
@@ -63,7 +64,8 @@ def run(client: Client, count: int) -> pgbench.Run:
     errors = [one.error for one in done if one.error]
     if errors or not all(one.calls for one in done):
         raise BrokerError(errors[0] if errors else "a client ended before its calls did")
-    return pgbench.summed(((n, at, latency) for n, one in enumerate(done) for at, latency in one.calls), count)
+    run = pgbench.summed(((n, at, latency) for n, one in enumerate(done) for at, latency in one.calls), count)
+    return replace(run, cpu=sum(one.cpu for one in done))
 
 
 def _received(pipe: Connection) -> _Done:
@@ -82,7 +84,9 @@ def _process(client: Client, number: int, ready: threading.Barrier, sender: Conn
     try:
         with client.connect() as ask:
             ready.wait(_READY_SECONDS)
-            sender.send(_Done(_calls(client, number, ask)))
+            before = time.process_time()
+            calls = _calls(client, number, ask)
+            sender.send(_Done(calls, time.process_time() - before))
     except BrokerError as error:
         ready.abort()
         sender.send(_Done(error=error.message))

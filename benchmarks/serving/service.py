@@ -21,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from benchmarks import cpu
 from benchmarks.bench import SETUP, Bench
+from benchmarks.serving.authority import Authority
 from broker.errors import BrokerError
 
 _LOGIN = "broker_service"
@@ -50,17 +51,25 @@ def cpu_of(postmaster: int | None, pids: list[int]) -> list[float]:
 
 
 @contextmanager
-def service(bench: Bench, connection: psycopg.Connection[Any]) -> Iterator[tuple[int, list[int]]]:
-    """`broker serve` with TLS, on a free port: the port, and its processes."""
+def service(
+    bench: Bench, connection: psycopg.Connection[Any], certified: tuple[Path, Path] | None = None
+) -> Iterator[tuple[int, list[int]]]:
+    """`broker serve` with TLS, on a free port: the port, and its processes. `certified`: a certificate and its key,
+    else it makes its own."""
     password = secrets.token_urlsafe(18)
     connection.execute(sql.SQL("alter role {} login password {}").format(sql.Identifier(_LOGIN), sql.Literal(password)))
     dsn = make_conninfo(bench.where.admin.dsn, user=_LOGIN, password=password)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="pgbroker-serve-") as folder:
-        certificate, key = _certificate(Path(folder))
-        command = [str(Path(sys.executable).with_name("broker")), "serve", "--bind", f"127.0.0.1:{port}"]
+        certificate, key = certified or Authority(Path(folder)).certify("localhost")
+        command = [
+            str(Path(sys.executable).with_name("broker")),
+            "serve",
+            "--bind",
+            f"127.0.0.1:{port}",
+            "--setup",
+            SETUP,
+        ]
         command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
         with (Path(folder) / "log").open("w+") as log:
             process = subprocess.Popen(command, env={**os.environ, "BROKER_DSN": dsn}, stdout=log, stderr=log)
@@ -71,6 +80,13 @@ def service(bench: Bench, connection: psycopg.Connection[Any]) -> Iterator[tuple
                 process.send_signal(signal.SIGTERM)
                 process.wait(30)
                 connection.execute(sql.SQL("alter role {} nologin password null").format(sql.Identifier(_LOGIN)))
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _await(port: int, process: subprocess.Popen[bytes], log: str) -> None:
@@ -85,28 +101,3 @@ def _await(port: int, process: subprocess.Popen[bytes], log: str) -> None:
         except OSError:
             time.sleep(0.1)
     raise BrokerError("the service did not start", Path(log).read_text()[-2000:])
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine, signed by itself, and its key."""
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    certificate, private = folder / "certificate.pem", folder / "key.pem"
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return certificate, private
