@@ -34,11 +34,11 @@ JDL = (
 )
 """The JDL of each job, with its id for JOB."""
 
-_PORTS = ("ResourceStatus/ResourceStatus", "WorkloadManagement/Matcher")  # in the order of their start
+_SERVICES = ("ResourceStatus/ResourceStatus", "WorkloadManagement/Matcher")  # in the order of their start
 _DATABASES = {"WorkloadManagement": ("JobDB", "JobLoggingDB", "PilotAgentsDB"), "ResourceStatus": ("ResourceStatusDB",)}
 _THREADS = 20  # of DIRAC's own template of the Matcher; DIRAC advises against a second one
 _START_SECONDS = 60
-_PACKAGES = {"opensearchpy": "opensearch-py", "psutil": "psutil", "authlib": "Authlib"}
+_PACKAGES = {"opensearchpy": "opensearch-py", "psutil": "psutil"}
 
 _JOBS = (
     "JobDB.Jobs (JobID, Owner, OwnerGroup, VO, JobType, Status, MinorStatus, SubmissionTime, LastUpdateTime)"
@@ -118,7 +118,7 @@ class Peer(dirac.Peer):
         """Start the services with a host's certificate, and have the agents ask them. They end with `stack`."""
         from diraccfg import CFG
 
-        ports = {name: free_port() for name in _PORTS}
+        ports = {name: free_port() for name in _SERVICES}
         parts = CFG()
         parts.loadFromDict(configuration(self._configured, ports, host))
         parts.writeToFile(str(folder / "dirac.cfg"))
@@ -129,16 +129,15 @@ class Peer(dirac.Peer):
         pids = []
         for name, port in ports.items():
             pids.append(stack.enter_context(_service(name, port, environment, folder)))
-            if name == _PORTS[0]:  # it has made its tables
+            if name == _SERVICES[0]:  # it has made its tables
                 sites = sorted({str(resource["Site"]) for resource in self._requests})
                 columns = "Name, Status, ElementType, DateEffective"
                 rows = [(site, "Active", "Site", "2026-01-01") for site in sites]
                 self._insert({f"ResourceStatusDB.SiteStatus ({columns})": rows})
         self.pids = pids
         proxy = pilot.proxy_of(authority.certify("pilot"), folder)
-        environment = {"X509_USER_PROXY": str(proxy), "X509_CERT_DIR": str(authority.trusted), "HOME": str(folder)}
-        url = f"dips://localhost:{ports[_PORTS[1]]}/{_PORTS[1]}"
-        self._connect = partial(pilot.asking, pilot.Agent(url, environment))
+        url = f"dips://localhost:{ports[_SERVICES[1]]}/{_SERVICES[1]}"
+        self._connect = partial(pilot.asking, url, proxy, authority.trusted)
 
     def _load_batch(self, batch: Sequence[Group], first: int, priorities: Mapping[int, float]) -> None:
         from DIRACCommon.WorkloadManagementSystem.DB.JobDBUtils import compressJDL

@@ -1,15 +1,13 @@
-"""Agents that ask a service for a job, a process each: with DIRAC's own client, or by a plain HTTPS call."""
+"""Agents that ask a service for a job, a process each: DIRAC's own client with a proxy certificate, or plain HTTPS."""
 
 import http.client
 import json
 import os
 import secrets
 import ssl
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from benchmarks import processes
 from benchmarks.bench import SETUP
@@ -20,25 +18,6 @@ GROUP = "pilots"
 NAMES = [f"pilot-{n}" for n in range(64)]
 _HOURS = 24  # that a proxy lasts
 _GONE = "Error requesting job"  # also where each job that the Matcher chose was gone
-
-
-@dataclass(frozen=True)
-class Agent:
-    """Where an agent of DIRAC finds the Matcher, with which environment, and with which bearer tokens. It takes one
-    of them; without tokens it has a proxy certificate."""
-
-    url: str
-    environment: Mapping[str, str]
-    tokens: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """Of DIRAC's configuration what the agent reads."""
-        security = {"Security": {"UseTokens": "yes", "Authorization": {"issuer": self.url}}} if self.tokens else {}
-        return {
-            "DIRAC": {"VirtualOrganization": "bench", **security},
-            "Systems": {"WorkloadManagement": {"URLs": {"Matcher": self.url}}},
-        }
 
 
 def proxy_of(certified: tuple[Path, Path], folder: Path) -> Path:
@@ -74,18 +53,14 @@ def described(resource: Resource) -> Resource:
 
 
 @contextmanager
-def asking(agent: Agent) -> Iterator[processes.Ask]:
+def asking(url: str, proxy: Path, trusted: Path) -> Iterator[processes.Ask]:
     """A client's call: requestJob of DIRAC's MatcherClient, as its JobAgent calls it."""
-    os.environ.update(agent.environment)
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):  # they would go before X509_CERT_DIR
-        os.environ.pop(name, None)
-    if agent.tokens:
-        os.environ["BEARER_TOKEN"] = json.dumps(
-            {"access_token": secrets.choice(agent.tokens), "expires_at": 4_000_000_000}
-        )
+    os.environ.update(X509_USER_PROXY=str(proxy), X509_CERT_DIR=str(trusted), HOME=str(proxy.parent))
     import DIRAC
 
-    DIRAC.initialize(require_auth=False, log_level="FATAL", extra_config=agent.configuration)
+    urls = {"WorkloadManagement": {"URLs": {"Matcher": url}}}
+    configured = {"DIRAC": {"VirtualOrganization": "bench"}, "Systems": urls}
+    DIRAC.initialize(require_auth=False, log_level="FATAL", extra_config=configured)
     from DIRAC.Core.Utilities.DErrno import EWMSNOMATCH
     from DIRAC.WorkloadManagementSystem.Client.MatcherClient import MatcherClient
 

@@ -1,48 +1,30 @@
-"""DIRAC's own Matcher service on MariaDB, beside `broker serve`: asked by the same agents, DIRAC's."""
+"""DIRAC's own Matcher service on MariaDB, beside `broker serve`: agents in a closed loop ask for the same jobs."""
 
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from benchmarks import matcher, pgbench, pilot, processes
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Measured, Sample, Say, in_turn, ratio
+from benchmarks import matcher, pilot
+from benchmarks.bench import SEED, SETUP, loaded
+from benchmarks.measure import Measured, Sample, Say, in_turn, ratio
 from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
+from benchmarks.scenarios.peer import Agents
 from benchmarks.server import Server
 from benchmarks.serving.authority import Authority
 from benchmarks.serving.service import cpu_of, service, tokens_of
 from broker import database
 from broker.errors import BrokerError
-from broker.synthetic.pilots import Resource
 
 DEFAULTS = Options(clients=(1, 8, 32), rounds=3)
 _PAYLOADS = """
 insert into workload.payload (setup, job_id, body)
 select setup, job_id, jsonb_build_object('JDL', replace(%s, 'JOB', job_id::text)) from taskqueue.job where setup = %s
 """
-
-
-class Agents(Kind):
-    """Agents that ask `broker serve`, a process each."""
-
-    def __init__(
-        self,
-        name: str,
-        bench: Bench,
-        connect: Callable[[], AbstractContextManager[processes.Ask]],
-        requests: Sequence[Resource],
-    ) -> None:
-        super().__init__(f"pgbroker: {name}", bench, trial=20)
-        self._connect, self._requests = connect, requests
-
-    def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
-        """The calls alone."""
-        return processes.run(processes.Client(self._connect, self._requests, calls, SEED + seed), clients)
 
 
 class Served:
@@ -81,21 +63,19 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         bench.call(_PAYLOADS, [matcher.JDL, SETUP])
         bench.settle()
         requests = pilot.understood(bench.workload.requests(SEED))
-        as_dirac = [pilot.described(one) for one in requests]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-matcher-")))
         authority = Authority(folder)
         say("loading the same into DIRAC's databases")
-        peer = stack.enter_context(matcher.loaded(bench, priorities, options.folder, as_dirac))
+        peer = stack.enter_context(
+            matcher.loaded(bench, priorities, options.folder, list(map(pilot.described, requests)))
+        )
         host = authority.certify("localhost")
         peer.serve(authority, host, folder, stack)
         connection = stack.enter_context(database.connect(bench.where.admin))
         tokens = tokens_of(connection, max(options.clients))
         port, pids = stack.enter_context(service(bench, connection, host))
-        environment = {"X509_CERT_DIR": str(authority.trusted), "HOME": str(folder)}
-        agent = pilot.Agent(f"https://127.0.0.1:{port}/WorkloadManagement/Matcher", environment, tokens)
         post = partial(pilot.posting, port, authority.file, tokens)
         ours = [
-            Agents("DIRAC's client", bench, partial(pilot.asking, agent), as_dirac),
             Agents("a connection a match", bench, partial(post, False), requests),
             Agents("connections kept", bench, partial(post, True), requests),
         ]

@@ -1,7 +1,7 @@
 """DIRAC's own TaskQueueDB on MariaDB, beside pgbroker: both called from Python processes."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from benchmarks import dirac, pgbench, processes
@@ -19,17 +19,22 @@ BATCH = 50  # resources a call of match_many
 
 
 class Agents(Kind):
-    """Clients in Python, a process each: JobAgents, or services that ask for `batch` of them in each call."""
+    """Clients in Python, a process each: agents, or services that ask for `batch` of them in each call."""
 
-    def __init__(self, bench: Bench, batch: int = 1) -> None:
-        name = "JobAgent.match" if batch == 1 else f"match_many of {batch}"
+    def __init__(
+        self,
+        name: str,
+        bench: Bench,
+        connect: Callable[[], AbstractContextManager[processes.Ask]],
+        requests: Sequence[Resource],
+        batch: int = 1,
+    ) -> None:
         super().__init__(f"pgbroker: {name}", bench, batch=batch, trial=max(20, 200 // batch))
-        self._requests = bench.workload.requests(SEED)
+        self._connect, self._requests = connect, requests
 
     def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
         """The calls alone."""
-        connect = partial(matching, self.bench.where.logins["agent"])
-        return processes.run(processes.Client(connect, self._requests, calls, SEED + seed, self.batch), clients)
+        return processes.run(processes.Client(self._connect, self._requests, calls, SEED + seed, self.batch), clients)
 
 
 @contextmanager
@@ -57,9 +62,15 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         bench.ask_once()  # jobs of queues with the same requirements come back to one of them
         say("loading the same into DIRAC's TaskQueueDB")
         with dirac.loaded(bench, priorities, options.folder) as peer:
+            connect = partial(matching, bench.where.logins["agent"])
+            requests = bench.workload.requests(SEED)
             rows: list[Row] = []
             for count in options.clients:
-                kinds: list[Measured] = [peer, Agents(bench), Agents(bench, BATCH)]
+                kinds: list[Measured] = [
+                    peer,
+                    Agents("JobAgent.match", bench, connect, requests),
+                    Agents(f"match_many of {BATCH}", bench, connect, requests, BATCH),
+                ]
                 theirs, *ours = in_turn(kinds, count, options.seconds, options.rounds, say)
                 for row in ours:
                     row["ratio"] = ratio(row["jobs_per_s"], theirs["jobs_per_s"])

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from benchmarks import background, dirac, panda, pgbench
+from benchmarks import background, dirac, matcher, panda, pgbench
 from benchmarks.scenarios import SCENARIOS
 from broker.errors import BrokerError
 
@@ -229,6 +229,22 @@ def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -
     assert ours["ratio"] == pytest.approx(ours["jobs_per_s"] / theirs["jobs_per_s"])
 
 
+def test_diracs_matcher_is_measured_beside_the_service(server_dsn: str, tmp_path: Path) -> None:
+    try:
+        matcher.require()
+    except BrokerError as error:
+        pytest.skip(error.message)
+    (table,) = measure("matcher", f"{TINY} --requests 200", server_dsn, tmp_path)
+    theirs, *ours = table["rows"]
+    assert (theirs["what"], theirs["ratio"], len(ours)) == ("DIRAC: Matcher", None, 2)
+    for row in table["rows"]:
+        assert 0 < row["p50_ms"] <= row["p99_ms"] and row["found_nothing"] < 0.5
+        assert all(row[f"{who}_ms"] > 0 for who in ("service", "agents", "database"))
+    for row in ours:
+        spent = (theirs["service_ms"] + theirs["database_ms"]) / (row["service_ms"] + row["database_ms"])
+        assert row["peer's cpu ratio"] == pytest.approx(spent)
+
+
 def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Path) -> None:
     options = "--cases 8:6,4:6 --clients 1,2 --rounds 1"
     batches, evaluated = measure("brokerage", options, server_dsn, tmp_path)
@@ -331,8 +347,8 @@ def test_readme_explains_each_scenario() -> None:
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
-        "match batch many insert hot flat held churn space fair nothing peer brokerage panda tasks analysis replay "
-        "transitions packing serve wait"
+        "match batch many insert hot flat held churn space fair nothing peer matcher brokerage panda tasks analysis "
+        "replay transitions packing serve wait"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())
