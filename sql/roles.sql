@@ -16,7 +16,7 @@
 
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema resource to broker_service;
-grant usage on schema workload, brokerage, monitor to broker_operator, broker_viewer;
+grant usage on schema workload, brokerage, monitor, history to broker_operator, broker_viewer;
 grant usage on schema lifecycle to broker_submitter, broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -142,8 +142,8 @@ grant select on table
 -- monitor: views for people
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.first_job,
-  monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile, monitor.health_session,
-  monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job,
+  monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
+  monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
@@ -158,6 +158,11 @@ grant select on table monitor.browser_session, monitor.credential, monitor.ident
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
   taskqueue.requires_value
   to broker_operator, broker_viewer;
+
+-- history: figures over time
+grant execute on function history.sample to broker_operator;
+grant execute on function history.figure_over to broker_operator, broker_viewer;
+grant select on table history.figure to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule to broker_operator;

@@ -52,6 +52,12 @@ def summarize(connection: Connection, setup: str) -> dict[str, int]:
     return found
 
 
+def sample(connection: Connection, setup: str) -> int | None:
+    """Sample the figures of a setup for the minute that is over: how many series have a value, None = it was done."""
+    row = connection.execute("select history.sample(%s)", [setup]).fetchone()
+    return row[0] if row else None
+
+
 def make_partitions(connection: Connection) -> dict[str, int]:
     """Make the partitions of the histories for the days ahead, and drop old ones: what each step changed."""
     return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
@@ -148,6 +154,12 @@ def _summarize(work: Round) -> None:
             summarize(work.connection, setup)
 
 
+def _sample(work: Round) -> None:
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            sample(work.connection, setup)
+
+
 def _classify(work: Round) -> None:
     for setup in work.setups():
         with work.trying(setup):
@@ -202,6 +214,7 @@ LOOPS = {
         Loop("maintain", "shares, counts, resources seen, histories", 5, _maintain),
         Loop("watchdog", "expired leases, activation, timeouts, fast rebrokerage", 5, _watchdog),
         Loop("summarize", "why jobs wait, and how many", 5, _summarize),
+        Loop("sample", "figures over time, a sample a minute", 15, _sample),
         Loop("classify", "classes of queues, users and tasks of user analysis", 600, _classify),
         Loop("schedule", "steps onto rented instances", 20, _schedule),
         Loop("assign-tasks", "production tasks to nuclei", 120, _assign("production_task")),

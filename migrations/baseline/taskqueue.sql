@@ -377,6 +377,8 @@ create table taskqueue.history (
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
+create index history_at on taskqueue.history using brin (at) with (pages_per_range = 32, autosummarize = on);
+comment on index taskqueue.history_at is 'What happened lately, for the history of figures.';
 
 -- No foreign key: who drops a TaskQueue would wait for who is posting it.
 --: TaskQueues that were opened while another transaction worked on their posting lists. They are posted by the next

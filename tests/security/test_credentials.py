@@ -261,7 +261,7 @@ def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, serv
     allowed = login.execute(
         "select p.proname from pg_proc p where p.pronamespace = any (array(select n.oid from pg_namespace n"
         " where n.nspname = any (%s))) and has_function_privilege(p.oid, 'execute') order by 1",
-        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]],
+        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]],
     ).fetchall()
     assert [name for (name,) in allowed] == [
         "close_session", "credentials_of", "exchange_secret", "is_service", "open_session", "session_of", "use_ticket",
@@ -270,7 +270,7 @@ def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, serv
         "select c.oid::regclass::text from pg_class c where c.relnamespace = any (array(select n.oid from"
         " pg_namespace n where n.nspname = any (%s))) and c.relkind in ('r', 'v', 'p')"
         " and has_table_privilege(c.oid, 'select, insert, update, delete')",
-        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]],
+        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]],
     ).fetchall()
     assert readable == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from tests.security.conftest import PASSWORD
 
-SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
+SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 OPERATORS_VIEWS = {("broker_viewer", f"monitor.{name}") for name in ("browser_session", "credential", "identity")}

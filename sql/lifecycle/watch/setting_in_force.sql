@@ -9,6 +9,10 @@ select p.setup,
                   where b.setup = p.setup), 'documented') as timeouts,
        coalesce(s.most, 10000) as most,
        coalesce(s.jobs_kept, interval '30 days') as jobs_kept,
+       coalesce(s.minute_samples_kept, interval '2 days') as minute_samples_kept,
+       coalesce(s.hour_samples_kept, interval '90 days') as hour_samples_kept,
+       coalesce(s.day_samples_kept, interval '10 years') as day_samples_kept,
+       coalesce(s.most_series, 20000) as most_series,
        s.loops
   from resource.setup p
   left join lifecycle.setting s on s.setup = p.setup;

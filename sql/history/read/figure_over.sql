@@ -1,0 +1,57 @@
+-- Rows of the longest step that is short enough are read, and beyond the last of them rows of shorter steps. Each row
+-- is unpacked once, however many series are asked for.
+create or replace function history.figure_over(
+  p_setup text, p_figure text, p_since timestamptz, p_until timestamptz default null, p_by text default null,
+  p_labels jsonb default '{}', p_points int default 300
+) returns table (at timestamptz, width interval, label text, value float8, most float8, samples int)
+language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
+#variable_conflict use_column
+declare
+  v_until timestamptz := coalesce(p_until, resource.clock(p_setup));
+  v_width interval;
+  v_places int[];
+  v_labels text[];
+  v_names text[];
+  v_max boolean;
+begin
+  perform resource.identify_viewer(p_setup);
+  v_names := history.require_figure(p_setup, p_figure, p_by, p_labels);
+  if p_since is null or p_since >= v_until then
+    raise exception 'p_since is %, which is not before %', coalesce(p_since::text, 'null'), v_until
+      using errcode = 'PB001';
+  elsif p_points is null or p_points not between 1 and 2000 then
+    raise exception 'p_points is %, which is not within 1..2000', coalesce(p_points::text, 'null')
+      using errcode = 'PB001';
+  end if;
+  v_max := (select f.fold = 'max' from history.figure f where f.figure = p_figure);
+  v_width := greatest(history.width_of(v_until - p_since, p_points), history.least_width(p_setup, p_since));
+  select array_agg(s.place order by s.place), array_agg(coalesce(s.labels ->> p_by, '') order by s.place)
+    into v_places, v_labels
+    from history.series s
+   where s.setup = p_setup and s.figure = p_figure and s.labels @> p_labels;
+  return query
+    with piece as materialized (
+      select date_bin(v_width, r.at, 'epoch') as bin, r.samples, l.label, l.value, l.most
+        from history.rows_between(p_setup, p_since, v_until, v_width) r
+       cross join lateral (select r.mean || '{}'::real[] as mean, coalesce(r.most, r.mean) || '{}'::real[] as most
+                           offset 0) u
+       cross join lateral (
+         select w.label,
+                case when v_max then max(u.mean[w.place]) else sum(u.mean[w.place]::float8) end as value,
+                case when v_max then max(u.most[w.place]) else sum(u.most[w.place]::float8) end as most
+           from unnest(v_places, v_labels) w (place, label)
+          group by w.label) l
+    )
+    select p.bin, v_width, p.label, sum(coalesce(p.value, 0) * p.samples) / sum(p.samples),
+           coalesce(max(p.most), 0)::float8, sum(p.samples)::int
+      from piece p
+     group by p.bin, p.label
+     order by p.bin, p.label;
+end $$;
+
+comment on function history.figure_over(text, text, timestamptz, timestamptz, text, jsonb, int) is
+  'A figure over time: for each span of a usual width, of which there are at most p_points, the mean and the largest '
+  'value. p_by: a label, of which each value has rows of its own; null = all series together. p_labels: only series '
+  'with these labels, such as {"site": "CERN"}. p_until: null = now. Spans that were not sampled have no row. Spans '
+  'that are older than minutes are kept are of an hour or a day at least. Errors: PB001 (figure, label, span), PB002 '
+  '(setup not granted).';

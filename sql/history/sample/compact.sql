@@ -1,0 +1,41 @@
+create or replace function history.compact(p_setup text, p_step text, p_until timestamptz) returns void
+language plpgsql as $$
+declare
+  v_finer text := case p_step when 'hour' then 'minute' else 'hour' end;
+  v_span interval := ('1 ' || p_step)::interval;
+  v_done timestamptz := (select max(s.at) + v_span from history.sample s where s.setup = p_setup and s.step = p_step);
+  v_from timestamptz;
+begin
+  for v_from in
+    select distinct date_trunc(p_step, s.at, 'UTC')
+      from history.sample s
+     where s.setup = p_setup and s.step = v_finer and s.at >= coalesce(v_done, '-infinity')
+       and s.at < date_trunc(p_step, p_until, 'UTC')
+     order by 1
+  loop
+    insert into history.sample (setup, step, at, samples, mean, most)
+    with finer as (
+      select s.samples, s.mean, coalesce(s.most, s.mean) as most
+        from history.sample s
+       where s.setup = p_setup and s.step = v_finer and s.at >= v_from and s.at < v_from + v_span
+    ), total as (
+      select sum(f.samples) as samples from finer f
+    )
+    select p_setup, p_step, v_from, t.samples, v.mean, v.most
+      from total t
+     cross join lateral (
+       select coalesce(array_agg(i.mean order by i.place), '{}') as mean,
+              coalesce(array_agg(i.most order by i.place), '{}') as most
+         from (select u.place, (sum(u.mean::float8 * f.samples) / t.samples)::real as mean, max(u.most) as most
+                 from finer f
+                cross join lateral unnest(f.mean, f.most) with ordinality u (mean, most, place)
+                group by u.place) i) v;
+    update history.series s set last_at = v_from
+      from history.sample h
+     where s.setup = p_setup and s.last_at < v_from - interval '1 day'
+       and h.setup = p_setup and h.step = p_step and h.at = v_from and h.most[s.place] <> 0;
+  end loop;
+end $$;
+
+comment on function history.compact(text, text, timestamptz) is
+  'Makes the means of the hours (from minutes) or days (from hours) that are over at p_until and have none yet.';

@@ -1,0 +1,42 @@
+-- The row is of the minute that is over: what is counted happened in it, and what is measured is so at its end.
+create or replace function history.sample(p_setup text) returns bigint
+language plpgsql security definer set search_path = history, pg_temp set jit = off as $$
+declare
+  v_at timestamptz;
+  v_values history.value[];
+begin
+  perform resource.identify(p_setup);
+  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  if not found or not pg_try_advisory_xact_lock(hashtext('history.sample'), hashtext(p_setup)) then
+    return null;
+  end if;
+  v_at := date_trunc('minute', resource.clock(p_setup), 'UTC') - interval '1 minute';
+  if exists (select from history.sample s where s.setup = p_setup and s.step = 'minute' and s.at >= v_at) then
+    return null;
+  end if;
+  v_values := array(
+    select (f.figure, f.labels, f.value)::history.value
+      from (select s.figure, s.labels, s.value from history.state_now s where s.setup = p_setup
+             union all
+            select * from history.events_between(p_setup, v_at, v_at + interval '1 minute')) f
+     where f.value > 0);
+  v_values := array(
+    select p from history.placed(p_setup, v_at, v_values,
+                                 (select s.most_series from lifecycle.setting_in_force s where s.setup = p_setup)) p);
+  insert into history.sample (setup, step, at, samples, mean)
+  select p_setup, 'minute', v_at, 1, coalesce(array_agg(coalesce(v.value, 0)::real order by s.place), '{}')
+    from generate_series(1, (select max(i.place) from history.series i where i.setup = p_setup)) s (place)
+    left join (select i.place, u.value
+                 from unnest(v_values) u
+                 join history.series i on i.setup = p_setup and i.figure = u.figure and i.labels = u.labels) v
+           on v.place = s.place;
+  perform history.compact(p_setup, 'hour', v_at);
+  perform history.compact(p_setup, 'day', v_at);
+  perform history.forget(p_setup, v_at);
+  return cardinality(v_values);
+end $$;
+
+comment on function history.sample(text) is
+  'Samples the figures of a setup for the minute that is over, makes the means of hours and days that are over, and '
+  'removes what is older than it is kept. Returns how many series have a value; null where the minute has its sample, '
+  'or another call makes it. `broker run` calls it (loop sample). Errors: PB002 (setup not granted).';

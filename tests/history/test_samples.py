@@ -1,0 +1,221 @@
+"""history.sample and history.figure_over: what is sampled, how it becomes hours and days, and how it is read."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+At = Callable[[float], datetime]
+
+
+@pytest.fixture
+def at(q: Calls) -> At:
+    """Set the clock of the setup: minutes after noon."""
+
+    def to(minutes: float) -> datetime:
+        moment = NOON + timedelta(minutes=minutes)
+        q.set_clock(moment)
+        return moment
+
+    to(0)
+    return to
+
+
+def sample(q: Calls) -> int | None:
+    """What the loops do in a minute."""
+    q.connection.execute("delete from taskqueue.summary where setup = %s", [q.setup])
+    q.call("summarize_waiting")
+    count: int | None = q.value("select history.sample(%s)", q.setup)
+    return count
+
+
+def over(q: Calls, figure: str, since: datetime, by: str | None = None, **more: Any) -> dict[tuple[datetime, str], Any]:
+    """Mean by the beginning of its span, and the value of the label."""
+    labels, points, until = json.dumps(more.pop("labels", {})), more.pop("points", 300), more.pop("until", None)
+    assert not more
+    rows = q.rows(
+        "select at, label, value from history.figure_over(%s, %s, %s, %s, %s, %s, %s)",
+        q.setup, figure, since, until, by, labels, points,
+    )  # fmt: skip
+    found = {(moment, label): value for moment, label, value in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_a_minute_has_what_waits_is_leased_matched_and_ended(q: Calls, at: At) -> None:
+    q.settings(policy="dirac")
+    for job in range(1, 6):
+        q.insert(job, OwnerGroup="users", Sites=["A"])
+    q.insert(6, OwnerGroup="prod", Sites=["B"])
+    at(0.5)
+    first, second = q.take(Site="A"), q.take(Site="A")
+    q.call("report_job", first.job_id, first.attempt)
+    q.call("finish_job", second.job_id, second.attempt, "failed")
+    at(1.2)
+    assert q.take(Site="B").job_id == 6  # of the next minute
+    q.insert(7, OwnerGroup="prod", Sites=["B"])
+    assert sample(q) == len(q.rows("select from history.series where setup = %s", q.setup))
+    assert over(q, "jobs_waiting", NOON, "owner_group") == {(NOON, "users"): 3, (NOON, "prod"): 1}
+    assert over(q, "jobs_waiting_at_site", NOON, "site") == {(NOON, "A"): 3, (NOON, "B"): 1}
+    assert over(q, "leases", NOON, "state") == {(NOON, "matched"): 1, (NOON, "running"): 1}
+    assert over(q, "leases_at_site", NOON, "site") == {(NOON, "A"): 1, (NOON, "B"): 1}
+    assert over(q, "matches", NOON) == {(NOON, ""): 2}
+    assert over(q, "matches_at_site", NOON, "site") == {(NOON, "A"): 2}
+    assert over(q, "ends", NOON, "outcome") == {(NOON, "failed"): 1}
+    assert over(q, "ends_at_site", NOON, "outcome", labels={"site": "A"}) == {(NOON, "failed"): 1}
+    assert over(q, "group_use", NOON, "owner_group") == {(NOON, "users"): 0.5, (NOON, "prod"): 0.5}
+    at(2.1)
+    assert sample(q) is not None
+    assert over(q, "matches_at_site", NOON, "site") == {
+        (NOON, "A"): 2, (NOON, "B"): 0, (NOON + MINUTE, "A"): 0, (NOON + MINUTE, "B"): 1,
+    }  # fmt: skip
+    assert over(q, "oldest_wait", NOON + MINUTE) == {(NOON + MINUTE, ""): pytest.approx(126)}
+
+
+def test_a_minute_is_sampled_once(q: Calls, at: At) -> None:
+    q.insert(1)
+    at(1)
+    assert sample(q) is not None
+    at(1.9)
+    assert sample(q) is None
+    at(0.5)  # a clock that was put back
+    assert sample(q) is None
+    at(2)
+    assert sample(q) is not None
+    assert q.value("select array_agg(at order by at) from history.sample where setup = %s", q.setup) == [
+        NOON, NOON + MINUTE,
+    ]  # fmt: skip
+
+
+def test_nothing_to_sample_is_a_sample(q: Calls, at: At) -> None:
+    at(1)
+    assert sample(q) == 0
+    assert over(q, "jobs_waiting", NOON) == {}
+    q.insert(1)
+    at(2)
+    sample(q)
+    assert over(q, "jobs_waiting", NOON) == {(NOON, ""): 0, (NOON + MINUTE, ""): 1}
+
+
+def test_series_beyond_the_limit_are_added_up(q: Calls, at: At) -> None:
+    q.connection.execute("select lifecycle.set_settings(%s, '{\"most_series\": 4}')", [q.setup])
+    jobs = iter(range(1, 1000))
+    for group, number in (("a", 1), ("b", 4), ("c", 2), ("d", 3)):
+        for _ in range(number):
+            q.insert(next(jobs), OwnerGroup=group)
+    at(1)
+    sample(q)
+    waiting = over(q, "jobs_waiting", NOON, "owner_group")
+    assert waiting[NOON, "b"] == 4
+    assert waiting[NOON, "other"] == sum(n for g, n in (("a", 1), ("c", 2), ("d", 3)) if (NOON, g) not in waiting)
+    assert sum(waiting.values()) == 10
+    assert over(q, "oldest_wait", NOON) == {(NOON, ""): pytest.approx(60)}
+    apart = q.value("select count(*) from history.series where setup = %s and not labels::text like '%%other%%'", q.setup)
+    assert apart == 4
+    at(2)
+    sample(q)  # those that are kept apart stay so
+    assert over(q, "jobs_waiting", NOON + MINUTE, "owner_group").keys() == {(NOON + MINUTE, g) for _, g in waiting}
+
+
+def test_hours_and_days_agree_with_the_minutes(q: Calls, at: At) -> None:
+    """Random values written as samples: whatever span is read, the means and the largest are those of the minutes."""
+    chance = random.Random(5)
+    minutes = sorted(chance.sample(range(4 * 1440), 900))
+    values: dict[str, dict[int, float]] = defaultdict(dict)
+    insert = "insert into history.sample (setup, step, at, samples, mean) values (%s, 'minute', %s, 1, %s)"
+    for n, site in enumerate("AB", 1):
+        q.connection.execute(
+            "insert into history.series values (%s, %s, 'leases_at_site', %s, %s, %s)",
+            [q.setup, n, json.dumps({"site": site, "state": "running"}), NOON, NOON],
+        )  # fmt: skip
+    for minute in minutes:
+        row = [float(chance.randrange(50)) for _ in range(1 if minute < 700 else 2)]  # B came later
+        values["A"][minute] = row[0]
+        values["B"][minute] = row[1] if len(row) > 1 else 0.0
+        q.connection.execute(insert.encode(), [q.setup, NOON + minute * MINUTE, row])
+    at(4 * 1440 + 0.5)
+    sample(q)
+    last = 4 * 1440 - 1
+    for site in values:
+        values[site].setdefault(last, 0.0)
+    for since, until, points in ((0, 4 * 1440, 4), (0, 4 * 1440, 100), (1440, 1700, 300), (100, 3000, 30), (0, 60, 1)):
+        found = q.rows(
+            "select at, width, label, value, most, samples from"
+            " history.figure_over(%s, 'leases_at_site', %s, %s, 'site', '{}', %s)",
+            q.setup, NOON + since * MINUTE, NOON + until * MINUTE, points,
+        )  # fmt: skip
+        width = found[0][1]
+        expected: dict[tuple[datetime, str], list[float]] = defaultdict(list)
+        begin = _bin(NOON + since * MINUTE, width)
+        for site, of in values.items():
+            for minute, value in of.items():
+                moment = NOON + minute * MINUTE
+                if begin <= moment < _bin(NOON + (until - 1) * MINUTE, width) + width:
+                    expected[_bin(moment, width), site].append(value)
+        assert {(row[0], row[2]): (pytest.approx(row[3], rel=1e-5), row[4], row[5]) for row in found} == {
+            key: (sum(of) / len(of), max(of), len(of)) for key, of in expected.items()
+        }, (since, until, points, width)
+
+
+def _bin(moment: datetime, width: timedelta) -> datetime:
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return epoch + (moment - epoch) // width * width
+
+
+def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
+    q.connection.execute(
+        "select lifecycle.set_settings(%s, %s)",
+        [q.setup, '{"minute_samples_kept": "3 hours", "hour_samples_kept": "3 days", "day_samples_kept": "5 days"}'],
+    )
+    q.insert(1, OwnerGroup="early")
+    at(1)
+    sample(q)
+    early = dict(q.rows("select labels ->> 'owner_group', place from history.series where figure = 'jobs_waiting'"))
+    q.call("delete_job", 1)
+    for minute in range(60, 10 * 1440, 30):
+        at(minute)
+        sample(q)
+    kept = dict(q.rows("select step, min(at) from history.sample where setup = %s group by step", q.setup))
+    now = NOON + (10 * 1440 - 30) * MINUTE - MINUTE
+    assert kept["minute"] >= now - 3 * HOUR
+    assert now - 3 * DAY <= kept["hour"] <= now - 3 * DAY + HOUR
+    assert now - 5 * DAY <= kept["day"] <= now - 4 * DAY
+    assert not q.rows("select from history.series where setup = %s", q.setup)
+    q.insert(2, OwnerGroup="late")
+    at(10 * 1440)
+    sample(q)
+    late = dict(q.rows("select labels ->> 'owner_group', place from history.series where figure = 'jobs_waiting'"))
+    assert late.keys() == {"late"}
+    assert set(late.values()) <= set(range(1, 1 + len(early) * 9))
+    assert over(q, "jobs_waiting", NOON + 9 * DAY, "owner_group", points=1)[NOON + 10 * DAY - 12 * HOUR, "late"] > 0
+
+
+@pytest.mark.parametrize(
+    ("figure", "by", "labels", "since", "points", "words"),
+    [
+        ("jobs", None, "{}", NOON, 300, 'there is no figure "jobs"'),
+        (None, None, "{}", NOON, 300, "there is no figure null"),
+        ("matches", "site", "{}", NOON, 300, 'figure matches has no label "site"'),
+        ("matches", None, '{"queue": "x"}', NOON, 300, 'figure matches has no label "queue"'),
+        ("matches", None, "[]", NOON, 300, "p_labels is [], which is no object"),
+        ("matches", None, "{}", None, 300, "p_since is null"),
+        ("matches", None, "{}", NOON + DAY, 300, "p_since is 2026-03-29"),
+        ("matches", None, "{}", NOON, 0, "p_points is 0"),
+        ("matches", None, "{}", NOON, None, "p_points is null"),
+    ],
+)
+def test_what_is_refused(q: Calls, at: At, figure: Any, by: Any, labels: str, since: Any, points: Any, words: str) -> None:
+    at(5)
+    with pytest.raises(psycopg.DatabaseError) as caught:
+        q.rows("select * from history.figure_over(%s, %s, %s, null, %s, %s, %s)", q.setup, figure, since, by, labels, points)
+    assert caught.value.sqlstate == "PB001"
+    assert str(caught.value).startswith(words)
