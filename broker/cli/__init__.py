@@ -20,6 +20,7 @@ from broker.cli import (
     demo,
     doctor,
     explain,
+    history,
     identity,
     instances,
     limit,
@@ -57,6 +58,7 @@ app.add_typer(operate.app)
 app.add_typer(task_queues.app)
 app.add_typer(lists.app)
 app.add_typer(top.app)
+app.add_typer(history.app)
 app.add_typer(worlds.app)
 app.add_typer(settings.app)
 app.add_typer(setup.app, name="setup", rich_help_panel="Setups")

@@ -1,4 +1,4 @@
-"""`broker maintain`, `broker watchdog` and `broker summarize`: one round of what `broker run` does all the time."""
+"""`broker maintain`, `watchdog`, `summarize` and `sample`: one round of what `broker run` does all the time."""
 
 from typing import Annotated
 
@@ -83,3 +83,23 @@ def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
         output.json_out(done)
     else:
         output.table("Summarized", ["step", "changed"], list(done.items()))
+
+
+@app.command(rich_help_panel="Setups")
+def sample(*, setup: _Only = None, as_json: Json = False) -> None:
+    """Sample the figures of the minute that is over, where it has no sample yet, once.
+
+    `broker run` does it every minute, and `broker history` shows the samples.
+    """
+    from broker.operate import loops
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        setups = connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall()
+        rows = [(name, loops.sample(connection, name)) for (name,) in setups]
+    if as_json:
+        output.json_out({name: series for name, series in rows if series is not None})
+    else:
+        cells = [(name, "it had its sample" if series is None else series) for name, series in rows]
+        output.table("Sampled", ["setup", "series with a value"], cells)

@@ -122,6 +122,7 @@ def _summarize(q: Calls, _: Scene) -> object:
         *q.call_rows("find_reasons"),
         q.call("summarize_waiting"),
         q.value("select brokerage.find_reasons(%s)", q.setup),
+        q.value("select history.sample(%s)", q.setup),
     ]
 
 

@@ -69,8 +69,8 @@ def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any
     db.execute("revoke execute on function taskqueue.match_job from broker_agent")
     pages = _pages(db)
     assert re.search(r"- `queue_size` \(integer\): [^`]* Default: `4999`\.", _unwrapped(pages["settings.md"]))
-    assert _entry(pages["views-monitor.md"], "lease").startswith("\nAnother comment.\n")
-    assert "`job_id` (bigint): Another column." in _unwrapped(_entry(pages["views-monitor.md"], "lease"))
+    assert _entry(pages["views-monitor-job.md"], "lease").startswith("\nAnother comment.\n")
+    assert "`job_id` (bigint): Another column." in _unwrapped(_entry(pages["views-monitor-job.md"], "lease"))
     assert " Roles: operator; errors: PB001" in _item(pages["functions-taskqueue.md"], "match_job")
 
 
