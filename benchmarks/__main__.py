@@ -13,7 +13,7 @@ from benchmarks import FOLDER, report, server
 from benchmarks.options import Options
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.workloads import WORKLOADS
-from broker.cli import output
+from broker.cli.shared import output
 from broker.errors import BrokerError
 
 _NAMES = ", ".join(SCENARIOS)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks import FOLDER
-from broker.cli import output
+from broker.cli.shared import output
 from broker.errors import BrokerError
 
 _USUAL_CLIENTS = 8

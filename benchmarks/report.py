@@ -16,7 +16,7 @@ import psycopg
 
 from benchmarks import FOLDER
 from broker import __version__
-from broker.cli import output
+from broker.cli.shared import output
 
 # The settings that a figure depends on.
 _SETTINGS = (

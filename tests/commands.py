@@ -13,7 +13,8 @@ import pytest
 import typer.main
 from typer import testing
 
-from broker.cli import app, common
+from broker.cli import app
+from broker.cli.shared import common
 
 # Typer builds the tree of all commands anew for each call: three quarters of the time of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]

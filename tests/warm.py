@@ -70,7 +70,8 @@ def _import_all() -> Any:
     import typer.main
 
     from broker import client, database, upgrade, world  # noqa: F401
-    from broker.cli import app, main, output, session  # noqa: F401
+    from broker.cli import app, main
+    from broker.cli.shared import output, session  # noqa: F401
     from broker.server import embedded  # noqa: F401
 
     for name in ("typer._adapters", "pydantic.plugin._loader", "typer.rich_utils", "rich.table", "rich.text"):

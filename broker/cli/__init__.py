@@ -1,4 +1,4 @@
-"""The command line: `broker`. Each module of this package holds the commands of one subject; see common.py."""
+"""The command line: `broker`. Each module of this package holds the commands of one subject; see shared/common.py."""
 
 import gc
 import logging
@@ -13,7 +13,6 @@ from broker.cli import (
     assign,
     brokerage,
     classes,
-    common,
     config,
     credential,
     db,
@@ -42,6 +41,7 @@ from broker.cli import (
     trial,
     worlds,
 )
+from broker.cli.shared import common
 
 app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.files import Elements, reading
-from broker.cli.resource import Resource, takes_resource
-from broker.cli.session import SETUP, Job, Setup, ready, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.files import Elements, reading
+from broker.cli.shared.resource import Resource, takes_resource
+from broker.cli.shared.session import SETUP, Job, Setup, ready, require_setup, session
 
 if TYPE_CHECKING:
     from broker.client.matcher import Match

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
 from broker.cli.brokerage import Profile, Tasks
-from broker.cli.common import Json, working
-from broker.cli.output import counted
-from broker.cli.session import Setup, ready, require_setup
+from broker.cli.shared import output
+from broker.cli.shared.common import Json, working
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import Setup, ready, require_setup
 from broker.operate.reading import Row, rows_of, run_summary
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json, pair
-from broker.cli.files import reading
-from broker.cli.output import counted
-from broker.cli.session import SETUP, Setup, ready, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json, pair
+from broker.cli.shared.files import reading
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import SETUP, Setup, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import common
-from broker.cli.common import Json
-from broker.cli.output import fields, json_out, note, say
+from broker.cli.shared import common
+from broker.cli.shared.common import Json
+from broker.cli.shared.output import fields, json_out, note, say
 
 if TYPE_CHECKING:
     from broker.upgrade import Report

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.session import session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import session
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
 from broker.cli.lists import PANEL, ROWS, Limit
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _begin(connection: "Connection", setup: str, since: str) -> datetime:
     """A span before the present of the setup, or a time. Raises BadRequest."""
     import psycopg
 
-    from broker.cli import listing
+    from broker.cli.shared import listing
     from broker.errors import BadRequest
 
     now = listing.moment_of(connection, setup)

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
 from broker.cli.brokerage import Limit
-from broker.cli.common import Json
-from broker.cli.files import reading
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.files import reading
+from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.done import report
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
+from broker.cli.shared.session import Setup, require_setup, session
 
 limit_app = typer.Typer(no_args_is_help=True, help="Limit how many jobs of a kind a site gets; `broker limits` lists.")
 group_app = typer.Typer(no_args_is_help=True, help="Set the shares of owner groups.")

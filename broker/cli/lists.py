@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import listing, output, watching
 from broker.cli import own as own_jobs
-from broker.cli.common import Json
-from broker.cli.listing import ROWS, Filter, Limit, List, Page, columns
-from broker.cli.session import Setup
+from broker.cli.shared import listing, output, watching
+from broker.cli.shared.common import Json
+from broker.cli.shared.listing import ROWS, Filter, Limit, List, Page, columns
+from broker.cli.shared.session import Setup
 
 if TYPE_CHECKING:
     from broker.database import Connection

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.session import require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import require_setup, session
 
 app = typer.Typer()
 

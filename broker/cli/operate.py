@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import listing, output, own
-from broker.cli.common import Json
+from broker.cli import own
 from broker.cli.explain import job as explained
-from broker.cli.output import counted
-from broker.cli.session import Job, Setup, elsewhere, require_setup, session
+from broker.cli.shared import listing, output
+from broker.cli.shared.common import Json
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
 from broker.operate.reading import Row, rows_of, seen_lately
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from broker.cli import output
-from broker.cli.listing import List, Page, columns
+from broker.cli.shared import output
+from broker.cli.shared.listing import List, Page, columns
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:

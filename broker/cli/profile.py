@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
 from broker.cli.brokerage import Algorithm
-from broker.cli.common import Json, pair
-from broker.cli.done import report
-from broker.cli.session import session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json, pair
+from broker.cli.shared.done import report
+from broker.cli.shared.session import session
 from broker.operate.reading import rows_of
 
 app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or off.")

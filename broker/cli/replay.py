@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json, pair
-from broker.cli.output import counted
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json, pair
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import Setup, require_setup, session
 
 if TYPE_CHECKING:
     from broker.operate.replay import Replay

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.session import require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import require_setup, session
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -100,8 +100,8 @@ def _opener() -> "Callable[[], Any]":
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     from broker import database, upgrade
-    from broker.cli import common
-    from broker.cli.session import ready
+    from broker.cli.shared import common
+    from broker.cli.shared.session import ready
     from broker.errors import ConnectError
     from broker.server import embedded
 

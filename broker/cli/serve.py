@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from broker.cli import common, output
-from broker.cli.session import Setup
+from broker.cli.shared import common, output
+from broker.cli.shared.session import Setup
 
 if TYPE_CHECKING:
     from broker.database import Target
@@ -202,7 +202,7 @@ def _is_everywhere(url: str) -> bool:
 def _dsn(setup: str, url: str) -> str:
     """The DSN of the service's login. On the embedded server a token is made for whoever looks at a terminal."""
     from broker import database
-    from broker.cli.session import ready
+    from broker.cli.shared.session import ready
     from broker.errors import BrokerError
     from broker.server import embedded
     from broker.server.service import service_dsn

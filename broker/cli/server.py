@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import common, output
-from broker.cli.common import Json
-from broker.cli.session import install_if_new, make_partitions, usable
+from broker.cli.shared import common, output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import install_if_new, make_partitions, usable
 
 app = typer.Typer()
 PANEL = "Server"

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import rows_of
 
 app = typer.Typer()

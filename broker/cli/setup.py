@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.done import report
-from broker.cli.output import counted
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import Setup, require_setup, session
 
 app = typer.Typer(no_args_is_help=True, help="Configure, mend and remove setups; `broker setups` lists them.")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.session import ready
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import ready
 from broker.cli.simulation import conclude, watch
 from broker.operate.reading import Row
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from broker.cli import output
-from broker.cli.output import counted
+from broker.cli.shared import output
+from broker.cli.shared.output import counted
 from broker.operate.reading import Row
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json, working
-from broker.cli.files import Elements, reading
-from broker.cli.session import Setup, ready
+from broker.cli.shared import output
+from broker.cli.shared.common import Json, working
+from broker.cli.shared.files import Elements, reading
+from broker.cli.shared.session import Setup, ready
 
 app = typer.Typer()
 PANEL = "Jobs"

@@ -2,11 +2,11 @@
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
 from broker.cli.lists import PANEL, ROWS, Limit
-from broker.cli.resource import Resource, takes_resource
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.resource import Resource, takes_resource
+from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer()

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import listing, output, watching
-from broker.cli.common import Json
 from broker.cli.lists import PANEL
-from broker.cli.session import Setup, require_setup
+from broker.cli.shared import listing, output, watching
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import Setup, require_setup
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.common import Json
-from broker.cli.done import report
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
+from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(no_args_is_help=True, help="Let another profile decide a share of the tasks, and compare.")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import blockers, output
-from broker.cli.common import Json, working
-from broker.cli.files import reading, writing
-from broker.cli.output import counted
-from broker.cli.session import SETUP, Setup, session
+from broker.cli.shared import blockers, output
+from broker.cli.shared.common import Json, working
+from broker.cli.shared.files import reading, writing
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import SETUP, Setup, session
 from broker.known_exports import EXPORTS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from broker.cli import common, output
+from broker.cli.shared import common, output
 
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 WIDE = ["task", "queue", "verdict", "reason", "function", "source"]

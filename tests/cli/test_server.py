@@ -153,7 +153,7 @@ def test_an_error_of_the_database_shows_message_hint_and_code(server_dsn: str) -
     from typer.testing import CliRunner
 
     from broker import database
-    from broker.cli.common import BrokerGroup
+    from broker.cli.shared.common import BrokerGroup
 
     app = typer.Typer(cls=BrokerGroup)
 

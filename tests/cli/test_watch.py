@@ -135,7 +135,7 @@ def test_watch_without_a_number_means_two_seconds(cli: Cli, db: Connection, monk
         waits.append(seconds)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("broker.cli.watching.time.sleep", wait)
+    monkeypatch.setattr("broker.cli.shared.watching.time.sleep", wait)
     printed = cli("jobs", "--watch", "--json")
     assert (printed.code, printed.json[0]["job_id"], waits) == (0, 5, [2.0])
     assert cli("jobs", "--limit", 1, "--watch", "7").code == 0

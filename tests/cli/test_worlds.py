@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.cli import blockers
+from broker.cli.shared import blockers
 from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli, run_in_shell
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS

@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.cli import common
+from broker.cli.shared import common
 from tests.calls import Calls
 from tests.commands import invoke
 from tests.fuzz.arguments import Known

@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.cli import listing
 from broker.cli.lists import LISTS
+from broker.cli.shared import listing
 from tests.calls import Calls
 
 JOBS = 20_000

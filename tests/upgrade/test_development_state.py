@@ -8,7 +8,8 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from broker.cli import app, common
+from broker.cli import app
+from broker.cli.shared import common
 from broker.upgrade import CompatibilityError, check, check_compatible, current, downgrade, prospect, upgrade
 from tests.throwaway import Throwaway
 

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from broker.cli.session import make_partitions
+from broker.cli.shared.session import make_partitions
 from broker.upgrade import upgrade
 from tests.commands import Cli, commands
 from tests.monitor.conftest import drop_partitions

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import output
 from broker.cli.brokerage import Profile
-from broker.cli.common import Json
 from broker.cli.demo.common import interruptible, show_next
-from broker.cli.session import ready
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import ready
 
 if TYPE_CHECKING:
     from broker.database import Target

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from broker.cli import output
+from broker.cli.shared import output
 from broker.cli.simulate import removal
 
 

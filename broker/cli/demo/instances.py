@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from broker.cli import output
+from broker.cli.shared import output
 
 
 def wave_in_words(row: Mapping[str, Any]) -> str:

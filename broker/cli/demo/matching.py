@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from broker.cli import output
+from broker.cli.shared import output
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from broker.cli import brokerage
-from broker.cli.common import Json
 from broker.cli.explain import job, task
-from broker.cli.resource import Resource, takes_resource
-from broker.cli.session import Setup
+from broker.cli.shared.common import Json
+from broker.cli.shared.resource import Resource, takes_resource
+from broker.cli.shared.session import Setup
 
 app = typer.Typer()
 

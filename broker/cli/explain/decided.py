@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from broker.cli import output
-from broker.cli.output import counted
+from broker.cli.shared import output
+from broker.cli.shared.output import counted
 from broker.operate.reading import Row
 
 _BAR = 20  # characters of the longest bar in a table

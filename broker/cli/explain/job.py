@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from broker.cli import output
 from broker.cli.explain.decided import bar
-from broker.cli.output import counted
-from broker.cli.session import elsewhere, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import elsewhere, require_setup, session
 from broker.operate.reading import Row, rows_of, seen_lately
 
 

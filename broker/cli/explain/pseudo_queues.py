@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from broker.cli import output
-from broker.cli.output import counted
+from broker.cli.shared import output
+from broker.cli.shared.output import counted
 from broker.operate.reading import Row, reason_of
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from broker.cli import output
 from broker.cli.explain import decided, pseudo_queues
-from broker.cli.output import counted
-from broker.cli.session import elsewhere, require_setup, session
+from broker.cli.shared import output
+from broker.cli.shared.output import counted
+from broker.cli.shared.session import elsewhere, require_setup, session
 from broker.operate.reading import Row, reason_of, stored_decision, task_explanation
 
 

@@ -8,7 +8,7 @@
     note("text")                                           a line beside the result, on standard error
     json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
 
-A command takes `as_json: Json = False` (from broker.cli.common) and ends with
+A command takes `as_json: Json = False` (from broker.cli.shared.common) and ends with
 
     if as_json:
         json_out(rows)
@@ -67,7 +67,7 @@ def drawn(show: Callable[[], None]) -> str:
 
 def _unlimited() -> bool:
     """Whether a table is drawn as wide as its rows: in files, in pipes and with --wide."""
-    from broker.cli.common import options
+    from broker.cli.shared.common import options
 
     return options.wide or not console().is_terminal
 

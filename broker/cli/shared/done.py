@@ -1,6 +1,6 @@
 """How commands that change something end."""
 
-from broker.cli import output
+from broker.cli.shared import output
 
 
 def report(text: str, *, as_json: bool, **values: object) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.session import require_setup
+from broker.cli.shared import output
+from broker.cli.shared.session import require_setup
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:

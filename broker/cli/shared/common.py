@@ -48,7 +48,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Show on a terminal that a step goes on which takes seconds or minutes; nothing elsewhere, and with --json."""
-    from broker.cli import output
+    from broker.cli.shared import output
 
     console = output.console(stderr=True)
     with console.status(f"{on} ...") if console.is_terminal and not options.as_json else nullcontext():
@@ -58,7 +58,7 @@ def working(on: str) -> Iterator[None]:
 def target() -> "Target":
     """The server that the options and the environment name; starts the embedded server if it is that one."""
     from broker import database
-    from broker.cli import output
+    from broker.cli.shared import output
 
     with starting():
         found = database.resolve(options.dsn, prepare=options.prepare)
@@ -196,7 +196,7 @@ def _report(error: Exception) -> bool:
     """Print an error that a user can act on; False for any other, which is a fault of the program."""
     import psycopg
 
-    from broker.cli import output
+    from broker.cli.shared import output
     from broker.errors import BrokerError, from_database
 
     if isinstance(error, psycopg.Error):

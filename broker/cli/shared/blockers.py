@@ -37,7 +37,7 @@ def _watch(connection: "psycopg.Connection[Any]", pid: int, done: threading.Even
     import psycopg
     from psycopg.conninfo import make_conninfo
 
-    from broker.cli import output
+    from broker.cli.shared import output
 
     last = None
     if done.wait(SECONDS):

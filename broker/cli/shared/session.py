@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli import common
+from broker.cli.shared import common
 
 if TYPE_CHECKING:
     import psycopg

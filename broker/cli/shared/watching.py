@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli import output
-from broker.cli.session import connected, ready, session
+from broker.cli.shared import output
+from broker.cli.shared.session import connected, ready, session
 
 if TYPE_CHECKING:
     from broker.database import Connection

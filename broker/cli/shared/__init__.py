@@ -1,0 +1,1 @@
+"""What several commands share: sessions, options, lists, and how results are printed."""
