@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, LiteralString
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
@@ -169,13 +170,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Face:
-    """How clients of another system see the service: its calls are for the service's own setup.
+    """How clients of another system, or browsers, see the service. A call whose path names no setup is for its own.
 
-    refusal: makes the answer that such a client understands. Their calls are described by that system, not by OpenAPI.
+    refusal: makes the answer that such a client understands. stranger: answers who has no credential, in place of a
+    refusal. Their calls are described by that system, not by OpenAPI.
     """
 
     name: str
     refusal: Callable[[Problem], Response]
+    stranger: Callable[[Request], Response] | None = None
 
 
 @dataclass(frozen=True)
@@ -213,9 +216,14 @@ class Endpoint:
         """Answer a request. Raises Problem."""
         call = Call(service, request)
         if not self.outside:
-            call.setup = service.settings.setup if self.face else _setup(request)
+            call.setup = _setup(request) if "setup" in request.path_params else service.settings.setup
             if not self.open:
-                await call.identify(call.setup)
+                try:
+                    await call.identify(call.setup)
+                except Problem as problem:
+                    if problem.status != HTTPStatus.UNAUTHORIZED or self.face is None or self.face.stranger is None:
+                        raise
+                    return self.face.stranger(request)
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:

@@ -5,6 +5,7 @@ from broker.service.door import Endpoint
 from broker.service.faces import dirac, diracx, panda
 from broker.service.listed import LISTED
 from broker.service.login import calls as login
+from broker.service.pages import endpoints as pages
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -101,4 +102,5 @@ ENDPOINTS = (
     *dirac.ENDPOINTS,
     *diracx.ENDPOINTS,
     *login.ENDPOINTS,
+    *pages.ENDPOINTS,
 )  # fmt: skip

@@ -14,35 +14,19 @@ from broker.service.door import Call, Endpoint, Face
 from broker.service.login import attempts
 from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_visit, require_own_page
 from broker.service.login.provider import CALLBACK, Provider
+from broker.service.login.session import session_of
 from broker.service.problems import LOG, Problem, encoded
 from broker.service.tokens import digest
 
 _OPEN: LiteralString = "select session, expires_at from resource.open_session(%s, %s::jsonb)"
 _USE: LiteralString = "select session, expires_at from resource.use_ticket(%s)"
 _CLOSE: LiteralString = "select resource.close_session(%s)"
-_SESSION: LiteralString = "select subject, expires_at, setups from resource.session_of(%s)"
 
 _MOST_BYTES = 8192  # of a form
 _TICKET = re.compile(r"[0-9a-f]{64}")
 _ERROR = re.compile(r"[a-z_]{1,40}")
 _PAGE = Face("browser", pages.refusal)
 _DATA = Face("session", lambda problem: problem.response())
-
-
-class Setup(msgspec.Struct):
-    """A setup, and the role of the person in it."""
-
-    setup: str
-    kind: str
-
-
-class Session(msgspec.Struct):
-    """Who is logged in. csrf: what each call that may change something shows in the header X-CSRF-Token."""
-
-    subject: str
-    expires_at: datetime
-    setups: list[Setup]
-    csrf: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +39,7 @@ class _Visit:
 
 async def home(call: Call) -> Response:
     """The first page: who is logged in."""
-    return pages.page("home", session=await _session(call))
+    return pages.page("home", session=await session_of(call))
 
 
 async def style(_: Call) -> Response:
@@ -70,7 +54,7 @@ async def login_page(call: Call) -> Response:
     wanted = call.request.query_params.get("to", "/")
     visit, provider = _visit(call), call.service.provider
     return pages.page(
-        "login", headers=visit.headers, session=await _session(call), issuer=provider and provider.issuer,
+        "login", headers=visit.headers, session=await session_of(call), issuer=provider and provider.issuer,
         csrf=csrf(visit.value), to=wanted if attempts.is_local(wanted) else "/",
     )  # fmt: skip
 
@@ -142,22 +126,10 @@ async def logout(call: Call) -> Response:
 
 async def session(call: Call) -> Response:
     """Who is logged in, as JSON."""
-    found = await _session(call)
+    found = await session_of(call)
     if found is None:
         raise Problem(401, "nobody is logged in here", code="PB008", hint="GET /login is for people.")
     return Response(encoded(found), headers=pages.HEADERS, media_type=bodies.JSON)
-
-
-async def _session(call: Call) -> Session | None:
-    cookies = call.service.cookies
-    cookie = cookies.value(call.request.headers, cookies.session)
-    if cookie is None:
-        return None
-    rows = await call.service.database.as_login(_SESSION, [digest(cookie)])
-    if not rows:
-        return None
-    subject, expires_at, setups = rows[0]
-    return Session(subject, expires_at.astimezone(UTC), msgspec.json.decode(setups, type=list[Setup]), csrf(cookie))
 
 
 async def _opened(call: Call, path: str, statement: LiteralString, *values: str) -> Response:

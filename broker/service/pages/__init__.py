@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
 
+from broker.service.pages import words
 from broker.service.problems import Problem
 
 STYLE = Path(__file__).with_name("style.css")
@@ -25,13 +26,15 @@ HEADERS = {
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("broker.service.pages"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters.update(words.FILTERS)
+    return made
 
 
 def page(name: str, *, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> Response:

@@ -1,0 +1,125 @@
+"""Charts that the service draws: lines over time as SVG, with what is drawn as a table beside it."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+LINES = 7  # apart; all others are one line more
+WIDTH, HEIGHT = 640, 220  # of the drawing, in its own units
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
+_LEVELS = 4
+_TIMES = 5
+OTHER = "other"
+
+Point = tuple[datetime, timedelta, str, float, float, int]
+"""A row of history.figure_over: when a span begins, its width, the label, mean, largest, and minutes sampled."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line: what it shows, its number among the colours, its path, and its last, mean and largest value."""
+
+    label: str
+    number: int
+    path: str
+    last: float
+    mean: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines over time. levels, times: where the scales have a mark, and its text."""
+
+    title: str
+    unit: str
+    lines: list[Line]
+    levels: list[tuple[float, str]]
+    times: list[tuple[float, str]]
+    begin: datetime
+    end: datetime
+    width: timedelta
+    size: tuple[int, int] = (WIDTH, HEIGHT)
+    frame: tuple[int, int, int, int] = (_LEFT, _TOP, WIDTH - _RIGHT, HEIGHT - _BOTTOM)
+
+
+def chart(title: str, unit: str, points: Sequence[Point], percent: bool = False) -> Chart | None:
+    """The chart of a figure, the largest lines first; None: nothing was sampled. percent: values are fractions."""
+    if not points:
+        return None
+    width = points[0][1]
+    begin, end = min(point[0] for point in points), max(point[0] for point in points) + width
+    kept = _largest(points)
+    values: dict[str, dict[datetime, float]] = defaultdict(lambda: defaultdict(float))
+    most: dict[str, float] = defaultdict(float)
+    factor = 100 if percent else 1
+    for at, _, label, value, largest, _ in points:
+        name = label if label in kept else OTHER
+        values[name][at] += factor * value
+        most[name] = max(most[name], factor * largest)
+    top = _top(max((value for of in values.values() for value in of.values()), default=0))
+
+    def x(at: datetime) -> float:
+        return _LEFT + (WIDTH - _LEFT - _RIGHT) * ((at - begin) / (end - begin))
+
+    def y(value: float) -> float:
+        return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top
+
+    lines = [
+        Line(
+            name or title, number, _path([(at, x(at + width / 2), y(of[at])) for at in sorted(of)], width),
+            of[max(of)], sum(of.values()) / len(of), most[name],
+        )
+        for number, (name, of) in enumerate(((name, values[name]) for name in [*kept, OTHER] if name in values), 1)
+    ]  # fmt: skip
+    return Chart(
+        title, "%" if percent else unit, lines,
+        [(round(y(top * n / _LEVELS), 1), short(top * n / _LEVELS)) for n in range(_LEVELS + 1)],
+        [(round(x(at), 1), text) for at, text in _marks(begin, end)],
+        begin.astimezone(UTC), end.astimezone(UTC), width,
+    )  # fmt: skip
+
+
+def _largest(points: Sequence[Point]) -> list[str]:
+    sums: dict[str, float] = defaultdict(float)
+    for _, _, label, value, _, samples in points:
+        sums[label] += value * samples
+    return sorted((label for label in sums if label != OTHER), key=lambda label: (-sums[label], label))[:LINES]
+
+
+def _path(points: Sequence[tuple[datetime, float, float]], width: timedelta) -> str:
+    """A path that is interrupted where spans are missing. A lone span is a short line."""
+    parts: list[str] = []
+    for place, (at, x, y) in enumerate(points):
+        joined = place > 0 and at - points[place - 1][0] == width
+        alone = not joined and (place + 1 == len(points) or points[place + 1][0] - at != width)
+        parts.append(f"{'L' if joined else 'M'}{x:.1f} {y:.1f}" + ("h2" if alone else ""))
+    return "".join(parts)
+
+
+def _top(largest: float) -> float:
+    """The upper end of the scale: four steps of 1, 2, 2.5 or 5 times a power of ten."""
+    if largest <= 0:
+        return float(_LEVELS)
+    power = float(10.0 ** math.floor(math.log10(largest / _LEVELS)))
+    return next(_LEVELS * step * power for step in (1, 2, 2.5, 5, 10) if _LEVELS * step * power >= largest * 0.9999)
+
+
+def _marks(begin: datetime, end: datetime) -> list[tuple[datetime, str]]:
+    steps = [timedelta(minutes=n) for n in (1, 5, 10, 30, 60, 120, 180, 360, 720)]
+    steps += [timedelta(days=n) for n in (1, 2, 7, 14, 30, 90, 180, 365, 730)]
+    step = next((one for one in steps if (end - begin) / one <= _TIMES), steps[-1])
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    first = epoch + math.ceil((begin - epoch) / step) * step
+    form = "%H:%M" if step < timedelta(days=1) else "%m-%d" if end - begin < timedelta(days=300) else "%Y-%m"
+    return [(first + n * step, (first + n * step).strftime(form)) for n in range(_TIMES + 1) if first + n * step <= end]
+
+
+def short(value: float) -> str:
+    """A number of a scale: 1.5M, 20k, 0.25."""
+    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{name}"
+    return f"{value:.3g}"

@@ -1,0 +1,186 @@
+"""Pages of one thing: a job, a TaskQueue, a task, a queue, a site."""
+
+from typing import Any, LiteralString
+
+import msgspec
+
+from broker.service.door import Call
+from broker.service.pages.charts import chart
+from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.problems import Problem
+
+_JOB: LiteralString = """
+    select j.job_id, j.status, j.since, j.task_id, j.queue, j.site, j.user_name, j.gshare, j.priority, j.created
+      from monitor.listed_job j where j.setup = %s and j.job_id = %s
+"""
+_WAITING: LiteralString = """
+    select w.reason, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
+      from monitor.waiting_job w where w.setup = %s and w.job_id = %s
+"""
+_LEASE: LiteralString = """
+    select l.attempt, l.state, l.site, l.grid_ce, l.matched_at, l.heard_at, l.expires_at, l.expired, l.kill_reason,
+           l.subject
+      from monitor.lease l where l.setup = %s and l.job_id = %s
+"""
+_EVENTS: LiteralString = """
+    select e.at, e.event, e.attempt, e.site, e.grid_ce, e.subject
+      from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt
+"""
+_HISTORY: LiteralString = """
+    select h.at, h.from_status, h.to_status, h.why, h.role_name from monitor.job_history h
+     where h.setup = %s and h.job_id = %s order by h.at
+"""
+_WHY_JOB: LiteralString = """
+    select e.condition, e.wanted, e.failing, e.seen, e.last_seen, e.remark
+      from taskqueue.explain_job(%s, %s) e order by e.failing desc nulls last
+"""
+_TASK_QUEUE: LiteralString = """
+    select q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.jobs, q.held_jobs, q.state, q.reason,
+           q.oldest_job_at, q.created_at, q.priority, q.mean_weight, q.siblings, q.requirements
+      from monitor.task_queue q where q.setup = %s and q.task_queue_id = %s
+"""
+_FIRST_JOB: LiteralString = """
+    select f.job_id, f.waits from monitor.first_job f where f.setup = %s and f.task_queue_id = %s
+"""
+_QUEUE: LiteralString = """
+    select q.queue, q.site, q.status, q.role, q.type, q.cloud, q.cores, q.waiting, q.running
+      from monitor.queue q where q.setup = %s and q.queue = %s
+"""
+_SITE: LiteralString = """
+    select s.site, s.status, s.queues, s.online, s.waiting, s.starting, s.running, s.waiting_cores, s.starting_cores,
+           s.running_cores, s.limits, s.limits_reached, s.pilots_seen
+      from monitor.site s where s.setup = %s and s.site = %s
+"""
+_SITES: LiteralString = """
+    with ends as (
+      select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
+             sum(e.value * e.samples) filter (where f.outcome = 'failed') as failed
+        from (values ('finished'), ('failed')) f (outcome)
+       cross join lateral history.figure_over(
+               %s, 'ends_at_site',
+               coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
+               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 60) e
+       group by e.label
+    )
+    select s.site, s.status, s.waiting, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
+           s.pilots_seen, round(e.finished)::bigint, round(e.failed)::bigint
+      from monitor.site s
+      left join ends e on e.site = s.site
+     where s.setup = %s
+     order by e.failed desc nulls last, s.running desc, s.site collate "C" limit 500
+"""
+_LIMITS: LiteralString = """
+    select l.limit_id, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.used, l.reached, l.jobs
+      from monitor.site_limit l where l.setup = %s and l.site = %s order by l.limit_id
+"""
+_WAITING_AT: LiteralString = """
+    select w.reason, w.jobs from monitor.waiting_at_site w where w.setup = %s and w.site = %s order by w.jobs desc
+"""
+_QUEUES_OF: LiteralString = """
+    select q.queue, q.status, q.role, q.type, q.cores, q.waiting, q.running
+      from monitor.queue q where q.setup = %s and q.site = %s order by q.queue
+"""
+
+
+async def job(call: Call) -> tuple[str, dict[str, Any]]:
+    """A job: where it is, why it waits, and what happened to it."""
+    setup, number = call.setup, call.job_id
+    names = "job_id status since task_id queue site owner group priority created"
+    known = one(await table(call, names, _JOB, setup, number), "job", number)
+    waiting = await table(
+        call, "reason task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number
+    )
+    leases = await table(
+        call,
+        "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject",
+        _LEASE,
+        setup,
+        number,
+    )
+    why = (
+        await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, setup, number) if waiting else []
+    )
+    return "job", {
+        "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
+        "events": await table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
+        "history": await table(call, "at before after why role", _HISTORY, setup, number),
+    }  # fmt: skip
+
+
+async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
+    """A TaskQueue: what it asks for, and why nobody takes its first job."""
+    setup, number = call.setup, id_in_path(call, "task_queue_id")
+    names = (
+        "task_queue_id owner_group owner_dn cpu_time jobs held_jobs state reason oldest_job_at created_at priority"
+        " mean_weight siblings requirements"
+    )
+    known = one(await table(call, names, _TASK_QUEUE, setup, number), "TaskQueue", number)
+    known["requirements"] = msgspec.json.decode(known["requirements"])
+    first = await table(call, "job_id waits", _FIRST_JOB, setup, number)
+    why = (
+        await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, setup, first[0]["job_id"])
+        if first
+        else []
+    )
+    return "task_queue", {"queue": known, "first": first[0] if first else None, "why": why}
+
+
+async def queue(call: Call) -> tuple[str, dict[str, Any]]:
+    """A PanDA queue: its use, and what was rejected there."""
+    setup, name = call.setup, call.request.path_params["queue"]
+    names = "queue site status role type cloud cores waiting running"
+    known = one(await table(call, names, _QUEUE, setup, name), "queue", name)
+    since = span_of(call, "1d")
+    labels = msgspec.json.encode({"queue": name}).decode()
+    points = await over(call, "brokered_jobs", SPANS[since], "stage", labels)
+    return "queue", {
+        "queue": known, "since": since, "spans": list(SPANS), "charts": [chart("Jobs of tasks", "jobs", points)],
+    }  # fmt: skip
+
+
+async def sites(call: Call) -> tuple[str, dict[str, Any]]:
+    """All sites, with the ends of the last hour."""
+    names = "site status waiting starting running running_cores limits limits_reached pilots_seen finished failed"
+    return "sites", {"sites": await table(call, names, _SITES, call.setup, call.setup, call.setup)}
+
+
+async def site(call: Call) -> tuple[str, dict[str, Any]]:
+    """A site: what waits, runs and ends there, its limits and its queues."""
+    setup, name = call.setup, call.request.path_params["site"]
+    names = (
+        "site status queues online waiting starting running waiting_cores starting_cores running_cores limits"
+        " limits_reached pilots_seen"
+    )
+    known = one(await table(call, names, _SITE, setup, name), "site", name)
+    since = span_of(call, "1d")
+    labels = msgspec.json.encode({"site": name}).decode()
+    charts = [
+        chart(title, unit, await over(call, figure, SPANS[since], by, labels))
+        for title, unit, figure, by in (
+            ("Ends, by outcome", "jobs a minute", "ends_at_site", "outcome"),
+            ("Leases", "jobs", "leases_at_site", "state"),
+            ("Jobs that may run here, by reason", "jobs", "jobs_waiting_at_site", "reason"),
+        )
+    ]
+    limits = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
+    return "site", {
+        "site": known, "since": since, "spans": list(SPANS), "charts": charts,
+        "limits": await table(call, limits, _LIMITS, setup, name),
+        "waiting": await table(call, "reason jobs", _WAITING_AT, setup, name),
+        "queues": await table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
+    }  # fmt: skip
+
+
+def one(rows: list[dict[str, Any]], kind: str, name: object) -> dict[str, Any]:
+    """The only row. Raises Problem: 404."""
+    if not rows:
+        raise Problem(404, f"there is no {kind} {str(name)[:100]}", code="PB004")
+    return rows[0]
+
+
+def id_in_path(call: Call, key: str) -> int:
+    """An id in the path. Raises Problem: 422 for one that is none."""
+    number: int = call.request.path_params[key]
+    if not 1 <= number < 2**63:
+        raise Problem(422, f"{key} is {number}, which is not within 1..{2**63 - 1}", code="PB001", key=key)
+    return number

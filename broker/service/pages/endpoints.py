@@ -1,0 +1,18 @@
+"""All pages of a setup."""
+
+from broker.service.pages import details, lists, more, overview, task
+from broker.service.pages.frame import endpoint
+
+ENDPOINTS = (
+    endpoint("", "The first page of a setup", overview.overview),
+    *lists.ENDPOINTS,
+    endpoint("/jobs/{job_id:id}", "A job", details.job),
+    endpoint("/task-queues/{task_queue_id:id}", "A TaskQueue", details.task_queue),
+    endpoint("/tasks/{task_id:id}", "A task", task.task),
+    endpoint("/queues/{queue}", "A PanDA queue", details.queue),
+    endpoint("/sites", "List of sites", details.sites),
+    endpoint("/sites/{site}", "A site", details.site),
+    endpoint("/shares", "Shares", more.shares),
+    endpoint("/history", "Figures over time", more.history),
+    endpoint("/health", "Health", more.health),
+)

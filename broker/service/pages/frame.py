@@ -1,0 +1,95 @@
+"""What stands around each page of a setup: who is logged in, the setup, and the ways to the other pages."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, LiteralString
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.service import pages
+from broker.service.calls import Row
+from broker.service.door import Call, Endpoint, Face
+from broker.service.login.session import session_of
+from broker.service.problems import Problem
+
+BASE = "/setups/{setup}"
+PAGES = (
+    ("", "Overview"),
+    ("/task-queues", "TaskQueues"),
+    ("/jobs", "Jobs"),
+    ("/leases", "Leases"),
+    ("/tasks", "Tasks"),
+    ("/queues", "Queues"),
+    ("/sites", "Sites"),
+    ("/shares", "Shares"),
+    ("/history", "History"),
+    ("/health", "Health"),
+)
+"""The pages that each page leads to, by their path below the setup."""
+SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
+         "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
+"""How far back a chart may go, by what stands in the address."""
+
+_OVER: LiteralString = """
+    select at, width, label, value, most, samples
+      from history.figure_over(%s, %s, coalesce((select simulated from monitor.setup where setup = %s), now()) - %s,
+                               p_by => %s, p_labels => %s::jsonb, p_points => 160)
+"""
+
+Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]]]]
+"""A page: the name of its template, and the values in it."""
+
+
+def _to_login(request: Request) -> Response:
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return pages.redirect(f"/login?to={quote(path, safe='/')}")
+
+
+FACE = Face("page", pages.refusal, _to_login)
+
+
+def endpoint(path: str, summary: str, page: Page) -> Endpoint:
+    """A page of a setup."""
+
+    async def run(call: Call) -> Response:
+        template, values = await page(call)
+        session = await session_of(call)
+        around: dict[str, Any] = {
+            "setup": call.setup,
+            "base": f"/setups/{quote(call.setup, safe='')}",
+            "pages": PAGES,
+            "here": path,
+            "role": call.caller.role,
+            "session": session,
+            "query": call.request.query_params,
+        }
+        return pages.page(template, **around, **values)
+
+    return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
+
+
+async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:
+    """Rows of a statement, with the names of its columns."""
+    columns = names.split()
+    return [dict(zip(columns, row, strict=True)) for row in await call.rows(statement, *values)]
+
+
+async def over(call: Call, figure: str, span: timedelta, by: str | None, labels: str = "{}") -> list[Row]:
+    """A figure over a span before the present of the setup."""
+    return await call.rows(_OVER, call.setup, figure, call.setup, span, by, labels)
+
+
+def span_of(call: Call, usual: str = "6h") -> str:
+    """The span in the address. Raises Problem: 422 for one that there is not."""
+    name = call.request.query_params.get("since", usual)
+    if name not in SPANS:
+        raise Problem(422, f"since is {name[:20]!r}", code="PB001", key="since", hint=f"Use {', '.join(SPANS)}.")
+    return name
+
+
+def address(path: str, **query: object) -> str:
+    """An address with what stands behind its question mark; None and empty values are left out."""
+    kept = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(kept)}" if kept else path

@@ -1,0 +1,76 @@
+"""Pages of shares, of figures over time, and of the installation's health."""
+
+from typing import Any, LiteralString
+
+from broker.service.door import Call
+from broker.service.pages.charts import chart
+from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.problems import Problem
+
+_TREE: LiteralString = """
+    select s.gshare, s.depth, s.is_leaf, s.target_of_whole, s.usage_of_whole, s.distance, s.running, s.queued, s.behind,
+           s.problem
+      from monitor.share_tree s where s.setup = %s order by s.path collate "C"
+"""
+_GROUPS: LiteralString = """
+    select u.owner_group, u.share, u.target, u.use, u.waiting, u.matched, u.running
+      from monitor.group_use u where u.setup = %s order by u.use - u.target desc, u.owner_group collate "C"
+"""
+_FIGURES: LiteralString = "select figure, labels, unit, fold, meaning from history.figure order by figure"
+_HEALTH: LiteralString = """
+    select h.verdict, h.area, h.object, h.value, h.cost, h.remedy from monitor.health h
+     order by array_position('{problem,advice,ok}', h.verdict), h.area, h.object
+"""
+_LOOPS: LiteralString = """
+    select l.name, l.state, l.held_by, l.renewed_at, l.period, l.began_at, l.ended_at, l.error, l.needed
+      from monitor.loop l where l.setup is null or l.setup = %s order by l.needed desc, l.name
+"""
+
+
+async def shares(call: Call) -> tuple[str, dict[str, Any]]:
+    """Global shares and owner groups: what each is to have, what each has, and over time."""
+    since = span_of(call, "1d")
+    tree = "gshare depth is_leaf target use distance running queued behind problem"
+    return "shares", {
+        "since": since, "spans": list(SPANS),
+        "tree": await table(call, tree, _TREE, call.setup),
+        "groups": await table(call, "owner_group share target use waiting matched running", _GROUPS, call.setup),
+        "charts": [
+            chart(title, "%", await over(call, figure, SPANS[since], by), percent=True)
+            for title, figure, by in (
+                ("Use of owner groups", "group_use", "owner_group"),
+                ("Targets of owner groups", "group_target", "owner_group"),
+                ("Use of global shares", "share_use", "gshare"),
+                ("Targets of global shares", "share_target", "gshare"),
+            )
+        ],
+    }  # fmt: skip
+
+
+async def history(call: Call) -> tuple[str, dict[str, Any]]:
+    """Figures over time: one, by a label, or all of them."""
+    query, since = call.request.query_params, span_of(call)
+    figures = {row["figure"]: row for row in await table(call, "figure labels unit fold meaning", _FIGURES)}
+    wanted, by = query.get("figure") or None, query.get("by") or None
+    if wanted is not None and wanted not in figures:
+        raise Problem(422, f"there is no figure {wanted[:100]!r}", code="PB001", key="figure")
+    charts = []
+    for name in [wanted] if wanted else figures:
+        of = figures[name]
+        label = by if wanted and by else of["labels"][0]
+        percent = of["unit"] == "fraction"
+        points = await over(call, name, SPANS[since], label)
+        charts.append((name, chart(f"{of['meaning'].removesuffix('.')}, by {label}", of["unit"], points, percent)))
+    return "history", {
+        "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by,
+        "charts": [(name, drawn) for name, drawn in charts if drawn],
+    }  # fmt: skip
+
+
+async def health(call: Call) -> tuple[str, dict[str, Any]]:
+    """What broker doctor finds, and the loops of broker run."""
+    loops = "name state held_by renewed_at period began_at ended_at error needed"
+    return "health", {
+        "findings": await table(call, "verdict area object value cost remedy", _HEALTH),
+        "loops": await table(call, loops, _LOOPS, call.setup),
+    }

@@ -1,0 +1,112 @@
+"""The page of a task: why its jobs go to a queue or not, as a matrix of queues and rules."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, LiteralString
+
+from broker.service.door import Call
+from broker.service.pages.details import one
+from broker.service.pages.frame import table
+from broker.service.problems import Problem
+
+_TASK: LiteralString = """
+    select t.task_id, t.status, t.label, t.gshare, t.user_name, t.priority, t.nucleus, t.jobs, t.jobs_left, t.finished,
+           t.algorithm, t.not_due, t.why, t.reason, t.run_id, t.retry_at
+      from monitor.task t where t.setup = %s and t.task_id = %s
+"""
+_REASONS: LiteralString = """
+    select w.reason, w.jobs from monitor.waiting_task w where w.setup = %s and w.task_id = %s order by w.jobs desc
+"""
+_WHERE: LiteralString = """
+    select j.queue, j.status, count(*) from monitor.brokered_job j
+     where j.setup = %s and j.task_id = %s group by j.queue, j.status order by count(*) desc, j.queue limit 50
+"""
+_RUNS: LiteralString = """
+    select d.run_id, d.algorithm, d.profile, d.dry, d.status, d.rule, d.reason, d.candidates, d.rejected, d.jobs,
+           d.nucleus, d.decided_at, d.retry_at
+      from monitor.task_decision d where d.setup = %s and d.task_id = %s order by d.run_id desc limit 10
+"""
+_STORED: LiteralString = """
+    select d.queue, d.verdict, d.rank, d.rule, d.reason, d.weight, d.jobs
+      from monitor.decision d
+     where d.setup = %s and d.task_id = %s and d.run_id = %s and d.queue is not null
+     order by d.verdict <> 'candidate', d.rank, d.queue
+"""
+_NOW: LiteralString = """
+    select e.queue, e.verdict, e.rank, e.rule, e.reason, e.weight, e.all_reasons from brokerage.explain(%s, %s) e
+"""
+_OBSTACLES: LiteralString = """
+    select o.rule, o.rejects, o.fails, o.opens, o.example from brokerage.obstacles(%s, %s) o
+"""
+QUEUES = 200
+"""Rows of the matrix at most."""
+
+
+async def task(call: Call) -> tuple[str, dict[str, Any]]:
+    """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
+    setup, number = call.setup, call.task_id
+    names = (
+        "task_id status label gshare user_name priority nucleus jobs jobs_left finished algorithm not_due why reason"
+        " run_id retry_at"
+    )
+    known = one(await table(call, names, _TASK, setup, number), "task", number)
+    runs = await table(
+        call,
+        "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at",
+        _RUNS, setup, number,
+    )  # fmt: skip
+    shown = _chosen(call, runs)
+    now = call.request.query_params.get("now") == "1"
+    rows: list[dict[str, Any]] = []
+    obstacles: list[dict[str, Any]] = []
+    if now:
+        rows = await table(call, "queue verdict rank rule reason weight all_reasons", _NOW, setup, number)
+        obstacles = await table(call, "rule rejects fails opens example", _OBSTACLES, setup, number)
+    elif shown:
+        rows = await table(call, "queue verdict rank rule reason weight jobs", _STORED, setup, number, shown["run_id"])
+    queues = [row for row in rows if row["queue"] is not None]
+    return "task", {
+        "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
+        "whole": [row for row in rows if row["queue"] is None],
+        "matrix": matrix(queues[:QUEUES]), "left": max(0, len(queues) - QUEUES),
+        "reasons": await table(call, "reason jobs", _REASONS, setup, number),
+        "where": await table(call, "queue status jobs", _WHERE, setup, number),
+    }  # fmt: skip
+
+
+def _chosen(call: Call, runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The run that the address names, else the newest real one, else the newest."""
+    wanted = call.request.query_params.get("run")
+    if wanted is None:
+        return next((run for run in runs if not run["dry"]), runs[0] if runs else None)
+    for run in runs:
+        if str(run["run_id"]) == wanted:
+            return run
+    raise Problem(
+        404, f"run {wanted[:20]} is none of the last {len(runs)} that decided the task", code="PB004", key="run"
+    )
+
+
+def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Queues down, rules across: what each rule found at a queue. Rules that reject most stand first.
+
+    A stored decision has the first rule that rejects a queue; a decision of now has all of them.
+    """
+    cells = [_reasons(row) for row in rows]
+    counts = Counter(rule for of in cells for rule in of)
+    return {
+        "rules": [rule for rule, _ in counts.most_common()],
+        "counts": counts,
+        "rows": [
+            {**row, "rejected": of, "candidate": row["verdict"] == "candidate"}
+            for row, of in zip(rows, cells, strict=True)
+        ],
+    }
+
+
+def _reasons(row: dict[str, Any]) -> dict[str, str]:
+    """Rule to the words of a rejection."""
+    found = {rule: words for rule, _, words in (text.partition(": ") for text in row.get("all_reasons") or ())}
+    if row["rule"] and row["rule"] not in found:
+        found[row["rule"]] = row["reason"] or ""
+    return found
