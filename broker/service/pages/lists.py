@@ -85,11 +85,14 @@ def _endpoint(name: str) -> Endpoint:
         found = await searches.page(call, listed, OWN.get(name), wanted)
         given = {key: call.request.query_params.get(key, "") for key in (*of.filters, "sort")}
         path = call.request.url.path
+        # a submitter's own jobs have fewer columns
+        headings = {key: words for key, words in of.headings.items() if not found.rows or key in found.rows[0]}
         return "list", {
-            "list": of, "rows": found.rows, "given": given,
+            "list": of,
+            "headings": headings, "rows": found.rows, "given": given,
             "following": found.cursor and address(path, **given, cursor=found.cursor),
             "first": address(path, **given) if wanted.cursor else None,
-            "sorts": {key: address(path, **(given | {"sort": _turned(key, given["sort"])})) for key in of.headings
+            "sorts": {key: address(path, **(given | {"sort": _turned(key, given["sort"])})) for key in headings
                       if listed.columns[key].kind in (INTEGER, TEXT)},
             "sorted": given["sort"].removeprefix("-"), "down": given["sort"].startswith("-"),
         }  # fmt: skip

@@ -1,0 +1,84 @@
+"""Lines over time: gaps, scales, and lines that are too many."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from broker.service.pages import charts, words
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def points(values: dict[str, dict[int, float]]) -> list[charts.Point]:
+    return [
+        (NOON + minute * MINUTE, MINUTE, label, value, value + 1, 1)
+        for label, of in values.items()
+        for minute, value in of.items()
+    ]
+
+
+def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
+    drawn = charts.chart("x", "jobs", points({"a": {0: 1, 1: 2, 5: 3, 7: 1, 8: 1}}))
+    assert drawn is not None
+    [line] = drawn.lines
+    parts = line.path.split("M")[1:]
+    assert [part.count("L") for part in parts] == [1, 0, 1]
+    assert ["h" in part for part in parts] == [False, True, False]
+    assert (line.last, line.mean, line.most) == (1, 1.6, 4)
+    assert (drawn.begin, drawn.end) == (NOON, NOON + 9 * MINUTE)
+
+
+def test_nothing_was_sampled() -> None:
+    assert charts.chart("x", "jobs", []) is None
+
+
+def test_lines_beyond_the_largest_are_one() -> None:
+    drawn = charts.chart("x", "jobs", points({f"g{n}": {0: n, 1: n} for n in range(1, 12)}))
+    assert drawn is not None
+    assert [line.label for line in drawn.lines] == ["g11", "g10", "g9", "g8", "g7", "g6", "g5", "other"]
+    assert drawn.lines[-1].last == 1 + 2 + 3 + 4
+    assert [line.number for line in drawn.lines] == list(range(1, 9))
+
+
+def test_fractions_are_percent() -> None:
+    drawn = charts.chart("x", "fraction", points({"a": {0: 0.25}}), percent=True)
+    assert drawn is not None
+    assert (drawn.unit, drawn.lines[0].last) == ("%", 25)
+
+
+@pytest.mark.parametrize(
+    ("largest", "levels"),
+    [
+        (0, ["0", "1", "2", "3", "4"]), (4, ["0", "1", "2", "3", "4"]), (4.1, ["0", "2", "4", "6", "8"]),
+        (9, ["0", "2.5", "5", "7.5", "10"]), (18_900, ["0", "5k", "10k", "15k", "20k"]),
+        (0.3, ["0", "0.1", "0.2", "0.3", "0.4"]), (7.9e6, ["0", "2M", "4M", "6M", "8M"]),
+    ],
+)  # fmt: skip
+def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
+    drawn = charts.chart("x", "jobs", points({"a": {0: largest}}))
+    assert drawn is not None
+    assert [text for _, text in drawn.levels] == levels
+    assert drawn.levels[-1][0] == drawn.frame[1]
+
+
+@pytest.mark.parametrize("minutes", [1, 3, 60, 360, 1440, 10_080, 43_200, 525_600, 5_256_000])
+def test_the_times_stand_within_the_frame(minutes: int) -> None:
+    drawn = charts.chart("x", "jobs", points({"a": {0: 1, minutes - 1: 1}}))
+    assert drawn is not None
+    assert len(drawn.times) <= 6
+    assert minutes < 3 or drawn.times
+    assert all(drawn.frame[0] <= x <= drawn.frame[2] for x, _ in drawn.times)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (True, "yes"), (0, "0"), (12_345, "12,345"), (0.12345, "0.123"), (1234.5, "1,234"),
+        (NOON, "2026-03-28 12:00:00"), (timedelta(seconds=90), "90 s"), (timedelta(minutes=119), "119 min"),
+        (timedelta(hours=47), "47 h"), (timedelta(days=400), "400 d"), ({"Sites": ["A", "B"]}, "Sites: A, B"),
+        ("<b>", "<b>"),
+    ],
+)  # fmt: skip
+def test_values_as_words(value: object, text: str) -> None:
+    assert words.shown(value) == text

@@ -1,0 +1,241 @@
+"""Pages of a setup: what each shows is what the views show, each link leads to a page, and strangers log in first."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+
+from tests.calls import Calls
+from tests.service.conftest import SETUP, Running, bearer
+
+Look = Callable[..., httpx.Response]
+BASE = f"/setups/{SETUP}"
+VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
+PATHS = ("", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/health")
+
+
+class Read(HTMLParser):
+    """A page as a browser reads it: its links, the rows of its tables, and whether each element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: set[str] = set()
+        self.rows: list[list[str]] = []
+        self.ids: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        assert len(given) == len(attrs), (tag, attrs)
+        assert tag not in ("script", "style", "iframe", "object"), tag
+        assert not [name for name in given if name == "style" or name.startswith("on")], (tag, attrs)
+        if tag == "a":
+            self.links.add(given["href"] or "")
+        if "id" in given:
+            self.ids.append(given["id"] or "")
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1] and {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data.strip()
+
+
+def read(answer: httpx.Response) -> Read:
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    return Read(answer.text)
+
+
+def kind_of(path: str) -> str:
+    """A page without the names and numbers in its address."""
+    return re.sub(r"/(queues|sites)/[^/]+$", r"/\1/x", re.sub(r"\d+", "n", path.partition("?")[0]))
+
+
+def test_each_link_leads_to_a_page(look: Look) -> None:
+    """From the first page on, at most five pages of each kind."""
+    left, seen, kinds = [BASE, *(f"{BASE}{path}" for path in PATHS)], set(), dict[str, int]()
+    while left:
+        link = left.pop(0)
+        path = urlsplit(link).path
+        kinds[kind_of(path)] = kinds.get(kind_of(path), 0) + 1
+        if link in seen or kinds[kind_of(path)] > 5:
+            continue
+        seen.add(link)
+        page = read(look(link.removeprefix(BASE)))
+        assert len(page.ids) == len(set(page.ids))
+        for found in page.links - {"/", "#main"}:
+            full = f"{path}{found}" if found.startswith("?") else found
+            assert full.startswith(BASE), (link, found)
+            left.append(full)
+    assert kinds.keys() >= {
+        BASE, f"{BASE}/jobs", f"{BASE}/jobs/n", f"{BASE}/tasks/n", f"{BASE}/task-queues/n", f"{BASE}/queues/x",
+        f"{BASE}/sites/x", f"{BASE}/leases", f"{BASE}/history", f"{BASE}/shares", f"{BASE}/health",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_empty_setup_has_every_page(
+    service: Running, token: Callable[..., str], db: psycopg.Connection[Any], path: str
+) -> None:
+    answer = httpx.get(f"{service.url}{BASE}{path}", headers=bearer(token("viewer")))
+    read(answer)
+
+
+def test_the_overview_shows_what_the_views_show(look: Look, db: psycopg.Connection[Any]) -> None:
+    page = read(look(""))
+    waiting = db.execute(
+        "select owner_group, reason, sum(jobs)::int from monitor.waiting_by_reason where setup = %s group by 1, 2",
+        [SETUP],
+    ).fetchall()
+    reasons = {reason for _, reason, _ in waiting}
+    assert len(reasons) > 1
+    start = next(place for place, row in enumerate(page.rows) if row[0] == "Group" and set(row[1:]) == reasons)
+    end = next(place for place, row in enumerate(page.rows) if place > start and row[0] == "All")
+    head, *rows = page.rows[start:end]
+    shown = {
+        (row[0], reason): int(cell.replace(",", ""))
+        for row in rows
+        for reason, cell in zip(head[1:], row[1:], strict=True)
+        if cell
+    }
+    assert shown == {(group, reason): jobs for group, reason, jobs in waiting}
+
+
+def test_what_users_chose_is_shown_as_text(look: Look) -> None:
+    answer = look("/task-queues", owner_group="a & b")
+    [row] = read(answer).rows[1:]
+    assert "</td><script>alert(1)</script>" in row
+    assert "<script" not in answer.text
+
+
+def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None:
+    q = filled
+    wanted = {
+        row[0] for row in q.rows("select job_id from monitor.listed_job where setup = %s and status = 'waiting'", SETUP)
+    }
+    assert len(wanted) > 50
+    for sort, down in (("", True), ("job_id", False)):
+        seen: list[int] = []
+        link: str | None = f"/jobs?status=waiting&sort={sort}"
+        while link:
+            answer = look(link)
+            page = read(answer)
+            assert {row[1] for row in page.rows[1:]} == {"waiting"}
+            seen += [int(row[0]) for row in page.rows[1:]]
+            following = re.search(r'<a href="([^"]*)" rel="next">', answer.text)
+            link = unescape(following[1]).removeprefix(BASE) if following else None
+        assert seen == sorted(wanted, reverse=down)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/jobs?colour=red", "there is no filter"),
+        ("/jobs?task_id=many", "task_id is &#39;many&#39;, which is no number"),
+        ("/jobs?cursor=x", "it is none of this search"),
+        ("/jobs?sort=colour", "there is no column"),
+        ("?since=soon", "since is &#39;soon&#39;"),
+        ("/history?figure=jobs", "there is no figure"),
+        ("/history?figure=matches&by=site", "figure matches has no label"),
+        ("/jobs/0", "job_id is 0"),
+        ("/task-queues/0", "task_queue_id is 0"),
+    ],
+)
+def test_what_an_address_may_not_say(look: Look, path: str, words: str) -> None:
+    answer = look(path)
+    assert answer.status_code == 422
+    assert words in answer.text
+    Read(answer.text)
+
+
+@pytest.mark.parametrize(
+    "path", ["/jobs/77", "/tasks/77", "/task-queues/77777", "/queues/x", "/sites/x%2Fy", "/tasks/1?run=99"]
+)
+def test_what_there_is_not(look: Look, path: str) -> None:
+    answer = look(path)
+    assert answer.status_code == 404
+    Read(answer.text)
+
+
+def test_the_matrix_of_a_task_is_what_the_broker_decides(look: Look, filled: Calls) -> None:
+    q = filled
+    [(task, run)] = q.rows(
+        "select task_id, run_id from monitor.task_decision where setup = %s and algorithm <> 'production_task'"
+        " and rejected > 3 order by rejected desc limit 1", SETUP,
+    )  # fmt: skip
+    now = {
+        queue: (verdict, {text.partition(": ")[0] for text in reasons or []} | ({rule} - {None}))
+        for queue, verdict, rule, reasons in q.rows(
+            "select queue, verdict, rule, all_reasons from brokerage.explain(%s, %s) where queue is not null",
+            SETUP,
+            task,
+        )
+    }
+    assert marks(read(look(f"/tasks/{task}?now=1"))) == now
+    stored = {
+        queue: (verdict, {rule} - {None})
+        for queue, verdict, rule in q.rows(
+            "select queue, verdict, rule from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+            " and queue is not null", SETUP, run, task,
+        )
+    }  # fmt: skip
+    assert marks(read(look(f"/tasks/{task}?run={run}"))) == stored
+
+
+def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
+    """Queue to its verdict and the rules that are marked."""
+    start = next(place for place, row in enumerate(page.rows) if row[:2] == ["Queue", "Verdict"])
+    head, first = page.rows[start], page.rows[start].index("Weight") + 1
+    found = {}
+    for row in page.rows[start + 1 :]:
+        if row[0] == "Rejected":
+            break
+        rules = {rule for rule, cell in zip(head[first:], row[first:], strict=True) if cell}
+        found[row[0]] = (re.sub(r" \d+$", "", row[1]), rules)
+    return found
+
+
+def test_a_stranger_logs_in_first_and_comes_back(service: Running) -> None:
+    for headers in ({}, bearer("x" * 64)):
+        answer = httpx.get(f"{service.url}{BASE}/jobs?status=waiting", headers=headers)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/login?to={BASE}/jobs%3Fstatus%3Dwaiting")
+    page = httpx.get(service.url + answer.headers["location"])
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["agent", "submitter"])
+def test_who_may_not_look_is_refused(look: Look, kind: str) -> None:
+    for path in PATHS:
+        answer = look(path, kind)
+        if (kind, path) == ("submitter", "/jobs"):  # its own
+            assert read(answer).rows
+            continue
+        assert answer.status_code == 403, (path, answer.text)
+        Read(answer.text)
+
+
+def test_a_viewer_of_another_setup_sees_nothing(look: Look, service: Running, token: Callable[..., str]) -> None:
+    own = bearer(token("viewer"))
+    for path in PATHS:
+        assert httpx.get(f"{service.url}/setups/other{path}", headers=own).status_code in (401, 403)
+        assert httpx.get(f"{service.url}/setups/other{path}", headers=own).text.count("users") == 0
