@@ -1,0 +1,19 @@
+"""The page about pages: what it names is there."""
+
+import re
+
+from broker.service.pages.endpoints import ENDPOINTS
+from broker.service.pages.frame import BASE, PAGES
+from broker.upgrade.source import package_folder
+
+TEXT = (package_folder("sql").parent / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
+
+
+def test_each_page_is_named_and_each_name_is_a_page() -> None:
+    there = {
+        re.sub(r"\{\w+(:\w+)?\}", lambda found: "NUMBER" if found[1] == ":id" else "NAME", one.path.removeprefix(BASE))
+        for one in ENDPOINTS
+    }
+    named = set(re.findall(r"`(/(?!setups)[\w-]+(?:/NUMBER|/NAME)?)`", TEXT))
+    assert named | {""} | {"/queues/NAME"} == there
+    assert {path for path, _ in PAGES} <= there
