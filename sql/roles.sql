@@ -155,7 +155,8 @@ grant select on table
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
   monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task, monitor.what_if
   to broker_operator, broker_viewer;
-grant select on table monitor.browser_session, monitor.credential, monitor.identity to broker_operator;
+grant select on table monitor.browser_session, monitor.change, monitor.credential, monitor.identity
+  to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
   taskqueue.requires_value
   to broker_operator, broker_viewer;

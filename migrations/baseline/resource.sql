@@ -153,19 +153,25 @@ create table resource.browser_session (
 create index browser_session_subject on resource.browser_session (subject, opened_at);
 create index browser_session_expires on resource.browser_session (expires_at);
 
---: Changes of credentials, secrets, tokens, tickets and sessions, by whom.
-create table resource.credential_change (
+-- No foreign key: triggers write the rows of a setup while it is removed.
+--: What people changed, and who: configuration, credentials, holds, cancelled jobs. What happened to one job is in the
+--: histories.
+create table resource.change (
   change_id bigint primary key generated always as identity,  --: Number of the change.
-  setup     text references resource.setup on delete cascade,  --: Setup; null = a session, which is for every setup.
-  at        timestamptz not null default now(),  --: When.
+  setup     text,  --: Setup; null = it is for every setup, such as a profile or a session.
+  at        timestamptz not null default clock_timestamp(),  --: When.
   role_name text not null,  --: Database role that made it.
   subject   text,  --: Who called through the service; null = a login.
-  object    text not null,  --: credential, pilot secret, token, ticket or session.
-  name      text not null,  --: Name of the credential, token or ticket, stamp of the secret, subject of the session.
-  before    jsonb,  --: As it was, without hashes; null = new.
-  after     jsonb  --: As it is, without hashes; null = gone.
+  --: What was changed: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible platform, settings,
+  --: timeout, configuration, profile, rule, trial, limit of instances, identity, setup, credential, pilot secret,
+  --: token, ticket or session.
+  object    text not null,
+  name      text not null,  --: Name of it; of several jobs the first.
+  --: As it was, without hashes; of a row that stays the columns that changed. Null = new.
+  before    jsonb,
+  after     jsonb  --: As it is, likewise; null = gone.
 );
-create index credential_change_setup on resource.credential_change (setup, change_id);
+create index change_setup on resource.change (setup, change_id);
 
 --: Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types).
 --: A setup without rows has the six of resource.default_resource_type.

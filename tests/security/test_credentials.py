@@ -193,7 +193,7 @@ def test_tokens_end_and_are_revoked(db: Connection, service: Callable[[], Connec
     token = db.execute(query, ["1 hour"]).fetchone()[0]  # type: ignore[index]
     assert db.execute("select resource.revoke_tokens('s', 'laptop')").fetchone() == (1,)
     assert by_token(login, token)[2] == "PB008"
-    kept = db.execute("select count(*), count(before), string_agg(after::text, ' ') from resource.credential_change")
+    kept = db.execute("select count(*), count(before), string_agg(after::text, ' ') from resource.change")
     changes, taken, texts = kept.fetchone() or (0, 0, "")
     assert (changes, taken) == (3, 1)
     assert hashlib.sha256(token.encode()).hexdigest() not in texts and token not in texts
@@ -251,7 +251,7 @@ def test_secrets_of_one_stamp_that_are_made_at_once(db: Connection, connect: Cal
     assert len(set(secrets)) == 30
     [kept] = db.execute("select hash from resource.pilot_secret").fetchall()
     assert kept[0] in {hashlib.sha256(secret.encode()).digest() for secret in secrets}
-    changes = db.execute("select count(*), count(before) from resource.credential_change").fetchone()
+    changes = db.execute("select count(*), count(before) from resource.change").fetchone()
     assert changes == (30, 29)
 
 
@@ -349,7 +349,7 @@ def test_an_operator_changes_credentials_of_its_setup_alone(db: Connection, serv
         with pytest.raises(psycopg.Error, match="may not use setup t") as raised:
             call(login, "broker_operator", operator, query, "t")
         assert raised.value.sqlstate == "PB002"
-    changes = db.execute("select setup, subject, role_name from resource.credential_change").fetchall()
+    changes = db.execute("select setup, subject, role_name from resource.change").fetchall()
     assert changes == [("s", "ops", "broker_operator")]
 
 

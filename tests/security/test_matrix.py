@@ -15,7 +15,9 @@ from tests.security.conftest import PASSWORD
 SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
-OPERATORS_VIEWS = {("broker_viewer", f"monitor.{name}") for name in ("browser_session", "credential", "identity")}
+OPERATORS_VIEWS = {
+    ("broker_viewer", f"monitor.{name}") for name in ("browser_session", "change", "credential", "identity")
+}
 EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",

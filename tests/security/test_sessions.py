@@ -47,7 +47,7 @@ def by_session(login: Connection, cookie: str, setup: str = "s") -> tuple[Any, .
 
 
 def changes(db: Connection) -> list[tuple[Any, ...]]:
-    query = """select setup, name, before is null, after is null, role_name from resource.credential_change
+    query = """select setup, name, before is null, after is null, role_name from resource.change
                 where object = 'session' order by change_id"""
     return db.execute(query).fetchall()
 
@@ -108,7 +108,7 @@ def test_a_session_ends(db: Connection, login: Connection) -> None:
     assert [(setup, new, gone) for setup, _, new, gone, _ in changes(db)] == [
         *[(None, True, False)] * 3, (None, False, True), ("s", False, True)
     ]  # fmt: skip
-    kept = db.execute("select string_agg(concat(before, after), ' ') from resource.credential_change").fetchone()
+    kept = db.execute("select string_agg(concat(before, after), ' ') from resource.change").fetchone()
     assert kept is not None
     assert not any(word in kept[0] for word in (digest(one), one, digest("a"), "claims"))
 

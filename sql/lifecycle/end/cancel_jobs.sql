@@ -7,6 +7,8 @@ language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_status text;
+  v_ended int := 0;
+  v_asked int := 0;
 begin
   perform taskqueue.require_reason(p_setup, p_reason);
   if cardinality(p_job_ids) > 100000 then
@@ -34,8 +36,15 @@ begin
         exit;
       end if;
     end loop;
+    v_ended := v_ended + (answer = 'ended')::int;
+    v_asked := v_asked + (answer = 'kill asked')::int;
     return next;
   end loop;
+  if v_ended + v_asked > 0 then
+    perform resource.note_change(
+      p_setup, 'job', (select min(i) from unnest(p_job_ids) i)::text, null,
+      jsonb_build_object('cancelled', v_ended, 'kill asked', v_asked, 'reason', p_reason));
+  end if;
 end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is

@@ -2,13 +2,18 @@
 create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
+declare
+  v_before text;
 begin
   perform resource.identify(p_setup);
-  update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
+  select t.status into v_before from workload.task t where t.setup = p_setup and t.task_id = p_task_id for update;
   if not found then
     raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
   end if;
+  update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
+  perform resource.note_change(p_setup, 'task', p_task_id::text, jsonb_build_object('status', v_before),
+                               jsonb_build_object('status', 'aborted', 'reason', p_reason));
   return query
     select c.job_id, c.answer
       from lifecycle.cancel_jobs(p_setup,

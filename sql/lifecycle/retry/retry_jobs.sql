@@ -6,6 +6,7 @@ language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_unknown bigint;
   v_job record;
+  v_back int := 0;
 begin
   perform resource.identify(p_setup);
   select i
@@ -39,8 +40,13 @@ begin
     else
       answer := 'its work went back before';
     end if;
+    v_back := v_back + (answer like 'its work is back%')::int;
     return next;
   end loop;
+  if v_back > 0 then
+    perform resource.note_change(p_setup, 'job', (select min(i) from unnest(p_job_ids) i)::text, null,
+                                 jsonb_build_object('work given back', v_back));
+  end if;
 end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is

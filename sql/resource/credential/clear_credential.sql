@@ -6,7 +6,7 @@ begin
   perform resource.identify(p_setup);
   delete from resource.credential c where c.setup = p_setup and c.name = p_name returning c.* into v_gone;
   if found then
-    perform resource.note_credential(p_setup, 'credential', p_name, to_jsonb(v_gone), null);
+    perform resource.note_change(p_setup, 'credential', p_name, to_jsonb(v_gone), null);
     return true;
   end if;
   return false;

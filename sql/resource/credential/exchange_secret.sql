@@ -21,7 +21,7 @@ begin
   insert into resource.access_token
   values (sha256(convert_to(token, 'UTF8')), p_setup, p_stamp, 'agent', v_secret.owner_group, v_secret.owner_dn,
           p_stamp, exchange_secret.expires_at);
-  perform resource.note_credential(p_setup, 'token', p_stamp, null, jsonb_build_object(
+  perform resource.note_change(p_setup, 'token', p_stamp, null, jsonb_build_object(
     'stamp', p_stamp, 'expires_at', exchange_secret.expires_at, 'uses_left', v_secret.uses_left));
   return next;
 end $$;

@@ -23,7 +23,7 @@ begin
   values (p_setup, p_stamp, sha256(convert_to(secret, 'UTF8')), nullif(p_owner_group, ''), nullif(p_owner_dn, ''),
           p_uses, make_secret.expires_at)
   returning s.* into v_row;
-  perform resource.note_credential(p_setup, 'pilot secret', p_stamp,
+  perform resource.note_change(p_setup, 'pilot secret', p_stamp,
                                    case when v_before.stamp is not null then to_jsonb(v_before) - 'hash' end,
                                    to_jsonb(v_row) - 'hash');
   return next;

@@ -16,7 +16,7 @@ begin
   values (sha256(convert_to(token, 'UTF8')), p_setup, p_name, p_kind, nullif(p_owner_group, ''), nullif(p_owner_dn, ''),
           null, make_token.expires_at)
   returning t.* into v_row;
-  perform resource.note_credential(p_setup, 'token', p_name, null, to_jsonb(v_row) - 'hash');
+  perform resource.note_change(p_setup, 'token', p_name, null, to_jsonb(v_row) - 'hash');
   return next;
 end $$;
 

@@ -6,7 +6,7 @@ begin
   perform resource.identify(p_setup);
   delete from resource.pilot_secret s where s.setup = p_setup and s.stamp = p_stamp returning s.* into v_gone;
   if found then
-    perform resource.note_credential(p_setup, 'pilot secret', p_stamp, to_jsonb(v_gone) - 'hash', null);
+    perform resource.note_change(p_setup, 'pilot secret', p_stamp, to_jsonb(v_gone) - 'hash', null);
     return true;
   end if;
   return false;

@@ -9,7 +9,7 @@ begin
   )
   select jsonb_agg(to_jsonb(g) - 'hash') into v_gone from gone g;
   if v_gone is not null then
-    perform resource.note_credential(p_setup, 'token', p_name, v_gone, null);
+    perform resource.note_change(p_setup, 'token', p_name, v_gone, null);
   end if;
   return coalesce(jsonb_array_length(v_gone), 0);
 end $$;

@@ -55,7 +55,7 @@ begin
      set issuer = excluded.issuer, subject = excluded.subject, claim = excluded.claim, value = excluded.value,
          kind = excluded.kind, owner_group = excluded.owner_group, owner_dn = excluded.owner_dn,
          owner_group_claim = excluded.owner_group_claim, owner_dn_claim = excluded.owner_dn_claim;
-  perform resource.note_credential(p_setup, 'credential', p_name, v_before, to_jsonb(c))
+  perform resource.note_change(p_setup, 'credential', p_name, v_before, to_jsonb(c))
      from resource.credential c where c.setup = p_setup and c.name = p_name;
 end $$;
 

@@ -13,7 +13,7 @@ begin
   insert into resource.login_ticket as t
   values (sha256(convert_to(ticket, 'UTF8')), p_setup, p_name, p_kind, make_ticket.expires_at)
   returning t.* into v_row;
-  perform resource.note_credential(p_setup, 'ticket', p_name, null, to_jsonb(v_row) - 'hash');
+  perform resource.note_change(p_setup, 'ticket', p_name, null, to_jsonb(v_row) - 'hash');
   return next;
 end $$;
 

@@ -4,7 +4,7 @@ language plpgsql as $$
 declare
   v_shown jsonb := to_jsonb(p_session) - array['hash', 'login', 'claims'];
 begin
-  perform resource.note_credential(p_session.setup, 'session', p_session.subject, case when p_gone then v_shown end,
+  perform resource.note_change(p_session.setup, 'session', p_session.subject, case when p_gone then v_shown end,
                                    case when not p_gone then v_shown end);
 end $$;
 

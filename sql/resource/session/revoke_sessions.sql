@@ -14,7 +14,7 @@ begin
   )
   select jsonb_agg(to_jsonb(g) - array['hash', 'login', 'claims']) into v_gone from gone g;
   if v_gone is not null then
-    perform resource.note_credential(p_setup, 'session', p_subject, v_gone, null);
+    perform resource.note_change(p_setup, 'session', p_subject, v_gone, null);
   end if;
   return coalesce(jsonb_array_length(v_gone), 0);
 end $$;

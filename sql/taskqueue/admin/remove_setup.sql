@@ -2,6 +2,8 @@
 -- setup meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
+declare
+  v_found boolean;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
@@ -24,7 +26,12 @@ begin
   delete from taskqueue.task_queue q where q.setup = p_setup;
   perform workload.remove_setup(p_setup);
   delete from resource.setup s where s.setup = p_setup;
-  return found;
+  v_found := found;
+  delete from resource.change c where c.setup = p_setup;  -- and what its triggers noted just now
+  if v_found then
+    perform resource.note_change(p_setup, 'setup', p_setup, '{}', null);
+  end if;
+  return v_found;
 end $$;
 
 comment on function taskqueue.remove_setup(text) is

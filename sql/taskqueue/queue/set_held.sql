@@ -1,6 +1,8 @@
 -- LEASES.md, Holds: jobs, owners and TaskQueues are held and resumed independently of each other.
 create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) returns bigint
 language plpgsql as $$
+declare
+  v_changed bigint;
 begin
   p_kind := case p_kind when 'queue' then 'task_queue' else p_kind end;  -- as DIRAC names a TaskQueue
   perform resource.identify(p_setup);
@@ -17,21 +19,17 @@ begin
   end if;
   if p_kind = 'owner' then
     perform resource.require_short('owner', p_name);
-    return taskqueue.set_owner_held(p_setup, p_name, p_held);
+    v_changed := taskqueue.set_owner_held(p_setup, p_name, p_held);
+  else
+    perform taskqueue.enter_setup(p_setup);
+    v_changed := case p_kind when 'job' then taskqueue.set_job_held(p_setup, p_name::bigint, p_held)
+                             else taskqueue.set_task_queue_held(p_setup, p_name::bigint, p_held) end;
   end if;
-  perform taskqueue.enter_setup(p_setup);
-  if p_kind = 'job' then
-    return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
+  if v_changed > 0 then
+    perform resource.note_change(p_setup, case p_kind when 'task_queue' then 'TaskQueue' else p_kind end, p_name,
+                                 jsonb_build_object('held', not p_held), jsonb_build_object('held', p_held));
   end if;
-  perform taskqueue.lock_task_queue(p_setup, p_name::bigint);
-  update taskqueue.task_queue q
-     set held = p_held
-   where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
-  if not found then
-    return 0;
-  end if;
-  perform taskqueue.post_task_queues(p_setup, array[p_name::bigint]);
-  return 1;
+  return v_changed;
 end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is

@@ -9,7 +9,14 @@ begin
     raise exception 'enabled is null' using errcode = 'PB001', hint = 'Give true or false.';
   end if;
   perform taskqueue.lock_task_queue(p_setup, p_task_queue_id);
-  update taskqueue.task_queue q set enabled = p_enabled where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
+  update taskqueue.task_queue q
+     set enabled = p_enabled
+   where q.setup = p_setup and q.task_queue_id = p_task_queue_id and q.enabled <> p_enabled;
+  if not found then
+    return;
+  end if;
+  perform resource.note_change(p_setup, 'TaskQueue', p_task_queue_id::text,
+                               jsonb_build_object('enabled', not p_enabled), jsonb_build_object('enabled', p_enabled));
   perform taskqueue.post_task_queues(p_setup, array[p_task_queue_id]);
 end $$;
 

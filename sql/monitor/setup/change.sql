@@ -1,0 +1,8 @@
+create or replace view monitor.change as
+select c.setup, c.change_id, c.at, c.role_name, c.subject, c.object, c.name, c.before, c.after
+  from resource.change c
+ where (select resource.bound_setup()) is null or c.setup = (select resource.bound_setup());
+
+comment on view monitor.change is
+  'What people changed, the newest last: configuration, credentials, holds, cancelled jobs. For operators. Restrict '
+  'the setup.';
