@@ -177,6 +177,23 @@ LISTS = {
         },
         ("dry run", "profile", "trial"),
     ),
+    "changes": List(
+        "List what people changed, newest first: configuration, credentials, holds, cancelled jobs, and who did it.",
+        "monitor.change",
+        columns(
+            "change_id at object name before after role_name subject", change_id="change", object="of",
+            role_name="role", subject="by",
+        ),
+        "change_id desc",
+        {},
+        {
+            "of": Filter("object", "Only changes of this, such as limit, settings or job."),
+            "name": Filter("name", "Only changes of what has this name."),
+            "by": Filter("role_name subject", "Only changes by this role or caller.",
+                         condition="(role_name = %s or subject = %s)"),
+        },
+        ("by", "role"),
+    ),
     "reasons": List(
         "List why jobs wait in TaskQueues, in one word by owner group and CPU bucket, the most jobs first.",
         "monitor.waiting_by_reason",

@@ -114,6 +114,16 @@ LISTED: Mapping[str, Listed] = {
         nullable=("queue",),
         restricted=("run_id", "task_id"),
     ),
+    "changes": Listed(
+        "monitor.change",
+        _columns({
+            INTEGER: "change_id",
+            TIME: "at",
+            TEXT: "object name role_name subject",
+            JSON: "before after",
+        }),
+        (("change_id", True),),
+    ),
     "events": Listed(
         "monitor.job_event",
         _columns({

@@ -11,7 +11,7 @@ from tests.commands import Cli
 from tests.lifecycle import grids
 
 
-@pytest.mark.parametrize("name", lists.LISTS)
+@pytest.mark.parametrize("name", [name for name in lists.LISTS if name != "changes"])
 def test_a_viewer_lists_them_and_an_agent_does_not(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -30,6 +30,23 @@ def test_a_viewer_lists_them_and_an_agent_does_not(
         assert "is 7, which is none of: " in cli(name, *filters).err
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
     assert "[42501]" in cli(name).err
+
+
+def test_an_operator_lists_changes_and_a_viewer_does_not(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    q = Calls(db)
+    q.insert(1)
+    q.call("hold", "job", "1")
+    q.set_group("users", 2000)
+    [group, job, *_] = cli("changes", "--json").json
+    assert (group["object"], group["name"], group["after"]["share"]) == ("owner group", "users", 2000)
+    assert (job["object"], job["before"], job["after"]) == ("job", {"held": False}, {"held": True})
+    assert cli("changes", "--of", "job", "--json").json == [job]
+    assert cli("changes", "--by", job["role_name"], "--limit", 1, "--json").json == [group]
+    assert cli("changes", "--by", "nobody", "--json").json == []
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    assert "[42501]" in cli("changes").err
 
 
 def test_queues_and_sites_count_the_jobs_there(cli: Cli, db: Connection) -> None:

@@ -10,7 +10,7 @@ from broker.cli import app
 
 TREE = """
     agent, agent finish, agent match, agent match-many, agent release, agent report, assign, assign analysis,
-    assign jobs, assign tasks, cancel, classify, config, config get, config set, config unset, credential,
+    assign jobs, assign tasks, cancel, changes, classify, config, config get, config set, config unset, credential,
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
     credential secret, credential sessions, credential set, credential token, db, db check, db current,
     db downgrade, db schema, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,

@@ -20,7 +20,7 @@ def changes(db: Db, setup: str | None = "default") -> list[Change]:
         "with gone as (delete from resource.change returning *)"
         " select object, name, before, after from gone where setup is not distinct from %s order by change_id", [setup]
     ).fetchall()  # fmt: skip
-    return [tuple(row) for row in rows]  # type: ignore[misc]
+    return [tuple(row) for row in rows]
 
 
 @pytest.fixture

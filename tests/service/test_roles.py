@@ -46,7 +46,8 @@ MAY = {
     "agent": {"match", "report", "finish", "release"},
     "submitter": {"insert", "cancel", "job", "events", "why", "search jobs", "count jobs"},
     "operator": set(CALLS),
-    "viewer": {"job", "events", "why", "task", "resource", "obstacles", *SEARCHES},
+    "viewer": {"job", "events", "why", "task", "resource", "obstacles", *SEARCHES}
+    - {"search changes", "count changes"},
 }
 
 

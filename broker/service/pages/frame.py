@@ -28,6 +28,7 @@ PAGES = (
     ("/health", "Health"),
 )
 """The pages that each page leads to, by their path below the setup."""
+OPERATORS_PAGES = (("/changes", "Changes"),)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
          "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
 """How far back a chart may go, by what stands in the address."""
@@ -59,7 +60,7 @@ def endpoint(path: str, summary: str, page: Page) -> Endpoint:
         around: dict[str, Any] = {
             "setup": call.setup,
             "base": f"/setups/{quote(call.setup, safe='')}",
-            "pages": PAGES,
+            "pages": PAGES + (OPERATORS_PAGES if call.caller.role.endswith("_operator") else ()),
             "here": path,
             "role": call.caller.role,
             "session": session,

@@ -72,6 +72,13 @@ LISTS = {
         ("site", "status", "role", "type", "cloud"),
         {"queue": _QUEUE, "site": _SITE},
     ),
+    "changes": List(
+        "Changes",
+        {"at": "When (UTC)", "object": "Of", "name": "Name", "before": "Before", "after": "After", "role_name": "Role",
+         "subject": "By"},
+        ("object", "name", "role_name", "subject"),
+        {},
+    ),
 }  # fmt: skip
 """The lists, by what the service calls them in its searches."""
 

@@ -2,8 +2,6 @@
 -- setup meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
-declare
-  v_found boolean;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
@@ -26,12 +24,11 @@ begin
   delete from taskqueue.task_queue q where q.setup = p_setup;
   perform workload.remove_setup(p_setup);
   delete from resource.setup s where s.setup = p_setup;
-  v_found := found;
-  delete from resource.change c where c.setup = p_setup;  -- and what its triggers noted just now
-  if v_found then
-    perform resource.note_change(p_setup, 'setup', p_setup, '{}', null);
+  if not found then
+    return false;
   end if;
-  return v_found;
+  perform resource.note_removal(p_setup);
+  return true;
 end $$;
 
 comment on function taskqueue.remove_setup(text) is

@@ -3,7 +3,7 @@
 import re
 
 from broker.service.pages.endpoints import ENDPOINTS
-from broker.service.pages.frame import BASE, PAGES
+from broker.service.pages.frame import BASE, OPERATORS_PAGES, PAGES
 from broker.upgrade.source import package_folder
 
 TEXT = (package_folder("sql").parent / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
@@ -16,4 +16,4 @@ def test_each_page_is_named_and_each_name_is_a_page() -> None:
     }
     named = set(re.findall(r"`(/(?!setups)[\w-]+(?:/NUMBER|/NAME)?)`", TEXT))
     assert named | {""} | {"/queues/NAME"} == there
-    assert {path for path, _ in PAGES} <= there
+    assert {path for path, _ in PAGES + OPERATORS_PAGES} <= there

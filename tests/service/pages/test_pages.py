@@ -223,6 +223,14 @@ def test_a_stranger_logs_in_first_and_comes_back(service: Running) -> None:
     assert page.status_code == 200
 
 
+def test_an_operator_sees_changes_and_a_viewer_does_not(look: Look) -> None:
+    page = read(look("/changes", "operator"))
+    assert f"{BASE}/changes" in page.links
+    assert "limit" in {row[1] for row in page.rows}
+    assert look("/changes").status_code == 403
+    assert f"{BASE}/changes" not in read(look("")).links
+
+
 @pytest.mark.parametrize("kind", ["agent", "submitter"])
 def test_who_may_not_look_is_refused(look: Look, kind: str) -> None:
     for path in PATHS:
