@@ -66,16 +66,16 @@ class Callers:
         self._cookies = cookies
         self._collector: Collector[None, dict[str, Any], Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
 
-    async def of(self, headers: Headers, setup: str, method: str) -> Caller:
+    async def of(self, headers: Headers, setup: str, method: str, csrf: str | None = None) -> Caller:
         """The caller of a request, by its token, else its certificate, else its cookie.
 
-        Raises Problem: 401, 403, 503.
+        csrf: what a form shows beside the cookie. Raises Problem: 401, 403, 503.
         """
         claims = self._certificates.claims(headers) if self._certificates else None
         if claims is not None:
             require_own_page(headers, method)
             return await self._collector.ask(None, {"setup": setup, "claims": claims})
-        session = None if "authorization" in headers else self._cookies.caller(headers, method)
+        session = None if "authorization" in headers else self._cookies.caller(headers, method, csrf)
         if session is not None:
             return await self._collector.ask(None, {"setup": setup, "session": session})
         scheme, _, token = headers.get("authorization", "").partition(" ")

@@ -101,9 +101,9 @@ class Call:
         assert self._caller is not None
         return self._caller
 
-    async def identify(self, setup: str) -> Caller:
-        """Find out who calls, and whether he has called too often."""
-        self._caller = await self.service.callers.of(self.request.headers, setup, self.request.method)
+    async def identify(self, setup: str, csrf: str | None = None) -> Caller:
+        """Find out who calls, and whether he has called too often. csrf: what a form shows beside a cookie."""
+        self._caller = await self.service.callers.of(self.request.headers, setup, self.request.method, csrf)
         if self.service.rate:
             self.service.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller

@@ -75,17 +75,18 @@ class Cookies:
         found = [value for key, _, value in pairs if key == name]
         return found[0] if len(found) == 1 and _VALUE.fullmatch(found[0]) else None
 
-    def caller(self, headers: Headers, method: str) -> str | None:
+    def caller(self, headers: Headers, method: str, shown: str | None = None) -> str | None:
         """The hash of the session's cookie that a call comes with; None: it has none.
 
-        A call that may change something needs the token beside it. Raises Problem: 403.
+        A call that may change something needs the token beside it: in a header, or in the field of a form, whose value
+        is `shown`. Raises Problem: 403.
         """
         cookie = self.value(headers, self.session)
         if cookie is None:
             return None
         require_own_page(headers, method)
         if method not in _READING:
-            shown = headers.get(CSRF_HEADER)
+            shown = headers.get(CSRF_HEADER) if shown is None else shown
             if shown is None or not is_csrf(cookie, shown):
                 what = "is missing" if shown is None else "is not that of the session"
                 hint = f"A call with a cookie needs the header {CSRF_HEADER}; GET /session has its value."

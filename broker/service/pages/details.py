@@ -9,6 +9,8 @@ from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 from broker.service.problems import Problem
 
+ENDED = ("finished", "failed", "cancelled", "closed")
+"""Statuses of jobs that have ended."""
 _JOB: LiteralString = """
     select j.job_id, j.status, j.since, j.task_id, j.queue, j.site, j.user_name, j.gshare, j.priority, j.created
       from monitor.listed_job j where j.setup = %s and j.job_id = %s
@@ -101,6 +103,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
         await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, setup, number) if waiting else []
     )
     return "job", {
+        "ended": known["status"] in ENDED,
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
         "events": await table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
         "history": await table(call, "at before after why role", _HISTORY, setup, number),

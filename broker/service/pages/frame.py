@@ -56,19 +56,25 @@ def endpoint(path: str, summary: str, page: Page) -> Endpoint:
 
     async def run(call: Call) -> Response:
         template, values = await page(call)
-        session = await session_of(call)
-        around: dict[str, Any] = {
-            "setup": call.setup,
-            "base": f"/setups/{quote(call.setup, safe='')}",
-            "pages": PAGES + (OPERATORS_PAGES if call.caller.role.endswith("_operator") else ()),
-            "here": path,
-            "role": call.caller.role,
-            "session": session,
-            "query": call.request.query_params,
-        }
-        return pages.page(template, **around, **values)
+        return await framed(call, path, template, values)
 
     return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
+
+
+async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -> Response:
+    """A template with its values, and what stands around it."""
+    is_operator = call.caller.role.endswith("_operator")
+    around: dict[str, Any] = {
+        "setup": call.setup,
+        "base": f"/setups/{quote(call.setup, safe='')}",
+        "pages": PAGES + (OPERATORS_PAGES if is_operator else ()),
+        "here": path,
+        "role": call.caller.role,
+        "is_operator": is_operator,
+        "session": await session_of(call),
+        "query": call.request.query_params,
+    }
+    return pages.page(template, **around, **values)
 
 
 async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:

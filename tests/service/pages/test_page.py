@@ -15,5 +15,5 @@ def test_each_page_is_named_and_each_name_is_a_page() -> None:
         for one in ENDPOINTS
     }
     named = set(re.findall(r"`(/(?!setups)[\w-]+(?:/NUMBER|/NAME)?)`", TEXT))
-    assert named | {""} | {"/queues/NAME"} == there
+    assert named | {"", "/queues/NAME", "/act"} == there
     assert {path for path, _ in PAGES + OPERATORS_PAGES} <= there

@@ -1,0 +1,159 @@
+"""Actions on pages: asked about first, done by a form of this service's own, kept with who did it."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from broker.service.login.cookies import csrf
+from broker.service.pages.actions import ACTIONS
+from tests.calls import Calls
+from tests.service.conftest import SETUP, Running
+
+BASE = f"/setups/{SETUP}"
+FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
+
+
+class Person:
+    """A browser that is logged in, by its cookie."""
+
+    def __init__(self, db: psycopg.Connection[Any], service: Running, kind: str) -> None:
+        query = "select u.session from resource.make_ticket(%s, %s, %s) t, resource.use_ticket(t.ticket) u"
+        [self.cookie] = db.execute(query, [SETUP, f"a {kind}", kind]).fetchone() or [""]
+        self.client = httpx.Client(
+            base_url=service.url, timeout=60, headers={"Cookie": f"__Host-pgbroker={self.cookie}"}
+        )
+
+    def look(self, path: str) -> httpx.Response:
+        return self.client.get(BASE + path)
+
+    def act(self, do: str, of: object, **more: str) -> httpx.Response:
+        """Press the button on the page that asks."""
+        page = self.client.get(f"{BASE}/act", params={"do": do, "of": str(of)})
+        assert page.status_code == 200, page.text
+        fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
+        assert fields == {"do": do, "of": str(of), "csrf": csrf(self.cookie)}
+        return self.client.post(f"{BASE}/act", data=fields | more)
+
+
+@pytest.fixture
+def person(db: psycopg.Connection[Any], service: Running) -> Callable[[str], Person]:
+    return lambda kind: Person(db, service, kind)
+
+
+def held(q: Calls) -> Any:
+    return q.value("select held from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
+
+
+def test_a_job_is_held_and_resumed(person: Callable[[str], Person], filled: Calls) -> None:
+    operator = person("operator")
+    page = operator.look("/jobs/6000000000")
+    assert "/act?do=hold-job&amp;of=6000000000" in page.text
+    assert "/act?do=cancel-job&amp;of=6000000000" in page.text
+    assert "Hold job 6000000000" in operator.act("hold-job", 6000000000).text
+    assert held(filled) is True
+    assert "it was so before" in operator.act("hold-job", 6000000000).text
+    assert "/act?do=resume-job" in operator.look("/jobs/6000000000").text
+    operator.act("resume-job", 6000000000)
+    assert held(filled) is False
+    assert filled.rows(
+        "select object, name, role_name, subject, before, after from monitor.change where object = 'job'"
+        " order by change_id"
+    ) == [
+        ("job", "6000000000", "broker_operator", "browser a operator", {"held": False}, {"held": True}),
+        ("job", "6000000000", "broker_operator", "browser a operator", {"held": True}, {"held": False}),
+    ]  # fmt: skip
+
+
+def test_a_job_is_cancelled_for_a_reason(person: Callable[[str], Person], filled: Calls) -> None:
+    answer = person("operator").act("cancel-job", 6000000000, reason="wrong <input>")
+    assert "ended" in answer.text
+    [(kept,)] = filled.rows("select after from monitor.change where object = 'job'")
+    assert kept == {"cancelled": 1, "kill asked": 0, "reason": "wrong <input>"}
+    assert filled.outcome(6000000000) == "cancelled"
+    refused = person("operator").act("cancel-job", 6000000001, reason="x" * 1001)
+    assert (refused.status_code, "reason has 1001 characters" in refused.text) == (422, True)
+
+
+def test_each_action_is_done(person: Callable[[str], Person], filled: Calls) -> None:
+    """On something that there is; its page is where the answer leads."""
+    q = filled
+    queue = q.value("select task_queue_id from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
+    [(task,)] = q.rows("select min(task_id) from workload.job where setup = %s and ended is null", SETUP)
+    [(failed, its_task)] = q.rows(
+        "select job_id, task_id from workload.job where setup = %s and ended is null order by task_id desc limit 1",
+        SETUP,
+    )
+    assert its_task != task
+    q.connection.execute("select lifecycle.cancel_jobs(%s, array[%s::bigint])", [SETUP, failed])
+    owner = "</td><script>alert(1)</script>"
+    named = {"job": 6000000001, "task-queue": queue, "task": task, "owner": owner}
+    operator = person("operator")
+    for do, action in ACTIONS.items():
+        of = failed if do == "retry-job" else its_task if do == "retry-task" else named[do.partition("-")[2]]
+        answer = operator.act(do, of)
+        assert answer.status_code == 200, (do, answer.text)
+        assert "<script" not in answer.text
+        back = re.search(r'href="([^"]*)">Go on<', answer.text)
+        assert back is not None
+        assert operator.client.get(unescape(back[1])).status_code == 200, (do, back[1])
+        assert action.title.partition(" ")[0] in answer.text
+
+
+@pytest.mark.parametrize("token", ["", "x" * 43, None])
+def test_a_form_of_another_page_does_nothing(person: Callable[[str], Person], filled: Calls, token: str | None) -> None:
+    operator = person("operator")
+    fields = {"do": "hold-job", "of": "6000000000"} | ({} if token is None else {"csrf": token})
+    assert operator.client.post(f"{BASE}/act", data=fields).status_code == 403
+    right = {**fields, "csrf": csrf(operator.cookie)}
+    for site in ("cross-site", "same-site"):
+        assert operator.client.post(f"{BASE}/act", data=right, headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert held(filled) is False
+    assert operator.client.post(f"{BASE}/act", data=right, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+    assert held(filled) is True
+
+
+def test_a_viewer_has_no_buttons_and_no_right(person: Callable[[str], Person], filled: Calls) -> None:
+    viewer = person("viewer")
+    for path in ("/jobs/6000000000", "/task-queues/1", "/tasks/1"):
+        assert "/act?" not in viewer.look(path).text
+    refused = viewer.act("hold-job", 6000000000)
+    assert refused.status_code == 403
+    assert held(filled) is False
+
+
+def test_looking_does_nothing(person: Callable[[str], Person], filled: Calls) -> None:
+    operator = person("operator")
+    for do in ACTIONS:
+        operator.client.get(f"{BASE}/act", params={"do": do, "of": "1"})
+    assert filled.value("select count(*) from monitor.change where subject like '%%a operator' and object <> 'ticket'"
+                        " and object <> 'session'") == 0  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("do", "of", "words"),
+    [
+        ("burn-job", "1", "there is no action"),
+        ("hold-job", "", "which names nothing"),
+        ("hold-job", "one", "which names nothing"),
+        ("hold-job", "9" * 20, "which names nothing"),
+        ("hold-owner", "x" * 1001, "which names nothing"),
+    ],
+)
+def test_what_is_no_action(person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str) -> None:
+    operator = person("operator")
+    asked = operator.client.get(f"{BASE}/act", params={"do": do, "of": of})
+    fields = {"do": do, "of": of, "csrf": csrf(operator.cookie)}
+    for answer in (asked, operator.client.post(f"{BASE}/act", data=fields)):
+        assert (answer.status_code, words in answer.text) == (422, True)
+
+
+def test_who_is_not_logged_in_does_nothing(service: Running, filled: Calls) -> None:
+    fields = {"do": "hold-job", "of": "6000000000", "csrf": "x"}
+    assert httpx.post(f"{service.url}{BASE}/act", data=fields).status_code == 401
+    assert httpx.get(f"{service.url}{BASE}/act", params=fields).status_code == 303
+    assert held(filled) is False
