@@ -16,11 +16,12 @@ create table history.series (
   unique (setup, figure, labels)
 );
 
---: Samples: a row has the values of all series of a setup in one minute, or their means over an hour or a day. Zero
---: stands for a series that has no value. A minute without a row was not sampled.
+--: Samples: a row has the values of all series of a setup in one minute, or their means over five minutes, an hour or a
+--: day. Zero stands for a series that has no value. A minute without a row was not sampled.
 create table history.sample (
   setup   text not null references resource.setup on delete cascade,
-  step    text not null check (step in ('minute', 'hour', 'day')),  --: What the row spans: minute, hour or day (UTC).
+  --: What the row spans: a minute, five minutes, an hour or a day (UTC).
+  step    interval not null check (step in ('1 minute', '5 minutes', '1 hour', '1 day')),
   at      timestamptz not null,  --: When the span begins.
   samples int not null check (samples > 0),  --: Minutes of the span that were sampled.
   mean    real[] not null,  --: Mean of the sampled minutes, by the place of the series.

@@ -133,7 +133,7 @@ def test_hours_and_days_agree_with_the_minutes(q: Calls, at: At) -> None:
     chance = random.Random(5)
     minutes = sorted(chance.sample(range(4 * 1440), 900))
     values: dict[str, dict[int, float]] = defaultdict(dict)
-    insert = "insert into history.sample (setup, step, at, samples, mean) values (%s, 'minute', %s, 1, %s)"
+    insert = "insert into history.sample (setup, step, at, samples, mean) values (%s, '1 minute', %s, 1, %s)"
     for n, site in enumerate("AB", 1):
         q.connection.execute(
             "insert into history.series values (%s, %s, 'leases_at_site', %s, %s, %s)",
@@ -191,9 +191,9 @@ def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
         sample(q)
     kept = dict(q.rows("select step, min(at) from history.sample where setup = %s group by step", q.setup))
     now = NOON + (10 * 1440 - 30) * MINUTE - MINUTE
-    assert kept["minute"] >= now - 3 * HOUR
-    assert now - 3 * DAY <= kept["hour"] <= now - 3 * DAY + HOUR
-    assert now - 5 * DAY <= kept["day"] <= now - 4 * DAY
+    assert kept[MINUTE] >= now - 3 * HOUR
+    assert now - 3 * DAY <= kept[HOUR] <= now - 3 * DAY + HOUR
+    assert now - 5 * DAY <= kept[DAY] <= now - 4 * DAY
     assert not q.rows("select from history.series where setup = %s", q.setup)
     q.insert(2, OwnerGroup="late")
     at(10 * 1440)

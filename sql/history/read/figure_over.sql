@@ -38,12 +38,13 @@ begin
        cross join lateral (
          select w.label,
                 case when v_max then max(u.mean[w.place]) else sum(u.mean[w.place]::float8) end as value,
-                case when v_max then max(u.most[w.place]) else sum(u.most[w.place]::float8) end as most
+                case when r.most is null then null when v_max then max(u.most[w.place])
+                     else sum(u.most[w.place]::float8) end as most
            from unnest(v_places, v_labels) w (place, label)
           group by w.label) l
     )
     select p.bin, v_width, p.label, sum(coalesce(p.value, 0) * p.samples) / sum(p.samples),
-           coalesce(max(p.most), 0)::float8, sum(p.samples)::int
+           coalesce(max(coalesce(p.most, p.value)), 0)::float8, sum(p.samples)::int
       from piece p
      group by p.bin, p.label
      order by p.bin, p.label;

@@ -5,14 +5,14 @@ language plpgsql stable as $$
 declare
   v_from timestamptz := date_bin(p_width, p_since, 'epoch');
   v_until timestamptz := date_bin(p_width, p_until - interval '1 microsecond', 'epoch') + p_width;
-  v_step text;
+  v_step interval;
 begin
-  foreach v_step in array case when p_width >= interval '1 day' then '{day,hour,minute}'::text[]
-                               when p_width >= interval '1 hour' then '{hour,minute}' else '{minute}' end
+  for v_step in
+    select s from unnest('{1 day,1 hour,5 minutes,1 minute}'::interval[]) s where s <= p_width order by s desc
   loop
     return query select s.* from history.sample s
                   where s.setup = p_setup and s.step = v_step and s.at >= v_from and s.at < v_until;
-    v_from := greatest(v_from, (select max(s.at) + ('1 ' || v_step)::interval from history.sample s
+    v_from := greatest(v_from, (select max(s.at) + v_step from history.sample s
                                  where s.setup = p_setup and s.step = v_step and s.at < v_until));
   end loop;
 end $$;

@@ -1,23 +1,22 @@
-create or replace function history.compact(p_setup text, p_step text, p_until timestamptz) returns void
+create or replace function history.compact(p_setup text, p_step interval, p_finer interval, p_until timestamptz)
+returns void
 language plpgsql as $$
 declare
-  v_finer text := case p_step when 'hour' then 'minute' else 'hour' end;
-  v_span interval := ('1 ' || p_step)::interval;
-  v_done timestamptz := (select max(s.at) + v_span from history.sample s where s.setup = p_setup and s.step = p_step);
+  v_done timestamptz := (select max(s.at) + p_step from history.sample s where s.setup = p_setup and s.step = p_step);
   v_from timestamptz;
 begin
   for v_from in
-    select distinct date_trunc(p_step, s.at, 'UTC')
+    select distinct date_bin(p_step, s.at, 'epoch')
       from history.sample s
-     where s.setup = p_setup and s.step = v_finer and s.at >= coalesce(v_done, '-infinity')
-       and s.at < date_trunc(p_step, p_until, 'UTC')
+     where s.setup = p_setup and s.step = p_finer and s.at >= coalesce(v_done, '-infinity')
+       and s.at < date_bin(p_step, p_until, 'epoch')
      order by 1
   loop
     insert into history.sample (setup, step, at, samples, mean, most)
     with finer as (
       select s.samples, s.mean, coalesce(s.most, s.mean) as most
         from history.sample s
-       where s.setup = p_setup and s.step = v_finer and s.at >= v_from and s.at < v_from + v_span
+       where s.setup = p_setup and s.step = p_finer and s.at >= v_from and s.at < v_from + p_step
     ), total as (
       select sum(f.samples) as samples from finer f
     )
@@ -37,5 +36,5 @@ begin
   end loop;
 end $$;
 
-comment on function history.compact(text, text, timestamptz) is
-  'Makes the means of the hours (from minutes) or days (from hours) that are over at p_until and have none yet.';
+comment on function history.compact(text, interval, interval, timestamptz) is
+  'Makes the means of the spans of a step that are over at p_until and have none yet, from those of a finer step.';

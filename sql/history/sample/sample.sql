@@ -11,7 +11,7 @@ begin
     return null;
   end if;
   v_at := date_trunc('minute', resource.clock(p_setup), 'UTC') - interval '1 minute';
-  if exists (select from history.sample s where s.setup = p_setup and s.step = 'minute' and s.at >= v_at) then
+  if exists (select from history.sample s where s.setup = p_setup and s.step = '1 minute' and s.at >= v_at) then
     return null;
   end if;
   v_values := array(
@@ -24,19 +24,20 @@ begin
     select p from history.placed(p_setup, v_at, v_values,
                                  (select s.most_series from lifecycle.setting_in_force s where s.setup = p_setup)) p);
   insert into history.sample (setup, step, at, samples, mean)
-  select p_setup, 'minute', v_at, 1, coalesce(array_agg(coalesce(v.value, 0)::real order by s.place), '{}')
+  select p_setup, '1 minute', v_at, 1, coalesce(array_agg(coalesce(v.value, 0)::real order by s.place), '{}')
     from generate_series(1, (select max(i.place) from history.series i where i.setup = p_setup)) s (place)
     left join (select i.place, u.value
                  from unnest(v_values) u
                  join history.series i on i.setup = p_setup and i.figure = u.figure and i.labels = u.labels) v
            on v.place = s.place;
-  perform history.compact(p_setup, 'hour', v_at);
-  perform history.compact(p_setup, 'day', v_at);
+  perform history.compact(p_setup, '5 minutes', '1 minute', v_at);
+  perform history.compact(p_setup, '1 hour', '5 minutes', v_at);
+  perform history.compact(p_setup, '1 day', '1 hour', v_at);
   perform history.forget(p_setup, v_at);
   return cardinality(v_values);
 end $$;
 
 comment on function history.sample(text) is
-  'Samples the figures of a setup for the minute that is over, makes the means of hours and days that are over, and '
+  'Samples the figures of a setup for the minute that is over, makes the means of longer spans that are over, and '
   'removes what is older than it is kept. Returns how many series have a value; null where the minute has its sample, '
   'or another call makes it. `broker run` calls it (loop sample). Errors: PB002 (setup not granted).';
