@@ -63,7 +63,7 @@ def endpoint(path: str, summary: str, page: Page) -> Endpoint:
 
 async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -> Response:
     """A template with its values, and what stands around it."""
-    is_operator = call.caller.role.endswith("_operator")
+    is_operator = call.caller.role.endswith("operator")
     around: dict[str, Any] = {
         "setup": call.setup,
         "base": f"/setups/{quote(call.setup, safe='')}",
