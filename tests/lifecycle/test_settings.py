@@ -29,6 +29,10 @@ TAKEN: dict[str, list[tuple[Any, Any]]] = {
     "integer": [(7, 7), (2.0, 2)],
     **{name: [(2**20, 2**20), (2.0**20, 2**20)] for name in ("batch_size", "description_size", "requirements_size")},
     **{name: [(1000, 1000), (2000.0, 2000)] for name in ("most_names", "reason_size")},
+    **{
+        f"{step}_samples_kept": [("5 days", timedelta(days=5)), (864_000, timedelta(days=10))]
+        for step in ("minute", "hour", "day")
+    },
     "boolean": [(True, True), (False, False)],
     "text[]": [(["Site", "Platform", "Site"], ["Platform", "Site"]), ("Site", ["Site"]), ([], []), (None, [])],
     "loops": [(["watchdog", "maintain", "watchdog"], ["maintain", "watchdog"]), ("classify", ["classify"]), ([], [])],
@@ -107,6 +111,10 @@ def test_all_or_none(rolled_back: Connection) -> None:
         "timeouts": None,
         "most": 5,
         "jobs_kept": timedelta(days=1),
+        "minute_samples_kept": timedelta(days=2),
+        "hour_samples_kept": timedelta(days=90),
+        "day_samples_kept": timedelta(days=3650),
+        "most_series": 20000,
         "loops": None,
     }
 
