@@ -167,7 +167,7 @@ create table resource.change (
   --: token, ticket or session.
   object    text not null,
   name      text not null,  --: Name of it; of several jobs the first.
-  --: As it was, without hashes; of a row that stays the columns that changed. Null = new.
+  --: As it was, without hashes; an update has the columns that changed. Null = new.
   before    jsonb,
   after     jsonb  --: As it is, likewise; null = gone.
 );

@@ -1,5 +1,4 @@
--- Of the series that are new, each figure gets the place for its largest first. Series other have places beyond the
--- limit.
+-- Each figure gets places for its largest new series first. The series other have places beyond the limit.
 create or replace function history.placed(p_setup text, p_at timestamptz, p_values history.value[], p_most int)
 returns setof history.value
 language plpgsql as $$

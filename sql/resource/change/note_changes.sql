@@ -1,5 +1,5 @@
--- Whoever writes a table of configuration, the change is noted. Arguments of the trigger: the object, then the columns
--- that name it; the schema names settings. Of a row that stays, the columns that changed are noted.
+-- A change is noted whoever writes a table of configuration. Arguments of the trigger: the object, then the columns
+-- that name it; the schema names settings. An update notes the columns that changed.
 create or replace function resource.note_changes() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
