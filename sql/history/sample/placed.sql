@@ -36,5 +36,4 @@ begin
 end $$;
 
 comment on function history.placed(text, timestamptz, history.value[], int) is
-  'The values with a series each: a place is made for series that are new, and those that come when there are p_most '
-  'are added up as other.';
+  'The values with a series each: a new series gets a place, and values beyond p_most series are added up as other.';

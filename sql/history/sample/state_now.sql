@@ -49,7 +49,8 @@ select i.setup, 'instance_price', jsonb_build_object('type', i.type), sum(i.pric
  group by i.setup, i.type;
 
 comment on view history.state_now is
-  'The figures of a setup now, but those that count events of a minute (history.events_between). Restrict the setup.';
+  'The figures of a setup now. history.events_between has the figures that count events of a minute. Restrict the '
+  'setup.';
 comment on column history.state_now.setup is 'The setup.';
 comment on column history.state_now.figure is 'Name of the figure (history.figure).';
 comment on column history.state_now.labels is 'Labels with their values.';
