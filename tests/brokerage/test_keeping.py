@@ -119,7 +119,8 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     query = " union all ".join(f"select '{table}' from {table} where setup = 'keep'" for (table,) in tables)
     assert ("workload.job_history",) in rows(brokered, query)
     brokered.execute("select taskqueue.remove_setup('keep')")
-    assert rows(brokered, query) == []
+    assert rows(brokered, query) == [("resource.change",)]
+    assert rows(brokered, "select object, name from resource.change where setup = 'keep'") == [("setup", "keep")]
 
 
 @pytest.mark.parametrize(("settings", "said"), [

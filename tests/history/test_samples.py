@@ -214,16 +214,28 @@ def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
         ({"labels": "[]"}, "p_labels is [], which is no object"),
         ({"since": None}, "p_since is null"),
         ({"since": NOON + DAY}, "p_since is 2026-03-29"),
+        ({"since": "-infinity"}, "the span -infinity to"),
+        ({"since": "4000-01-01 BC"}, "the span 4000-01-01"),
+        ({"until": "infinity"}, "the span 2026-03-28"),
         ({"points": 0}, "p_points is 0"),
         ({"points": None}, "p_points is null"),
     ],
 )
 def test_what_is_refused(q: Calls, at: At, changed: dict[str, Any], words: str) -> None:
     at(5)
-    given = {"setup": q.setup, "figure": "matches", "since": NOON, "by": None, "labels": "{}", "points": 300} | changed
+    given = {
+        "setup": q.setup,
+        "figure": "matches",
+        "since": NOON,
+        "until": None,
+        "by": None,
+        "labels": "{}",
+        "points": 300,
+    } | changed
     with pytest.raises(psycopg.DatabaseError) as caught:
         q.connection.execute(
-            "select * from history.figure_over(%(setup)s, %(figure)s, %(since)s, null, %(by)s, %(labels)s, %(points)s)",
+            "select * from history.figure_over(%(setup)s, %(figure)s, %(since)s, %(until)s, %(by)s, %(labels)s,"
+            " %(points)s)",
             given,
         )
     assert caught.value.sqlstate == "PB001"

@@ -19,6 +19,8 @@ begin
   if p_since is null or p_since >= v_until then
     raise exception 'p_since is %, which is not before %', coalesce(p_since::text, 'null'), v_until
       using errcode = 'PB001';
+  elsif p_since < '1900-01-01' or v_until > '9000-01-01' then
+    raise exception 'the span % to % is not within the years 1900 to 9000', p_since, v_until using errcode = 'PB001';
   elsif p_points is null or p_points not between 1 and 2000 then
     raise exception 'p_points is %, which is not within 1..2000', coalesce(p_points::text, 'null')
       using errcode = 'PB001';

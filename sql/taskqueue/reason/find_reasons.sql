@@ -6,7 +6,7 @@ create or replace function taskqueue.find_reasons(p_setup text, p_most interval 
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
-  v_end timestamptz := clock_timestamp() + p_most;
+  v_end timestamptz;
   v_now timestamptz := resource.clock(p_setup);
   v_seen_since timestamptz;
   v_due bigint[];
@@ -14,10 +14,11 @@ declare
   v_done int := 0;
 begin
   perform resource.identify(p_setup);
-  if p_most is null or p_most < interval '0' then
+  if p_most is null or p_most not between interval '0' and interval '1 day' then
     raise exception 'most is %, which is no time', coalesce(p_most::text, 'null')
-      using errcode = 'PB001', hint = 'Give an interval such as 500 milliseconds.';
+      using errcode = 'PB001', hint = 'Give an interval such as 500 milliseconds, of at most a day.';
   end if;
+  v_end := clock_timestamp() + p_most;
   perform taskqueue.enter_setup(p_setup);
   if not pg_try_advisory_xact_lock(hashtext('taskqueue.find_reasons'), hashtext(p_setup)) then
     return;

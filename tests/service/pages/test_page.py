@@ -1,12 +1,12 @@
 """The page about pages: what it names is there."""
 
 import re
+from pathlib import Path
 
 from broker.service.pages.endpoints import ENDPOINTS
 from broker.service.pages.frame import BASE, OPERATORS_PAGES, PAGES
-from broker.upgrade.source import package_folder
 
-TEXT = (package_folder("sql").parent / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
 
 
 def test_each_page_is_named_and_each_name_is_a_page() -> None:
