@@ -72,7 +72,7 @@ def history(
     if as_json:
         output.json_out(rows)
     elif not rows:
-        output.say(f"No samples since {output.moment(begin)}: the loop sample of `broker run` makes them.")
+        output.say(f"No sample since {output.moment(begin)} has a value: the loop sample of `broker run` makes them.")
     elif figure is None:
         _show("Figures", "figure", rows, {name: row["unit"] for name, row in known.items()}, None)
     else:

@@ -123,6 +123,11 @@ class Call:
         return self._id("task_id")
 
     @property
+    def task_queue_id(self) -> int:
+        """The id in the path."""
+        return self._id("task_queue_id")
+
+    @property
     def what_if_id(self) -> int:
         """The number in the path."""
         return self._id("what_if_id")

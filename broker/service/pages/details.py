@@ -99,9 +99,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
         setup,
         number,
     )
-    why = (
-        await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, setup, number) if waiting else []
-    )
+    why = await _why(call, number) if waiting else []
     return "job", {
         "ended": known["status"] in ENDED,
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
@@ -110,9 +108,13 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
     }  # fmt: skip
 
 
+async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
+    return await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, call.setup, job_id)
+
+
 async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     """A TaskQueue: what it asks for, and why nobody takes its first job."""
-    setup, number = call.setup, id_in_path(call, "task_queue_id")
+    setup, number = call.setup, call.task_queue_id
     names = (
         "task_queue_id owner_group owner_dn cpu_time jobs held_jobs state reason oldest_job_at created_at priority"
         " mean_weight siblings requirements"
@@ -120,16 +122,12 @@ async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     known = one(await table(call, names, _TASK_QUEUE, setup, number), "TaskQueue", number)
     known["requirements"] = msgspec.json.decode(known["requirements"])
     first = await table(call, "job_id waits", _FIRST_JOB, setup, number)
-    why = (
-        await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, setup, first[0]["job_id"])
-        if first
-        else []
-    )
+    why = await _why(call, first[0]["job_id"]) if first else []
     return "task_queue", {"queue": known, "first": first[0] if first else None, "why": why}
 
 
 async def queue(call: Call) -> tuple[str, dict[str, Any]]:
-    """A PanDA queue: its use, and what was rejected there."""
+    """A PanDA queue, and its jobs over time."""
     setup, name = call.setup, call.request.path_params["queue"]
     names = "queue site status role type cloud cores waiting running"
     known = one(await table(call, names, _QUEUE, setup, name), "queue", name)
@@ -179,11 +177,3 @@ def one(rows: list[dict[str, Any]], kind: str, name: object) -> dict[str, Any]:
     if not rows:
         raise Problem(404, f"there is no {kind} {str(name)[:100]}", code="PB004")
     return rows[0]
-
-
-def id_in_path(call: Call, key: str) -> int:
-    """An id in the path. Raises Problem: 422 for one that is none."""
-    number: int = call.request.path_params[key]
-    if not 1 <= number < 2**63:
-        raise Problem(422, f"{key} is {number}, which is not within 1..{2**63 - 1}", code="PB001", key=key)
-    return number

@@ -11,11 +11,10 @@ declare
   v_width interval;
   v_places int[];
   v_labels text[];
-  v_names text[];
   v_max boolean;
 begin
   perform resource.identify_viewer(p_setup);
-  v_names := history.require_figure(p_setup, p_figure, p_by, p_labels);
+  perform history.require_figure(p_setup, p_figure, p_by, p_labels);
   if p_since is null or p_since >= v_until then
     raise exception 'p_since is %, which is not before %', coalesce(p_since::text, 'null'), v_until
       using errcode = 'PB001';

@@ -1,4 +1,4 @@
-create or replace function history.require_figure(p_setup text, p_figure text, p_by text, p_labels jsonb) returns text[]
+create or replace function history.require_figure(p_setup text, p_figure text, p_by text, p_labels jsonb) returns void
 language plpgsql stable as $$
 declare
   v_names text[] := (select f.labels from history.figure f where f.figure = p_figure);
@@ -20,7 +20,6 @@ begin
     raise exception 'figure % has no label %', p_figure, resource.shown(to_jsonb(v_wrong))
       using errcode = 'PB001', hint = format('It has %s.', array_to_string(v_names, ' and '));
   end if;
-  return v_names;
 end $$;
 
 comment on function history.require_figure(text, text, text, jsonb) is
