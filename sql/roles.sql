@@ -16,7 +16,7 @@
 
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema resource to broker_service;
-grant usage on schema workload, brokerage, monitor, history to broker_operator, broker_viewer;
+grant usage on schema workload, brokerage, monitor, history, alert to broker_operator, broker_viewer;
 grant usage on schema lifecycle to broker_submitter, broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -163,7 +163,7 @@ grant execute on function brokerage.split_reason, brokerage.student_t_bound, tas
 
 -- history: figures over time
 grant execute on function history.sample to broker_operator;
-grant execute on function history.figure_over to broker_operator, broker_viewer;
+grant execute on function history.figure_over, history.last_sample to broker_operator, broker_viewer;
 grant select on table history.figure to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines
@@ -183,3 +183,11 @@ grant execute on function
 grant select on table
   monitor.instance, monitor.instance_difference, monitor.instance_step, monitor.instance_total
   to broker_operator, broker_viewer;
+
+-- alert: rules about figures, and whom alerts are sent to
+grant execute on function
+  alert.set_rule, alert.clear_rule, alert.set_target, alert.clear_target, alert.test_target, alert.judge,
+  alert.take_notifications, alert.note_sent
+  to broker_operator;
+grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now to broker_operator, broker_viewer;
+grant select on table alert.target_now, alert.sent to broker_operator;

@@ -10,6 +10,7 @@ import typer
 
 from broker.cli import (
     agent,
+    alerts,
     assign,
     brokerage,
     classes,
@@ -59,6 +60,7 @@ app.add_typer(task_queues.app)
 app.add_typer(lists.app)
 app.add_typer(top.app)
 app.add_typer(history.app)
+app.add_typer(alerts.app, name="alerts", rich_help_panel="Setups")
 app.add_typer(worlds.app)
 app.add_typer(settings.app)
 app.add_typer(setup.app, name="setup", rich_help_panel="Setups")

@@ -14,7 +14,7 @@ import psycopg
 
 from broker.database import Connection
 from broker.errors import BrokerError, from_database
-from broker.operate import batch
+from broker.operate import batch, notify
 from broker.operate.reading import run_summary
 
 Report = list[dict[str, Any]]
@@ -55,6 +55,12 @@ def summarize(connection: Connection, setup: str) -> dict[str, int]:
 def sample(connection: Connection, setup: str) -> int | None:
     """Sample the figures of a setup for the minute that is over: how many series have a value, None = it was done."""
     row = connection.execute("select history.sample(%s)", [setup]).fetchone()
+    return row[0] if row else None
+
+
+def judge(connection: Connection, setup: str) -> int | None:
+    """Judge the rules of alerts by the last sample: how many alerts began to fire or ended, None = it was done."""
+    row = connection.execute("select alert.judge(%s)", [setup]).fetchone()
     return row[0] if row else None
 
 
@@ -160,6 +166,15 @@ def _sample(work: Round) -> None:
             sample(work.connection, setup)
 
 
+def _notify(work: Round) -> None:
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            if changed := judge(work.connection, setup):
+                work.note(setup, "alerts", {"changed": changed})
+            for target, error in notify.send(work.connection, setup).items():
+                work.errors[setup, f"target {target}"] = error
+
+
 def _classify(work: Round) -> None:
     for setup in work.setups():
         with work.trying(setup):
@@ -215,6 +230,7 @@ LOOPS = {
         Loop("watchdog", "expired leases, activation, timeouts, fast rebrokerage", 5, _watchdog),
         Loop("summarize", "why jobs wait, and how many", 5, _summarize),
         Loop("sample", "figures over time, a sample a minute", 15, _sample),
+        Loop("notify", "alerts, and their notifications", 15, _notify),
         Loop("classify", "classes of queues, users and tasks of user analysis", 600, _classify),
         Loop("schedule", "steps onto rented instances", 20, _schedule),
         Loop("assign-tasks", "production tasks to nuclei", 120, _assign("production_task")),

@@ -7,7 +7,7 @@ import psycopg
 
 Connection = psycopg.Connection[Any]
 
-SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history")
+SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert")
 ROLES = ("agent", "submitter", "operator", "viewer", "service")
 
 _ERROR = re.compile(r"errcode = '(PB\d{3})'")

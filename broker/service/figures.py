@@ -1,8 +1,8 @@
-"""Figures of the database for Prometheus: views of schema monitor, read as a viewer of the service's setup.
+"""Figures of the database for Prometheus: the last sample of the history of figures, and views of schema monitor.
 
-A worker reads a view at most each five seconds, and so seldom that reading takes at most a hundredth of the time. The
-views of one scrape share a snapshot. No label names a job, a task or a user, and every label has a bounded number of
-values.
+A worker reads them as a viewer of the service's setup, each at most every five seconds, and so seldom that reading
+takes at most a hundredth of the time. The readings of one scrape share a snapshot. No label names a job, a task or a
+user, and every label has a bounded number of values.
 """
 
 import asyncio
@@ -61,88 +61,10 @@ class Reading:
 
 READINGS = (
     Reading(
-        "waiting_by_reason",
-        "select owner_group, reason, sum(jobs), sum(task_queues), max(extract(epoch from waits)),"
-        " max(extract(epoch from counted_at)) from monitor.waiting_by_reason where setup = %s group by 1, 2",
-        (
-            Figure("pgbroker_jobs_waiting", "Jobs that wait in TaskQueues, by why they wait."),
-            Figure("pgbroker_task_queues", "TaskQueues, by why their oldest job waits that is not held."),
-            Figure("pgbroker_oldest_wait_seconds", "How long the oldest job waits.", max),
-            Figure("pgbroker_waiting_counted_timestamp_seconds", "When the waiting jobs were counted.", max),
-        ),
-        ("owner_group", "reason"),
-        bounded="owner_group",
-    ),
-    Reading(
-        "waiting_at_site",
-        "select site, reason, jobs from monitor.waiting_at_site where setup = %s",
-        (Figure("pgbroker_jobs_waiting_at_site", "Jobs that wait in TaskQueues, at each site that may run them."),),
-        ("site", "reason"),
-        bounded="site",
-    ),
-    Reading(
-        "lease_by_site",
-        "select coalesce(site, 'none'), state, leases, expired from monitor.lease_by_site where setup = %s",
-        (
-            Figure("pgbroker_leases", "Leases; state matched: no report yet."),
-            Figure("pgbroker_leases_expired", "Leases whose time has passed."),
-        ),
-        ("site", "state"),
-        bounded="site",
-    ),
-    Reading(
-        "ended_lately",
-        "select outcome, coalesce(site, 'none'), jobs from monitor.ended_lately where setup = %s",
-        (Figure("pgbroker_jobs_ended_last_minute", "Jobs of TaskQueues that ended within the last minute."),),
-        ("outcome", "site"),
-        bounded="site",
-    ),
-    Reading(
         "pg_stat_user_tables",
         "select n_tup_ins from pg_stat_user_tables where relid = to_regclass('taskqueue.lease')",
         (Figure("pgbroker_matches_total", "Matches of all setups since the server's statistics began."),),
         of_setup=False,
-    ),
-    Reading(
-        "limit_by_site",
-        "select site, limits, reached, slots, used from monitor.limit_by_site where setup = %s",
-        (
-            Figure("pgbroker_limits", "Limits."),
-            Figure("pgbroker_limits_reached", "Limits that let no more jobs be matched now."),
-            Figure("pgbroker_limit_slots", "Jobs that the limits of kind running allow, added up."),
-            Figure("pgbroker_limit_slots_used", "Leases that count at these limits; a lease counts at each."),
-        ),
-        ("site",),
-        bounded="site",
-    ),
-    Reading(
-        "share_tree",
-        "select gshare, target_of_whole, usage_of_whole, running, queued from monitor.share_tree"
-        " where setup = %s and is_leaf",
-        (
-            Figure("pgbroker_share_target_ratio", "Part of all that runs that a global share is to have."),
-            Figure("pgbroker_share_usage_ratio", "Part of all that runs that it has."),
-            Figure("pgbroker_share_running_hs06", "What runs of it (HS06)."),
-            Figure("pgbroker_share_queued_hs06", "What is queued of it (HS06)."),
-        ),
-        ("gshare",),
-        bounded="gshare",
-    ),
-    Reading(
-        "instance",
-        "select type, state, count(*), sum(steps), sum(used_cpu), sum(cpu),"
-        " coalesce(sum(price) filter (where state <> 'released'), 0), coalesce(sum(cost), 0)"
-        " from monitor.instance where setup = %s group by type, state",
-        (
-            Figure("pgbroker_instances", "Rented machines, released ones too while they are kept."),
-            Figure("pgbroker_instance_steps", "Steps that are placed on them."),
-            Figure("pgbroker_instance_cores_used", "Cores that these steps use."),
-            Figure("pgbroker_instance_cores", "Cores that they have."),
-            Figure("pgbroker_instance_price_per_hour", "Price of an hour of all instances that are not released."),
-            Figure("pgbroker_instance_cost", "Cost since they were requested."),
-        ),
-        ("type", "state"),
-        bounded="type",
     ),
     Reading(
         "last_run",
@@ -158,13 +80,6 @@ READINGS = (
             Figure("pgbroker_run_tasks_failed", "Of them, tasks that a rule failed, or with an error."),
         ),
         ("algorithm",),
-    ),
-    Reading(
-        "last_run_rejection",
-        "select algorithm, coalesce(criteria, rule), pairs from monitor.last_run_rejection where setup = %s",
-        (Figure("pgbroker_run_rejections", "Pairs of task and queue that the last run of a broker rejected."),),
-        ("algorithm", "criteria"),
-        bounded="criteria",
     ),
     Reading(
         "unfolded_change",
@@ -195,15 +110,16 @@ READINGS = (
         (Figure("pgbroker_oldest_snapshot_transactions", "Transactions since the oldest snapshot was taken."),),
         of_setup=False,
     ),
-    Reading(
-        "health",
-        "select f.area, v.verdict, count(*) filter (where f.verdict = v.verdict)"
-        " from monitor.health f cross join (values ('problem'), ('advice')) v (verdict) group by f.area, v.verdict",
-        (Figure("pgbroker_health_findings", "What broker doctor finds."),),
-        ("area", "verdict"),
-        of_setup=False,
-    ),
 )
+
+SAMPLE = "last_sample"
+_SAMPLE: LiteralString = """
+select f.metric, f.meaning, f.fold, f.labels, array(select s.labels ->> l from unnest(f.labels) l), s.value,
+       extract(epoch from s.at)
+  from history.last_sample(%s) s
+  join history.figure f on f.figure = s.figure
+"""
+SAMPLED = Figure("pgbroker_sample_timestamp_seconds", "Beginning of the minute of the figures that are sampled.")
 
 UP = "pgbroker_database_up"
 READ = "pgbroker_view_read_timestamp_seconds"
@@ -259,8 +175,10 @@ class Figures:
     def _ask(self, connection: "psycopg.Connection[Any]") -> None:
         """Read the views that are due. An error of one harms no other."""
         end = time.monotonic() + _SCRAPE
-        for reading in READINGS:
-            known = self._known.get(reading.view)
+        statements = {SAMPLE: (_SAMPLE, [self._setup])}
+        statements |= {one.view: (one.statement, [self._setup] if one.of_setup else []) for one in READINGS}
+        for view, (statement, values) in statements.items():
+            known = self._known.get(view)
             began = time.monotonic()
             if known is not None and began < known.next_at:
                 continue
@@ -269,15 +187,16 @@ class Figures:
                 with connection.transaction():
                     milliseconds = int(1000 * min(STATEMENT, max(end - began, 0.001)))
                     connection.execute(_ARRANGE, [str(milliseconds)])
-                    rows = connection.execute(reading.statement, [self._setup] if reading.of_setup else []).fetchall()
+                    rows = connection.execute(statement, values).fetchall()
             except psycopg.Error as error:
                 if connection.closed:
                     raise
-                LOG.warning("no figures of view %s: %s", reading.view, error)
+                LOG.warning("no figures of view %s: %s", view, error)
             took = time.monotonic() - began
-            self._known[reading.view] = _Read(rows, time.time(), took, began + took / COST)
+            self._known[view] = _Read(rows, time.time(), took, began + took / COST)
 
     def _metrics(self) -> Iterator[Metric]:
+        yield from _sampled(self._known[SAMPLE].rows or [], self._setup)
         for reading in READINGS:
             rows = self._known[reading.view].rows
             if rows is not None:
@@ -297,6 +216,20 @@ def _own(*, up: bool, known: dict[str, _Read] | None = None) -> Iterator[Metric]
         for view, one in (known or {}).items():
             family.add_metric([view], float(value_of(one)))
         yield family
+
+
+def _sampled(rows: Sequence[Row], setup: str) -> Iterator[Metric]:
+    """The metrics of the last sample: one for each figure."""
+    by_metric: dict[str, list[Row]] = {}
+    for row in rows:
+        by_metric.setdefault(row[0], []).append(row)
+    for metric, found in sorted(by_metric.items()):
+        _, meaning, fold, labels, *_ = found[0]
+        figure = Figure(metric, meaning, max if fold == "max" else sum)
+        reading = Reading(SAMPLE, _SAMPLE, (figure,), tuple(labels), bounded=labels[0])
+        yield from _families(reading, [(*row[4], row[5]) for row in found], setup)
+    if rows:
+        yield from _families(Reading(SAMPLE, _SAMPLE, (SAMPLED,)), [rows[0][-1:]], setup)
 
 
 def _families(reading: Reading, rows: Sequence[Row], setup: str) -> Iterator[Metric]:

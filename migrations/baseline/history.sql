@@ -35,3 +35,12 @@ create type history.value as (
   labels jsonb,  --: Labels with their values.
   value  float8  --: The value.
 );
+
+--: What monitor.health found in the minute that was sampled last, of the whole server.
+create table history.finding (
+  at       timestamptz not null,  --: The minute.
+  area     text not null,  --: Area (monitor.health).
+  verdict  text not null,  --: ok, advice or problem.
+  findings int not null,  --: How many.
+  primary key (at, area, verdict)
+);

@@ -25,8 +25,8 @@ create table lifecycle.setting (
   most_series int not null default 20000 check (most_series between 1 and 20000),
   --: Loops of `broker run` that the setup needs, which monitor.health demands; null = maintain and watchdog while there
   --: are jobs, and every loop that once ran. Empty = none: pg_cron or others do the work.
-  loops     text[] check (loops <@ array['maintain', 'watchdog', 'summarize', 'sample', 'classify', 'schedule',
-                                         'assign-tasks', 'assign-jobs', 'assign-analysis'])
+  loops     text[] check (loops <@ array['maintain', 'watchdog', 'summarize', 'sample', 'notify', 'classify',
+                                         'schedule', 'assign-tasks', 'assign-jobs', 'assign-analysis'])
 );
 comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';
 comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
@@ -35,15 +35,16 @@ comment on constraint setting_hour_samples_kept_check on lifecycle.setting is '3
 comment on constraint setting_day_samples_kept_check on lifecycle.setting is '3 days to 100 years';
 comment on constraint setting_most_series_check on lifecycle.setting is '1 to 20000';
 comment on constraint setting_loops_check on lifecycle.setting is
-  'a list of maintain, watchdog, summarize, sample, classify, schedule, assign-tasks, assign-jobs, assign-analysis';
+  'a list of maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs, '
+  'assign-analysis';
 
 --: The loops of `broker run`, a row each: who works on it now, and how the last rounds went. A lease, not a lock: every
 --: step is right with two who work on it. A process writes the rows of all its loops with one statement every few
 --: seconds, whatever their periods, so that no row is hot.
 create table lifecycle.loop (
   setup         text references resource.setup on delete cascade,  --: Setup that the loop works on; null = all.
-  --: What is done: maintain, watchdog, summarize, sample, classify, schedule, assign-tasks, assign-jobs or
-  --: assign-analysis.
+  --: What is done: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs
+  --: or assign-analysis.
   name          text not null,
   holder        uuid,  --: Who works on it: a number drawn when the process began. Null = the last one stopped.
   held_by       text not null,  --: Host and process of who works on it, or did last, for people.

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from tests.security.conftest import PASSWORD
 
-SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]
+SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 OPERATORS_VIEWS = {

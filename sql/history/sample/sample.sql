@@ -18,7 +18,9 @@ begin
     select (f.figure, f.labels, f.value)::history.value
       from (select s.figure, s.labels, s.value from history.state_now s where s.setup = p_setup
              union all
-            select * from history.events_between(p_setup, v_at, v_at + interval '1 minute')) f
+            select * from history.events_between(p_setup, v_at, v_at + interval '1 minute')
+             union all
+            select * from history.findings_of_minute()) f
      where f.value > 0);
   v_values := array(
     select p from history.placed(p_setup, v_at, v_values,

@@ -6,6 +6,11 @@ select w.setup, 'jobs_waiting' as figure,
   from monitor.waiting_by_reason w
  group by w.setup, w.owner_group, w.reason
  union all
+select w.setup, 'task_queues', jsonb_build_object('owner_group', w.owner_group, 'reason', w.reason),
+       sum(w.task_queues)
+  from monitor.waiting_by_reason w
+ group by w.setup, w.owner_group, w.reason
+ union all
 select w.setup, 'jobs_waiting_at_site', jsonb_build_object('site', w.site, 'reason', w.reason), w.jobs
   from monitor.waiting_at_site w
  union all
@@ -25,9 +30,19 @@ select g.setup, f.figure, jsonb_build_object('owner_group', g.owner_group), f.va
 select l.setup, 'leases_at_site', jsonb_build_object('site', coalesce(l.site, 'none'), 'state', l.state), l.leases
   from monitor.lease_by_site l
  union all
+select l.setup, 'expired_leases', jsonb_build_object('site', coalesce(l.site, 'none')), sum(l.expired)
+  from monitor.lease_by_site l
+ group by l.setup, l.site
+ union all
+select l.setup, f.figure, jsonb_build_object('site', l.site), f.value
+  from monitor.limit_by_site l
+ cross join lateral (values ('limits', l.limits), ('limits_reached', l.reached), ('limit_slots', l.slots),
+                            ('limit_slots_used', l.used)) f (figure, value)
+ union all
 select s.setup, f.figure, jsonb_build_object('gshare', s.gshare), f.value
   from monitor.share_tree s
- cross join lateral (values ('share_target', s.target_of_whole), ('share_use', s.usage_of_whole)) f (figure, value)
+ cross join lateral (values ('share_target', s.target_of_whole), ('share_use', s.usage_of_whole),
+                            ('share_running', s.running), ('share_queued', s.queued)) f (figure, value)
  where s.is_leaf
  union all
 select q.setup, 'brokered_jobs', jsonb_build_object('queue', q.queue, 'stage', s.stage), s.jobs
@@ -43,10 +58,14 @@ select i.setup, 'instances', jsonb_build_object('type', i.type, 'state', i.state
  where i.state <> 'released'
  group by i.setup, i.type, i.state
  union all
-select i.setup, 'instance_price', jsonb_build_object('type', i.type), sum(i.price)
-  from monitor.instance i
- where i.state <> 'released'
- group by i.setup, i.type;
+select i.setup, f.figure, jsonb_build_object('type', i.type), f.value
+  from (select n.setup, n.type, sum(n.cpu) as cores, sum(n.used_cpu) as used, sum(n.price) as price,
+               sum(n.cost) as cost
+          from monitor.instance n
+         where n.state <> 'released'
+         group by n.setup, n.type) i
+ cross join lateral (values ('instance_cores', i.cores), ('instance_cores_used', i.used),
+                            ('instance_price', i.price), ('instance_cost', i.cost)) f (figure, value);
 
 comment on view history.state_now is
   'The figures of a setup now. history.events_between has the figures that count events of a minute. Restrict the '

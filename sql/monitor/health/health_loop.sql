@@ -5,6 +5,8 @@ with meaning (name, cost) as (
   ('maintain', 'shares, counts and resources seen get stale, matches get slower, histories get no partitions'),
   ('watchdog', 'jobs whose input came stay assigned, leases that expire stay leased, no timeout ends a job'),
   ('summarize', 'pages and metrics show old counts, and reasons why jobs wait get stale'),
+  ('sample', 'the history of figures has gaps, and no alert is judged'),
+  ('notify', 'no alert begins, ends or is sent'),
   ('classify', 'classes of queues, users and tasks get stale, and throttles do not act'),
   ('schedule', 'steps are packed onto no instance, and empty instances are paid for'),
   ('assign-tasks', 'tasks get no nucleus'),

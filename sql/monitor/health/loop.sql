@@ -32,7 +32,7 @@ comment on view monitor.loop is
   'it.';
 comment on column monitor.loop.setup is 'Setup that the loop works on; null = all.';
 comment on column monitor.loop.name is
-  'maintain, watchdog, summarize, sample, classify, schedule, assign-tasks, assign-jobs or assign-analysis.';
+  'maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or assign-analysis.';
 comment on column monitor.loop.state is
   'well, failing (the last round had an error), slow (a round is under way for ten periods and ten minutes), nobody '
   'leads, or never ran.';

@@ -5,6 +5,8 @@ language sql stable as $$
                   when 'interval' then 'a text such as "30 minutes", or a number of seconds'
                   when 'boolean' then 'true or false'
                   when 'integer' then 'an integer'
+                  when 'double precision' then 'a number'
+                  when 'jsonb' then 'an object of texts such as {"site": "CERN"}'
                   when 'text[]' then 'a list of texts'
                   else 'a text' end
                 || case when a.attnotnull then '' else ', or null' end,

@@ -16,6 +16,9 @@ begin
           having coalesce(bool_and(resource.setting_value('text', t.value) is not null), true))
     when p_type = 'text'::regtype and v_kind = 'string' and length(p_value #>> '{}') between 1 and 1000 then p_value
     when p_type = 'boolean'::regtype and v_kind = 'boolean' then p_value
+    when p_type = 'jsonb'::regtype and v_kind = 'object'
+         and not exists (select from jsonb_each(p_value) e where jsonb_typeof(e.value) <> 'string') then p_value
+    when p_type = 'float8'::regtype and v_kind = 'number' then to_jsonb(p_value::float8)
     when p_type = 'int'::regtype and v_kind = 'number' and resource.suits('an integer of 32 bits', p_value)
     then to_jsonb(p_value::int)
   end;
@@ -25,4 +28,5 @@ end $$;
 
 comment on function resource.setting_value(regtype, jsonb) is
   'The JSON value that a setting of a type stores for one that was given: an interval for a text or a number of '
-  'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates.';
+  'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates. An '
+  'object has texts alone.';

@@ -1,0 +1,197 @@
+"""`broker alerts`: what fires, the rules of alerts, and whom they are sent to."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
+from broker.cli.shared.session import Setup, require_setup, session
+
+if TYPE_CHECKING:
+    from broker.database import Connection
+
+app = typer.Typer(invoke_without_command=True, help="Show alerts, and set their rules and targets.")
+
+_Rule = Annotated[str, typer.Argument(help="Name of the rule; broker alerts rules lists them.")]
+_Target = Annotated[str, typer.Argument(help="Name of the target; broker alerts targets lists them.")]
+_Changes = Annotated[
+    list[str], typer.Argument(metavar="KEY=VALUE...", help="What is set; the value is JSON, or a text as it is.")
+]
+
+
+@app.callback()
+def alerts(
+    context: typer.Context,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Show pending alerts and those that ended, too.")] = False,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Show the alerts that fire. The loop notify of `broker run` judges the rules each minute."""
+    from broker.cli.shared import listing
+    from broker.operate.reading import rows_of
+
+    if context.invoked_subcommand:
+        return
+    with session() as connection:
+        require_setup(connection, setup)
+        rows = rows_of(
+            connection,
+            """select alert_id, state, severity, rule, labels, value, since, fired_at, ended_at, summary
+                 from alert.alert_now
+                where setup = %s and (state = 'firing' or %s)
+                order by array_position(array['firing', 'pending', 'ended'], state),
+                         array_position(array['critical', 'warning', 'info'], severity), since desc, alert_id""",
+            setup,
+            every,
+        )
+        now = listing.moment_of(connection, setup)
+    if as_json:
+        output.json_out(rows)
+        return
+    cells = [[*(row[name] for name in ("state", "severity", "rule", "since", "ended_at", "summary"))] for row in rows]
+    headings = ["state", "severity", "rule", "since", "ended", "summary"]
+    if not every:
+        headings.remove("ended")
+        cells = [[*row[:4], row[5]] for row in cells]
+    output.table(f"Alerts of setup {setup}", headings, cells, drop=["ended", "rule"], now=now)
+
+
+@app.command()
+def rules(*, setup: Setup = "default", as_json: Json = False) -> None:
+    """List the rules: which condition, for how long, how severe."""
+    with session() as connection:
+        require_setup(connection, setup)
+        rows = _rules(connection, setup)
+    if as_json:
+        output.json_out(rows)
+        return
+    columns = {
+        "rule": "rule", "enabled": "enabled", "severity": "severity", "condition": "condition", "by_label": "for each",
+        "over": "mean of", "lasting": "lasting", "origin": "origin", "summary": "summary",
+    }  # fmt: skip
+    cells = [[row[name] for name in columns] for row in rows]
+    drop = ["summary", "origin", "mean of", "for each"]
+    output.table(f"Rules of alerts of setup {setup}", list(columns.values()), cells, drop=drop)
+
+
+@app.command("set-rule")
+def set_rule(rule: _Rule, changes: _Changes, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Add a rule or change one: `broker alerts set-rule many_wait figure=jobs_waiting above=1e6 summary="{value}"`.
+
+    A rule that comes with the program is switched off with enabled=false. Needs the role broker_operator.
+    """
+    given = _given(changes)
+    with session() as connection:
+        connection.execute("select alert.set_rule(%s, %s, %s)", [setup, rule, given])
+        [row] = [row for row in _rules(connection, setup) if row["rule"] == rule]
+    shown = {True: "", False: " (not enabled)"}[row["enabled"]]
+    report(f"rule {rule}: {row['condition']}{shown}", as_json=as_json, **row)
+
+
+@app.command("clear-rule")
+def clear_rule(rule: _Rule, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Remove a rule, or make one that comes with the program hold as it was. Needs the role broker_operator."""
+    _clear("select alert.clear_rule(%s, %s)", "own or changed rule", rule, setup, as_json=as_json)
+
+
+@app.command()
+def targets(*, setup: Setup = "default", as_json: Json = False) -> None:
+    """List the targets that alerts are sent to, and what is on its way. Needs the role broker_operator."""
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        require_setup(connection, setup)
+        query = "select * from alert.target_now where setup = %s order by target"
+        rows = [{name: row[name] for name in row if name != "setup"} for row in rows_of(connection, query, setup)]
+    if as_json:
+        output.json_out(rows)
+        return
+    columns = {
+        "target": "target", "enabled": "enabled", "kind": "kind", "address": "address", "least_severity": "from",
+        "repeat_after": "again after", "last_sent_at": "last sent", "unsent": "unsent", "error": "error",
+    }  # fmt: skip
+    cells = [[row[name] for name in columns] for row in rows]
+    output.table(f"Targets of alerts of setup {setup}", list(columns.values()), cells, drop=["again after", "from"])
+
+
+@app.command("set-target")
+def set_target(target: _Target, changes: _Changes, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Add a target or change one: `broker alerts set-target shifters kind=mail address=shifter@example.org`.
+
+    A webhook gets a POST in the format of Prometheus' Alertmanager. Needs the role broker_operator.
+    """
+    given = _given(changes)
+    with session() as connection:
+        connection.execute("select alert.set_target(%s, %s, %s)", [setup, target, given])
+    report(f"target {target} is set", as_json=as_json, setup=setup, target=target)
+
+
+@app.command("clear-target")
+def clear_target(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Remove a target, with what is on its way there. Needs the role broker_operator."""
+    _clear("select alert.clear_target(%s, %s)", "target", target, setup, as_json=as_json)
+
+
+@app.command()
+def test(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
+    """Send a test to a target now, and show whether that worked. Needs the role broker_operator."""
+    from broker.errors import BrokerError
+    from broker.operate import notify
+
+    with session() as connection:
+        row = connection.execute("select alert.test_target(%s, %s)", [setup, target]).fetchone()
+        number = row[0] if row else None
+        notify.send(connection, setup)
+        query = "select sent_at is not null, error from alert.sent where setup = %s and notification_id = %s"
+        sent, error = connection.execute(query, [setup, number]).fetchone() or (False, None)
+    if not sent:
+        hint = "it is tried again for a day; broker alerts targets shows how that goes"
+        raise BrokerError(f"target {target}: {error or 'another process sends it'}", hint)
+    report(f"sent to {target}", as_json=as_json, setup=setup, target=target, sent=True)
+
+
+@app.command()
+def prometheus(*, setup: Setup = "default") -> None:
+    """Print the rules as alerting rules of Prometheus, a file for its setting rule_files."""
+    from broker.operate import prometheus_rules
+    from broker.operate.reading import rows_of
+
+    with session() as connection:
+        require_setup(connection, setup)
+        figures = {row["figure"]: row for row in rows_of(connection, "select * from history.figure")}
+        enabled = [row for row in _rules(connection, setup) if row["enabled"]]
+    typer.echo(prometheus_rules.rules_file(setup, enabled, figures), nl=False)
+
+
+def _rules(connection: "Connection", setup: str) -> list[dict[str, Any]]:
+    from broker.operate.reading import rows_of
+
+    rows = rows_of(connection, "select * from alert.rule_in_force where setup = %s order by rule", setup)
+    return [{name: row[name] for name in row if name != "setup"} for row in rows]
+
+
+def _given(changes: list[str]) -> str:
+    """The changes as a JSON object. Raises BadRequest."""
+    from broker.errors import BadRequest
+    from broker.json_text import json_text, parse_or_text
+
+    found: dict[str, object] = {}
+    for text in changes:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise BadRequest(f"{text} is not KEY=VALUE", "for example enabled=false")
+        found[key] = parse_or_text(value)
+    return json_text(found)
+
+
+def _clear(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
+    from broker.errors import NoSuchThing
+
+    with session() as connection:
+        require_setup(connection, setup)
+        if connection.execute(query.encode(), [setup, name]).fetchone() != (True,):
+            raise NoSuchThing(f"there is no {what} {name} in setup {setup}")
+    report(f"removed: {name}", as_json=as_json, setup=setup, removed=name)

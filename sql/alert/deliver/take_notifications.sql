@@ -1,0 +1,38 @@
+-- The next attempt is set before this one: a process that dies while it sends leaves the notification to the next.
+create or replace function alert.take_notifications(p_setup text)
+returns table (target text, kind text, address text, header text, notifications jsonb)
+language plpgsql security definer set search_path = alert, pg_temp as $$
+#variable_conflict use_column
+begin
+  perform resource.identify(p_setup);
+  update alert.notification n set next_at = null
+   where n.setup = p_setup and n.next_at is not null and n.made_at < now() - interval '1 day';
+  return query
+    with taken as (
+      update alert.notification n
+         set attempts = n.attempts + 1, next_at = now() + least(interval '30 seconds' * 2 ^ n.attempts, '1 hour')
+       where n.notification_id in (
+               select d.notification_id
+                 from alert.notification d
+                 join alert.target t on t.setup = d.setup and t.target = d.target and (t.enabled or d.state = 'test')
+                where d.setup = p_setup and d.next_at <= now()
+                order by d.notification_id limit 1000
+                  for update of d skip locked)
+      returning n.notification_id, n.target, n.alert_id, n.state
+    )
+    select t.target, t.kind, t.address, t.header,
+           jsonb_agg(jsonb_build_object(
+             'notification_id', n.notification_id, 'state', n.state, 'rule', a.rule, 'labels', a.labels,
+             'severity', a.severity, 'summary', a.summary, 'value', a.value, 'since', a.since,
+             'fired_at', a.fired_at, 'ended_at', a.ended_at) order by n.notification_id)
+      from taken n
+      join alert.target t on t.setup = p_setup and t.target = n.target
+      left join alert.alert a on a.alert_id = n.alert_id
+     group by t.target, t.kind, t.address, t.header
+     order by t.target;
+end $$;
+
+comment on function alert.take_notifications(text) is
+  'Notifications that are due, a row a target, at most 1,000; each is due again after half a minute, then after twice '
+  'the time, at most an hour, until alert.note_sent notes that it was sent. After a day it is given up. For the loop '
+  'notify. Errors: PB002 (setup not granted).';

@@ -1,0 +1,10 @@
+create or replace view alert.alert_now as
+select a.setup, a.alert_id, a.rule, a.labels,
+       case when a.ended_at is not null then 'ended' when a.fired_at is null then 'pending' else 'firing' end as state,
+       a.severity, a.summary, a.value, a.since, a.fired_at, a.ended_at
+  from alert.alert a
+ where (a.setup = (select resource.bound_setup())) is not false;
+
+comment on view alert.alert_now is
+  'Alerts: pending (the condition holds, not yet for long enough), firing, and ended within 90 days.';
+comment on column alert.alert_now.state is 'pending, firing or ended.';

@@ -1,0 +1,29 @@
+create or replace function alert.judge(p_setup text) returns bigint
+language plpgsql security definer set search_path = alert, pg_temp set jit = off as $$
+declare
+  v_at timestamptz;
+  v_changed bigint;
+begin
+  perform resource.identify(p_setup);
+  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  if not found or not pg_try_advisory_xact_lock(hashtext('alert.judge'), hashtext(p_setup)) then
+    return null;
+  end if;
+  v_at := (select max(s.at) from history.sample s where s.setup = p_setup and s.step = '1 minute');
+  if v_at is null or v_at < resource.clock(p_setup) - interval '10 minutes'
+     or exists (select from alert.judged j where j.setup = p_setup and j.at >= v_at) then
+    v_at := null;
+  else
+    insert into alert.judged (setup, at) values (p_setup, v_at)
+        on conflict (setup) do update set at = excluded.at;
+    v_changed := alert.change_alerts(p_setup, v_at);
+  end if;
+  perform alert.make_notifications(p_setup);
+  return v_changed;
+end $$;
+
+comment on function alert.judge(text) is
+  'Judges the rules of a setup by the last minute of the history of figures: alerts begin, fire and end, and their '
+  'notifications are made. Returns how many alerts began to fire or ended; null where the minute was judged before, '
+  'where the last is older than ten minutes, or where another call judges it. `broker run` calls it (loop notify). '
+  'Errors: PB002 (setup not granted).';

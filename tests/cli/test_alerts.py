@@ -1,0 +1,77 @@
+"""`broker alerts`: rules, targets and what fires, in a terminal."""
+
+import pytest
+
+from tests.calls import Calls, Connection
+from tests.commands import Cli
+
+
+@pytest.fixture
+def q(db: Connection, cli: Cli) -> Calls:
+    """Jobs of two groups, in setup default."""
+    q = Calls(db)
+    for job, group in enumerate(("atlas", "atlas", "cms"), start=1):
+        q.insert(job, OwnerGroup=group)
+    return q
+
+
+def test_a_rule_fires(q: Calls, cli: Cli, db: Connection) -> None:
+    assert "Alerts of setup default: none" in cli("alerts").out
+    printed = cli("alerts", "set-rule", "many", "figure=jobs_waiting", "by_label=owner_group", "above=1",
+                  "summary={value} jobs of {owner_group}", "severity=critical").out  # fmt: skip
+    assert "rule many: jobs_waiting{} > 1" in printed
+    q.call("summarize_waiting")
+    cli("sample")
+    db.execute("select alert.judge('default')")
+    assert "critical" in cli("alerts").out
+    assert "2 jobs of atlas" in cli("alerts").out
+    [row] = cli("alerts", "--json").json
+    assert (row["state"], row["rule"], row["labels"], row["value"]) == ("firing", "many", {"owner_group": "atlas"}, 2)
+    pending = [row for row in cli("alerts", "--all", "--json").json if row["state"] == "pending"]
+    assert {row["rule"] for row in pending} >= {"server_problem"}
+    assert "removed: many" in cli("alerts", "clear-rule", "many").out
+
+
+def test_rules_and_targets_are_listed(q: Calls, cli: Cli) -> None:
+    rules = {row["rule"]: row for row in cli("alerts", "rules", "--json").json}
+    assert rules["site_stopped"]["origin"] == "shipped"
+    assert "leases_at_site" in cli("alerts", "rules").out
+    cli("alerts", "set-rule", "site_stopped", "enabled=false")
+    assert {row["rule"]: row["enabled"] for row in cli("alerts", "rules", "--json").json}["site_stopped"] is False
+    cli("alerts", "set-target", "shifters", "kind=mail", "address=shifter@example.org")
+    assert "shifter@example.org" in cli("alerts", "targets").out
+    assert cli("alerts", "clear-target", "shifters").code == 0
+
+
+def test_the_rules_of_prometheus(q: Calls, cli: Cli) -> None:
+    cli("alerts", "set-rule", "site_stopped", "enabled=false")
+    printed = cli("alerts", "prometheus").out
+    assert 'alert: "site_fails_jobs"' in printed
+    assert "site_stopped" not in printed
+
+
+def test_a_test_is_sent(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("alerts", "set-target", "shifters", "kind=mail", "address=shifter@example.org")
+    monkeypatch.setenv("BROKER_MAIL_COMMAND", "true")
+    assert "sent to shifters" in cli("alerts", "test", "shifters").out
+    monkeypatch.setenv("BROKER_MAIL_COMMAND", "false")
+    failed = cli("alerts", "test", "shifters")
+    assert failed.code == 1
+    assert "ended with 1" in failed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["set-rule", "x", "figure"], "figure is not KEY=VALUE"),
+        (["set-rule", "x", "figure=job", "above=1", "summary=x"], 'there is no figure "job"'),
+        (["clear-rule", "x"], "there is no own or changed rule x in setup default"),
+        (["clear-target", "x"], "there is no target x in setup default"),
+        (["test", "x"], 'there is no target "x"'),
+        (["--setup", "nowhere"], "setup nowhere does not exist"),
+    ],
+)
+def test_what_is_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
+    failed = cli("alerts", *arguments)
+    assert failed.code == 1
+    assert words in failed.err
