@@ -122,7 +122,9 @@ def _summarize(q: Calls, _: Scene) -> object:
         *q.call_rows("find_reasons"),
         q.call("summarize_waiting"),
         q.value("select brokerage.find_reasons(%s)", q.setup),
-        q.value("select history.sample(%s)", q.setup),
+        q.value("select history.sample(%s) is null", q.setup),
+        q.value("select alert.judge(%s)", q.setup),
+        q.rows("select alert.note_sent(%s, '{}') from alert.take_notifications(%s)", q.setup, q.setup),
     ]
 
 

@@ -110,7 +110,7 @@ class Known:
             query = f"select * from taskqueue.dump_{what}('pool') limit 6"
             self.dumped[what] = [row for (row,) in db.execute(query.encode()).fetchall()]
         for table in ("brokerage.setting", "instance.setting", "lifecycle.setting", "taskqueue.setting",
-                      "lifecycle.own_timeout", "brokerage.profile_rule"):  # fmt: skip
+                      "lifecycle.own_timeout", "brokerage.profile_rule", "alert.rule", "alert.target"):  # fmt: skip
             query = "select name, type from resource.table_column(%s) order by place"
             self.settings[table] = db.execute(query, [table]).fetchall()
         self.read(db)
@@ -284,8 +284,11 @@ class Arguments:
         if short == "store":
             rows = known.dumped.get(f"{schema}.{self.table}") or [{"x": 1}]
             return rng.choice([None, True, [], list(rows[0].values())[:1], [rows[0]]])
-        if short in ("set_settings", "set_timeout", "set_rule"):
-            table = {"set_timeout": "lifecycle.own_timeout", "set_rule": "brokerage.profile_rule"}.get(short)
+        if short in ("set_settings", "set_timeout", "set_rule", "set_target"):
+            table = {
+                "lifecycle.set_timeout": "lifecycle.own_timeout", "brokerage.set_rule": "brokerage.profile_rule",
+                "alert.set_rule": "alert.rule", "alert.set_target": "alert.target",
+            }.get(function)  # fmt: skip
             columns = known.settings[table or f"{schema}.setting"]
             if short == "set_timeout" and rng.random() < 0.5:
                 return {"position": 7, "statuses": ["running"], "clock": "created", "constant": 60, "action": "fail"}

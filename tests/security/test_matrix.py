@@ -16,7 +16,15 @@ SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "insta
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 OPERATORS_VIEWS = {
-    ("broker_viewer", f"monitor.{name}") for name in ("browser_session", "change", "credential", "identity")
+    ("broker_viewer", name)
+    for name in (
+        "monitor.browser_session",
+        "monitor.change",
+        "monitor.credential",
+        "monitor.identity",
+        "alert.target_now",
+        "alert.sent",
+    )
 }
 EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
@@ -92,6 +100,7 @@ VIEWER = EVERYBODY | {
     "brokerage.student_t_bound",
     "lifecycle.share_tree",
     "history.figure_over",
+    "history.last_sample",
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",
     "instance.explain_step",
@@ -134,6 +143,14 @@ OPERATOR = (
         "taskqueue.find_reasons",
         "taskqueue.summarize_waiting",
         "history.sample",
+        "alert.set_rule",
+        "alert.clear_rule",
+        "alert.set_target",
+        "alert.clear_target",
+        "alert.test_target",
+        "alert.judge",
+        "alert.take_notifications",
+        "alert.note_sent",
         "taskqueue.remove_setup",
         "taskqueue.dump_configuration",
         "taskqueue.dump_task_queues",
@@ -235,6 +252,11 @@ VIEWS = {  # beside those of monitor
     "brokerage.task_standing",
     "lifecycle.needed_loop",
     "history.figure",
+    "alert.alert_now",
+    "alert.rule_in_force",
+    "alert.sent",
+    "alert.shipped_rule",
+    "alert.target_now",
     "lifecycle.timeout_in_force",
     "lifecycle.timeout_rule",
     "workload.count_difference",

@@ -43,10 +43,12 @@ def insert(q: Calls, first: int, count: int, **keys: Any) -> None:
         q.insert(job_id, **keys)
 
 
-def summarize(db: Db) -> None:
-    """What the loop does, whenever the last count was."""
+def sample(db: Db) -> None:
+    """What the loops do each minute, whenever the last count and sample was."""
     db.execute("delete from taskqueue.summary")
     loops.summarize(db, "default")
+    db.execute("delete from history.sample")
+    assert loops.sample(db, "default") is not None
 
 
 def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +62,7 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
     ended = q.match(Site="NORTH", OwnerGroup="cms")
     assert ended
     db.execute("select taskqueue.finish_job('default', %s, %s, 'failed')", [ended.job_id, ended.attempt])
+    db.execute("update taskqueue.history set at = date_trunc('minute', now()) - interval '1 second'")
     db.execute("select taskqueue.cancel_job('default', 4)")
     taken = [q.take(Site="NORTH", OwnerGroup="atlas") for _ in range(2)]
     db.execute(
@@ -69,21 +72,23 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
 
     monkeypatch.setattr(figures, "KEPT", 0.0)
     monkeypatch.setattr(figures, "COST", 1e9)
-    assert "pgbroker_jobs_waiting" not in scrape(service), "nobody counted"
-    summarize(db)
+    assert "pgbroker_jobs_waiting" not in scrape(service), "nobody sampled"
+    sample(db)
     found = scrape(service)
     reasons = {("atlas", "no_resource_seen"): 1, ("cms", "held"): 1, ("cms", "no_resource_seen"): 1}
     assert found["pgbroker_jobs_waiting"] == reasons
-    assert found["pgbroker_task_queues"] == reasons | {("cms", "held"): 0}
+    assert found["pgbroker_task_queues"] == {key: 1 for key in reasons if key[1] != "held"}
     assert found["pgbroker_jobs_waiting_at_site"] == {
         ("held", "(any site)"): 1, ("no_resource_seen", "(any site)"): 2,
     }  # fmt: skip
-    assert min(found["pgbroker_waiting_counted_timestamp_seconds"].values()) > time.time() - 60
+    assert min(found["pgbroker_sample_timestamp_seconds"].values()) > time.time() - 180
     assert oldest
     assert max(found["pgbroker_oldest_wait_seconds"].values()) == pytest.approx(float(oldest[0]), abs=30)
-    assert found["pgbroker_leases"] == {("NORTH", "matched"): 2}
-    assert found["pgbroker_leases_expired"] == {("NORTH", "matched"): 1}
-    assert found["pgbroker_jobs_ended_last_minute"] == {("failed", "NORTH"): 1, ("cancelled", "none"): 1}
+    assert found["pgbroker_leases"] == {("atlas", "matched"): 2}
+    assert found["pgbroker_leases_at_site"] == {("NORTH", "matched"): 2}
+    assert found["pgbroker_expired_leases"] == {("NORTH",): 1}
+    assert found["pgbroker_ends_per_minute"] == {("failed", "cms"): 1}
+    assert found["pgbroker_ends_at_site_per_minute"] == {("failed", "NORTH"): 1}
     assert found["pgbroker_limits"] == {("NORTH",): 2}
     assert found["pgbroker_limits_reached"] == {("NORTH",): 1}
     assert found["pgbroker_limit_slots"] == {("NORTH",): 7}
@@ -91,23 +96,11 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
     assert found["pgbroker_consistency_violations"] == {("instance_difference",): 0}
     assert found["pgbroker_loop_needed"] == {("maintain",): 1, ("watchdog",): 1}
     assert found["pgbroker_loop_well"] == {("maintain",): 0, ("watchdog",): 0}
-    assert found["pgbroker_health_findings"][("loop", "problem")] == 2
+    assert found["pgbroker_findings"][("loop", "problem")] == 2
     assert found["pgbroker_changes_unfolded"][("waiting jobs",)] > 0
     assert found["pgbroker_oldest_snapshot_transactions"][()] >= 0
     assert found["pgbroker_database_up"] == {(): 1}
     assert set(found["pgbroker_view_read_failed"].values()) == {0}
-
-
-def test_the_oldest_wait_is_that_of_the_oldest_job_of_a_reason(service: Running, db: Db) -> None:
-    q = Calls(db)
-    insert(q, 1, 3, OwnerGroup="atlas")
-    db.execute("select taskqueue.hold('default', 'job', '3')")
-    db.execute("update taskqueue.job set inserted_at = now() - interval '1 day' where job_id = 3")
-    db.execute("update taskqueue.job set inserted_at = now() - interval '1 hour' where job_id = 2")
-    summarize(db)
-    assert scrape(service)["pgbroker_oldest_wait_seconds"] == {
-        ("atlas", "held"): pytest.approx(86400, abs=60), ("atlas", "no_resource_seen"): pytest.approx(3600, abs=60),
-    }  # fmt: skip
 
 
 def test_matches_are_a_counter(service: Running, db: Db) -> None:
@@ -125,11 +118,12 @@ def test_a_run_its_rejections_and_shares(service: Running, db: Db) -> None:
     db.execute("call brokerage.broker_jobs('default', p_dry_run => true)")
     run = "select * from monitor.run where not dry"
     (row,) = db.cursor(row_factory=psycopg.rows.dict_row).execute(run).fetchall()
-    rejections = "select coalesce(criteria, rule), sum(pairs) from brokerage.rejections where run_id = %s group by 1"
-    by_criteria = dict(db.execute(rejections, [row["run_id"]]).fetchall())
+    rejections = "select rule, sum(pairs) from brokerage.rejections where run_id = %s group by 1"
+    by_rule = dict(db.execute(rejections, [row["run_id"]]).fetchall())
     tree = "select gshare, target_of_whole, usage_of_whole from monitor.share_tree where setup = 'default' and is_leaf"
     shares = db.execute(tree).fetchall()
 
+    sample(db)
     found = scrape(service)
     broker = ("production_job",)
     assert found["pgbroker_run_tasks"] == {broker: row["tasks"]}
@@ -138,11 +132,11 @@ def test_a_run_its_rejections_and_shares(service: Running, db: Db) -> None:
     took = (row["ended_at"] - row["started_at"]).total_seconds()
     assert found["pgbroker_run_duration_seconds"] == {broker: pytest.approx(took)}
     assert found["pgbroker_run_ended_timestamp_seconds"] == {broker: pytest.approx(row["ended_at"].timestamp())}
-    assert by_criteria
-    assert found["pgbroker_run_rejections"] == {(*broker, name): pairs for name, pairs in by_criteria.items()}
+    assert by_rule
+    assert found["pgbroker_rejections"] == {(*broker, name): pairs for name, pairs in by_rule.items()}
     assert shares
-    assert found["pgbroker_share_target_ratio"] == {(name,): pytest.approx(part) for name, part, _ in shares}
-    assert found["pgbroker_share_usage_ratio"] == {(name,): pytest.approx(part) for name, _, part in shares}
+    assert found["pgbroker_share_target_ratio"] == {(name,): pytest.approx(part) for name, part, _ in shares if part}
+    assert found["pgbroker_share_use_ratio"] == {(name,): pytest.approx(part) for name, _, part in shares if part}
 
 
 def test_instances_and_their_cost(service: Running, db: Db) -> None:
@@ -153,11 +147,12 @@ def test_instances_and_their_cost(service: Running, db: Db) -> None:
                   ('default', 2, 'large', 'running', 8, 100, 0.5, now() - interval '2 hours', null),
                   ('default', 3, 'large', 'released', 8, 100, 0.5, now() - interval '4 hours', now())"""
     )
+    sample(db)
     found = scrape(service)
-    assert found["pgbroker_instances"] == {("running", "large"): 2, ("released", "large"): 1}
-    assert found["pgbroker_instance_cores"] == {("running", "large"): 16, ("released", "large"): 8}
-    assert found["pgbroker_instance_price_per_hour"] == {("running", "large"): 1, ("released", "large"): 0}
-    assert found["pgbroker_instance_cost"][("running", "large")] == pytest.approx(2, abs=0.1)
+    assert found["pgbroker_instances"] == {("running", "large"): 2}
+    assert found["pgbroker_instance_cores"] == {("large",): 16}
+    assert found["pgbroker_instance_price_per_hour"] == {("large",): 1}
+    assert found["pgbroker_instance_cost"][("large",)] == pytest.approx(2, abs=0.1)
 
 
 def test_values_beyond_the_bound_are_together(service: Running, db: Db) -> None:
@@ -170,7 +165,8 @@ def test_values_beyond_the_bound_are_together(service: Running, db: Db) -> None:
              from generate_series(1, %s) s cross join generate_series(1, s) n""",
         [number],
     )
-    found = scrape(service)["pgbroker_leases"]
+    sample(db)
+    found = scrape(service)["pgbroker_leases_at_site"]
     assert len(found) == figures.MOST + 1
     assert found[("other", "matched")] == sum(range(1, 11))
     assert found[(f"S{number}", "matched")] == number
@@ -180,10 +176,10 @@ def test_the_views_are_read_once_within_the_time_that_answers_are_kept(
     service: Running, db: Db, jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)
-    summarize(db)
+    sample(db)
     before = scrape(service)
     jobs(1, 2)
-    summarize(db)
+    sample(db)
     after = scrape(service)
     assert after["pgbroker_view_read_timestamp_seconds"] == before["pgbroker_view_read_timestamp_seconds"]
     assert before["pgbroker_jobs_waiting"] == after["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
@@ -195,17 +191,17 @@ def test_a_view_is_read_again_when_its_cost_allows(
     monkeypatch.setattr(figures, "KEPT", 0.0)
     monkeypatch.setattr(figures, "COST", 1e9)
     jobs(1)
-    summarize(db)
+    sample(db)
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
     jobs(1, 2)
-    summarize(db)
+    sample(db)
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 2}
     monkeypatch.setattr(figures, "COST", 1e-9)
     jobs(1, 3)
-    summarize(db)
+    sample(db)
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
     jobs(1, 4)
-    summarize(db)
+    sample(db)
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
 
 
@@ -218,11 +214,11 @@ def test_without_a_database_the_service_tells_its_own_figures(start: Callable[..
 
 def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Callable[..., list[int]]) -> None:
     jobs(1)
-    summarize(db)
-    db.execute("revoke select on monitor.lease_by_site from broker_viewer")
+    sample(db)
+    db.execute("revoke select on monitor.loop from broker_viewer")
     found = scrape(service)
-    assert {view for (view,), failed in found["pgbroker_view_read_failed"].items() if failed} == {"lease_by_site"}
-    assert "pgbroker_leases" not in found
+    assert {view for (view,), failed in found["pgbroker_view_read_failed"].items() if failed} == {"loop"}
+    assert "pgbroker_loop_well" not in found
     assert found["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
@@ -231,11 +227,11 @@ def test_a_view_that_takes_long_is_left_out(
 ) -> None:
     monkeypatch.setattr(figures, "STATEMENT", 0.3)
     jobs(1)
-    summarize(db)
+    sample(db)
     with psycopg.connect(db.info.dsn, password=db.info.password) as other:
-        other.execute("lock table taskqueue.site_limit in access exclusive mode")
+        other.execute("lock table lifecycle.loop in access exclusive mode")
         found = scrape(service)
-    assert found["pgbroker_view_read_failed"][("limit_by_site",)] == 1
+    assert found["pgbroker_view_read_failed"][("loop",)] == 1
     assert found["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
@@ -255,7 +251,10 @@ def test_the_page_has_every_metric(service: Running, db: Db) -> None:
     rows = re.findall(r"^\| `(pgbroker_\w+)` \|([^|]*)\|", pages.by_name()[PAGE].text, re.MULTILINE)
     documented = dict(rows)
     assert len(rows) == len(documented)
-    assert set(documented) == exposed
+    sampled = dict(db.execute("select metric, labels from history.figure").fetchall())
+    assert set(documented) == exposed | sampled.keys() | {figures.SAMPLED.name}
     for reading in figures.READINGS:
         labels = ", ".join([*(["setup"] if reading.of_setup else []), *reading.labels])
         assert {documented[one.name].strip() for one in reading.figures} == {labels}
+    for metric, names in sampled.items():
+        assert documented[metric].strip() == ", ".join(["setup", *names])

@@ -1,6 +1,6 @@
 """All pages of a setup."""
 
-from broker.service.pages import actions, details, lists, more, overview, task
+from broker.service.pages import actions, alerts, details, lists, more, overview, task
 from broker.service.pages.frame import endpoint
 
 ENDPOINTS = (
@@ -14,6 +14,7 @@ ENDPOINTS = (
     endpoint("/sites/{site:path}", "A site", details.site),
     endpoint("/shares", "Shares", more.shares),
     endpoint("/history", "Figures over time", more.history),
+    endpoint("/alerts", "Alerts", alerts.alerts),
     endpoint("/health", "Health", more.health),
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,

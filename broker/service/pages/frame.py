@@ -25,6 +25,7 @@ PAGES = (
     ("/sites", "Sites"),
     ("/shares", "Shares"),
     ("/history", "History"),
+    ("/alerts", "Alerts"),
     ("/health", "Health"),
 )
 """The pages that each page leads to, by their path below the setup."""

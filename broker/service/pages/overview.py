@@ -4,6 +4,7 @@ from collections import defaultdict
 from typing import Any, LiteralString
 
 from broker.service.door import Call
+from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 
@@ -46,6 +47,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "age": max((row["age"] for row in waiting), default=None),
         "leases": await table(call, "state leases expired", _LEASES, setup),
         "groups": await table(call, "owner_group share target use waiting leases", _GROUPS, setup),
+        "alerts": await firing(call),
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
         "charts": [
             chart("Jobs that wait, by reason", "jobs", await over(call, "jobs_waiting", SPANS[since], "reason")),

@@ -22,13 +22,13 @@ begin
    where a.setup = p_setup and a.ended_at is null and a.rule <> all (v_unknown)
      and not exists (select from unnest(v_found) f where f.rule = a.rule and f.labels = a.labels);
   get diagnostics v_ended = row_count;
-  insert into alert.alert (setup, rule, labels, severity, summary, value, since, fired_at)
+  insert into alert.alert as o (setup, rule, labels, severity, summary, value, since, fired_at)
   select f.setup, f.rule, f.labels, f.severity, f.summary, f.value, f.since, f.fired_at from unnest(v_found) f
       on conflict (setup, rule, labels) where ended_at is null do update
      set severity = excluded.severity, summary = excluded.summary, value = excluded.value,
-         fired_at = coalesce(alert.fired_at, (select p_at from alert.rule_in_force r
-                                               where r.setup = p_setup and r.rule = alert.rule
-                                                 and p_at - alert.since >= r.lasting));
+         fired_at = coalesce(o.fired_at, (select p_at from alert.rule_in_force r
+                                           where r.setup = p_setup and r.rule = o.rule
+                                             and p_at - o.since >= r.lasting));
   select count(*) into v_fired
     from alert.alert a where a.setup = p_setup and a.fired_at = p_at and a.ended_at is null;
   delete from alert.alert a where a.setup = p_setup and a.ended_at < p_at - interval '90 days';

@@ -1,0 +1,54 @@
+"""The page of alerts, and what the overview shows of them."""
+
+import json
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.calls import Calls
+
+Look = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def fired(filled: Calls) -> None:
+    """An alert of a site and one of a group, and a target with a secret."""
+    db = filled.connection
+    for name, rule in {
+        "runs": {"figure": "leases_at_site", "by_label": "site", "above": 0, "summary": "{value} jobs at {site}"},
+        "waits": {"figure": "jobs_waiting", "by_label": "owner_group", "above": 0, "severity": "critical",
+                  "summary": "{value} jobs of {owner_group} wait"},
+        "later": {"figure": "matches", "above": -1, "lasting": "1 hour", "summary": "matches go on"},
+    }.items():  # fmt: skip
+        db.execute("select alert.set_rule('default', %s, %s)", [name, json.dumps(rule)])
+    target = {"kind": "webhook", "address": "https://chat.example.org/hook", "header": "Bearer secret"}
+    db.execute("select alert.set_target('default', 'chat', %s)", [json.dumps(target)])
+    assert filled.value("select alert.judge('default')") > 1
+
+
+def test_what_fires_is_on_the_overview_and_leads_to_the_site(fired: None, look: Look) -> None:
+    page = look("").text
+    assert '<a href="/setups/default/sites/NORTH">1 jobs at NORTH</a>, since 20' in page
+    assert "<b>critical</b>: " in page
+    assert "jobs of a &amp; b wait" in page
+    assert page.index("jobs of users wait") < page.index("1 jobs at NORTH")
+
+
+def test_rules_and_what_is_pending(fired: None, look: Look) -> None:
+    page = look("/alerts").text
+    assert "matches go on" in page
+    assert "site_stopped" in page
+    assert "chat.example.org" not in page, "a viewer does not see targets"
+
+
+def test_operators_see_targets_without_their_secrets(fired: None, look: Look) -> None:
+    page = look("/alerts", kind="operator").text
+    assert "https://chat.example.org/hook" in page
+    assert "Bearer" not in page
+
+
+def test_nothing_fires(filled: Calls, look: Look) -> None:
+    assert "No alert fires." in look("/alerts").text
+    assert "Alerts are sent nowhere" in look("/alerts", kind="operator").text
+    assert "<b>0</b> alerts" in look("").text
