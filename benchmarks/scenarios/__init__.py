@@ -21,6 +21,7 @@ from benchmarks.scenarios import (
     matcher,
     nothing,
     packing,
+    pages,
     panda,
     peer,
     replay,
@@ -67,5 +68,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         packing,
         serve,
         wait,
+        pages,
     )
 }

@@ -65,7 +65,7 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
     with database.connect(bench.where.admin) as connection:
         tokens = tokens_of(connection, agents)
         postmaster = cpu.postmaster_of(connection)
-        with service(bench, connection) as (port, pids), _refilled(bench, options.rate):
+        with service(bench, connection) as (port, pids), refilled(bench, options.rate):
             plan = Plan(
                 "127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens,
                 [dict(one) for one in bench.workload.requests(SEED)], tls=True,
@@ -155,7 +155,7 @@ def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[f
 
 
 @contextmanager
-def _refilled(bench: Bench, rate: float) -> Iterator[None]:
+def refilled(bench: Bench, rate: float) -> Iterator[None]:
     """Jobs come at the rate at which they are matched, in a batch each second, out of the workload's groups."""
     done = threading.Event()
     failed: list[Exception] = []
