@@ -45,9 +45,7 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
 def test_the_units_are_closed_up(tmp_path: Path, path: Path) -> None:
     asked = [program("systemd-analyze"), "security", "--offline=yes", f"--threshold={EXPOSURE}"]
-    done = subprocess.run(
-        [*asked, str(installed(tmp_path) / path.name)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*asked, str(installed(tmp_path) / path.name)], capture_output=True, text=True, check=False)
     if "unrecognized option" in done.stderr:
         pytest.skip("systemd-analyze is older than 250")
     assert done.returncode == 0, done.stdout
@@ -64,7 +62,9 @@ def test_the_units_start_commands_of_the_program() -> None:
     for path in SERVICES:
         words = unit(path)["Service"]["ExecStart"].split()
         if words[0].endswith("/broker"):
-            expanded = [more for word in words[1:] for more in (options[word[1:]].split() if word[0] == "$" else [word])]
+            expanded = [
+                more for word in words[1:] for more in (options[word[1:]].split() if word[0] == "$" else [word])
+            ]
             assert commands.wrong(expanded) is None, path.name
             checked += 1
     assert checked == 3
@@ -88,7 +88,11 @@ def test_the_import_loads_all_or_nothing(dsn: str, db: psycopg.Connection[Any], 
         "CRIC_CLOSENESS": '[{"src": "SITEA", "dst": "SITEB", "closeness": 3}]',
         "NETWORK_METRICS": '{"SITEA:SITEB": {"closeness": {"latest": 3}}}',
     }  # fmt: skip
-    environment = {"BROKER_DSN": dsn, "PATH": f"{warm}:{Path(sys.executable).parent}:/usr/bin:/bin", "TMPDIR": str(tmp_path)}
+    environment = {
+        "BROKER_DSN": dsn,
+        "PATH": f"{warm}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        "TMPDIR": str(tmp_path),
+    }
     for name, text in exports.items():
         (tmp_path / name).write_text(text)
         environment[name] = (tmp_path / name).as_uri()
