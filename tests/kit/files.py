@@ -1,6 +1,7 @@
 """The files of the kit, with the paths and names of a test in place of those of a machine."""
 
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,3 +30,11 @@ def program(name: str) -> str:
 def folder(name: str) -> list[Path]:
     """The files of a folder of the kit."""
     return sorted(path for path in (KIT / name).rglob("*") if path.is_file())
+
+
+def run_script(name: str, *arguments: str | Path) -> None:
+    """Run a script of the folder database/ with its arguments."""
+    program("openssl")
+    words = ["sh", str(KIT / "database" / name), *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
