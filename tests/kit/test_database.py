@@ -15,7 +15,7 @@ _OWN = {"listen_addresses", "shared_buffers", "log_line_prefix"}
 
 
 def test_the_settings_are_those_of_the_embedded_server() -> None:
-    ours = dict(_SETTING.findall(text_of("database/postgresql.conf")))
+    ours = dict(_SETTING.findall(text_of("database/pgbroker.conf")))
     embedded = dict(_SETTING.findall(settings._CONF))
     assert {name: value for name, value in ours.items() if name not in _OWN} == {
         name: value for name, value in embedded.items() if name not in _OWN
@@ -24,7 +24,7 @@ def test_the_settings_are_those_of_the_embedded_server() -> None:
 
 
 def test_a_server_reads_the_settings(tmp_path: Path) -> None:
-    file = KIT / "database" / "postgresql.conf"
+    file = KIT / "database" / "pgbroker.conf"
     postgres = str(programs("embedded").bin / "postgres")
     words = [postgres, "-C", "shared_buffers", "-D", str(tmp_path), "-c", f"config_file={file}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
