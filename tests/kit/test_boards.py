@@ -1,6 +1,5 @@
 """The boards of Grafana: the service has every metric and label of their queries, and every SQL query runs."""
 
-import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,7 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from broker.cli.kit import KIT
 from tests.calls import Calls
-from tests.kit.files import folder, program
+from tests.kit.files import program
+from tests.kit.queries import BOARDS, plain, targets
 from tests.service.conftest import BASE, SETUP, Running, bearer
 
 Labels = dict[str, set[str]]
@@ -35,27 +35,10 @@ ARRIVING: Labels = {
     }.items()
 }  # fmt: skip
 
-BOARDS = {path.stem: json.loads(path.read_text()) for path in folder("grafana/boards")}
 _METRIC = re.compile(r"(pgbroker_\w+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)(?:=~|!~|!=|=)"')
 _BY = re.compile(r"by \(([^)]*)\)")
 _LEGEND = re.compile(r"\{\{(\w+)\}\}")
-
-
-def targets(key: str) -> list[tuple[str, dict[str, str]]]:
-    """The queries that have this key, each with the board and panel that it stands in."""
-    return [
-        (f"{name}: {panel['title']}", target)
-        for name, board in BOARDS.items()
-        for panel in board["panels"]
-        for target in panel["targets"]
-        if key in target
-    ]
-
-
-def plain(query: str) -> str:
-    """The query as Grafana asks it: its variables have values."""
-    return query.replace("$__rate_interval", "1m").replace('"$setup"', f'"{SETUP}"')
 
 
 @pytest.fixture

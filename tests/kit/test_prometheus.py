@@ -7,8 +7,11 @@ from pathlib import Path
 
 import httpx
 
+from tests.calls import Calls
 from tests.kit.files import program, text_of
+from tests.kit.queries import plain, targets
 from tests.service.authority import Signer
+from tests.service.sessions.conftest import free_port
 from tests.service.test_command import Program, serve
 from tests.service.test_tls_proxies import ca
 
@@ -34,16 +37,17 @@ def test_promtool_reads_the_file(ca: Signer) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_prometheus_scrapes_the_service(
-    ca: Signer, serve: Callable[..., Program], service_dsn: str, token: Callable[..., str], free_tcp_port: int
+def test_prometheus_scrapes_the_service_and_evaluates_the_boards(
+    ca: Signer, filled: Calls, serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
 ) -> None:
     """With the certificate of the service verified, and the token of a viewer from the file."""
+    assert filled
     folder = Path.cwd()
     running = serve("--tls-cert", "server.pem", "--tls-key", "server.key", "--url", "https://broker.example.org",
                     BROKER_DSN=service_dsn)  # fmt: skip
     file = written(folder, running.url.removeprefix("https://").replace("127.0.0.1", "localhost"))
     (folder / "prometheus.token").write_text(token("viewer") + "\n")
-    place = f"127.0.0.1:{free_tcp_port}"
+    place = f"127.0.0.1:{free_port()}"
     log = (folder / "log").open("w")
     process = subprocess.Popen(
         [program("prometheus"), f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
@@ -60,6 +64,10 @@ def test_prometheus_scrapes_the_service(
             except (httpx.TransportError, KeyError, ValueError):
                 continue
         assert found, (folder / "log").read_text()
+        with httpx.Client(base_url=f"http://{place}/api/v1") as client:
+            for board, one in targets("expr"):
+                answer = client.get("/query", params={"query": plain(one["expr"])}).json()
+                assert answer["status"] == "success", f"{board}: {answer}"
     finally:
         process.terminate()
         process.wait()
