@@ -44,3 +44,10 @@ def test_secrets_are_made_once_and_hidden(tmp_path: Path) -> None:
     assert len({text for name, text in made.items() if name.endswith("_password")}) == 5
     run_script("make-secrets.sh", folder, "other.example.org", "5433")
     assert {path.name: path.read_text() for path in folder.iterdir()} == made
+
+
+def test_without_a_host_the_script_shows_its_usage(tmp_path: Path) -> None:
+    words = ["sh", str(KIT / "database" / "make-secrets.sh"), str(tmp_path / "new")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: sh make-secrets.sh FOLDER HOST [PORT]\n")
+    assert not (tmp_path / "new").exists()

@@ -50,7 +50,7 @@ class Machine:
             self._stand_in("promtool", "exit 0")
         folders = "".join(f"{name}_temp_path {root}/{name};" for name in NGINX_FOLDERS)
         (root / "etc/nginx/nginx.conf").write_text(
-            f"pid {root}/nginx.pid; error_log stderr; daemon off; events {{}}\n"
+            f"pid {root}/nginx.pid; error_log stderr; daemon off;\nevents {{\n    worker_connections 768;\n}}\n"
             f"http {{ access_log off; {folders} include {root}/etc/nginx/conf.d/*.conf; }}"
         )
         self.environment = {

@@ -2,6 +2,7 @@
 # Make a folder with passwords and secrets, each in a file that only its owner reads. A file that exists stays.
 # Usage: sh make-secrets.sh FOLDER HOST [PORT]     HOST and PORT are those of the PostgreSQL server.
 set -eu
+[ $# -ge 2 ] || { echo "usage: sh make-secrets.sh FOLDER HOST [PORT]" >&2; exit 2; }
 folder=$1 host=$2 port=${3:-5432}
 mkdir -p "$folder"
 cd "$folder"
