@@ -107,7 +107,9 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
             say(f"loading {_TASKS:,} tasks and {_QUEUES} queues, and a day of history")
             _fill(bench, connection)
             tokens = tokens_of(connection, options.clients[0])
-            token = connection.execute("select token from resource.make_token(%s, 'somebody', 'viewer')", [SETUP]).fetchone()
+            token = connection.execute(
+                "select token from resource.make_token(%s, 'somebody', 'viewer')", [SETUP]
+            ).fetchone()
             found = connection.execute(_ADDRESSES.encode(), {"setup": SETUP}).fetchone()
             if not token or not found:
                 raise BrokerError("the setup has no job, no task or no queue")

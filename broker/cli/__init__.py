@@ -23,6 +23,7 @@ from broker.cli import (
     history,
     identity,
     instances,
+    kit,
     limit,
     lists,
     maintain,
@@ -48,6 +49,7 @@ app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, p
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 app.add_typer(serve.app)
+app.add_typer(kit.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(simulate.app)

@@ -193,7 +193,7 @@ def _file(kind: str, url: str) -> tuple[int, str]:
         port = int(found.getsockname()[1])
     for name, value in {
         "listen 443": f"listen 127.0.0.1:{port}", "*:443": f"127.0.0.1:{port}", "/etc/pgbroker/": f"{Path.cwd()}/",
-        "http://127.0.0.1:8765": url,
+        "127.0.0.1:8765": url.removeprefix("http://"),
     }.items():  # fmt: skip
         text = text.replace(name, value)
     return port, text

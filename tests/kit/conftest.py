@@ -1,0 +1,25 @@
+"""What tests of the service have, a setup with something in it, and a server that pgbroker is not installed on."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from broker.server.embedded import Server
+from tests.service.conftest import _shared, issuer, jobs, service, service_dsn, settings, start, token
+from tests.service.pages.conftest import filled
+from tests.throwaway import Throwaway
+
+__all__ = ["_shared", "filled", "issuer", "jobs", "service", "service_dsn", "settings", "start", "token"]
+
+
+@pytest.fixture
+def empty_server() -> Iterator[Server]:
+    """An embedded server of its own, without the database and the roles of pgbroker: roles belong to the server."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BROKER_TEST_SERVER", "embedded")
+        throwaway = Throwaway()
+    with psycopg.connect(throwaway.server.superuser_dsn("postgres"), autocommit=True) as connection:
+        connection.execute("drop database broker")
+    yield throwaway.server
+    throwaway.remove()
