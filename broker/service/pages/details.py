@@ -34,7 +34,7 @@ _HISTORY: LiteralString = """
 """
 _WHY_JOB: LiteralString = """
     select e.condition, e.wanted, e.failing, e.seen, e.last_seen, e.remark
-      from taskqueue.explain_job(%s, %s) e order by e.failing desc nulls last
+      from taskqueue.explain_job(%s, %s, 500) e order by e.failing desc nulls last
 """
 _TASK_QUEUE: LiteralString = """
     select q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.jobs, q.held_jobs, q.state, q.reason,

@@ -37,7 +37,7 @@ SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(day
 _OVER: LiteralString = """
     select at, width, label, value, most, samples
       from history.figure_over(%s, %s, coalesce((select simulated from monitor.setup where setup = %s), now()) - %s,
-                               p_by => %s, p_labels => %s::jsonb, p_points => 160)
+                               p_by => %s, p_labels => %s::jsonb, p_points => 160, p_lines => 7)
 """
 
 Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]]]]

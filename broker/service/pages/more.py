@@ -52,10 +52,20 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     query, since = call.request.query_params, span_of(call)
     figures = {row["figure"]: row for row in await table(call, "figure labels unit fold meaning", _FIGURES)}
     wanted, by = query.get("figure") or None, query.get("by") or None
+    subjects = list(dict.fromkeys(row["labels"][0] for row in figures.values()))
+    about = query.get("about") or subjects[0]
+    if about not in subjects:
+        raise Problem(
+            422,
+            f"there is no figure about {about[:100]!r}",
+            code="PB001",
+            key="about",
+            hint=f"Use {', '.join(subjects)}.",
+        )
     if wanted is not None and wanted not in figures:
         raise Problem(422, f"there is no figure {wanted[:100]!r}", code="PB001", key="figure")
     charts = []
-    for name in [wanted] if wanted else figures:
+    for name in [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]:
         of = figures[name]
         label = by if wanted and by else of["labels"][0]
         percent = of["unit"] == "fraction"
@@ -63,6 +73,7 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
         charts.append((name, chart(f"{of['meaning'].removesuffix('.')}, by {label}", of["unit"], points, percent)))
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by,
+        "subjects": subjects, "about": about,
         "charts": [(name, drawn) for name, drawn in charts if drawn],
     }  # fmt: skip
 

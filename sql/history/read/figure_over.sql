@@ -2,7 +2,7 @@
 -- is unpacked once, however many series are asked for.
 create or replace function history.figure_over(
   p_setup text, p_figure text, p_since timestamptz, p_until timestamptz default null, p_by text default null,
-  p_labels jsonb default '{}', p_points int default 300
+  p_labels jsonb default '{}', p_points int default 300, p_lines int default null
 ) returns table (at timestamptz, width interval, label text, value float8, most float8, samples int)
 language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
 #variable_conflict use_column
@@ -23,6 +23,8 @@ begin
   elsif p_points is null or p_points not between 1 and 2000 then
     raise exception 'p_points is %, which is not within 1..2000', coalesce(p_points::text, 'null')
       using errcode = 'PB001';
+  elsif p_lines < 1 then
+    raise exception 'p_lines is %, which is less than 1', p_lines using errcode = 'PB001';
   end if;
   v_max := (select f.fold = 'max' from history.figure f where f.figure = p_figure);
   v_width := greatest(history.width_of(v_until - p_since, p_points), history.least_width(p_setup, p_since));
@@ -43,17 +45,29 @@ begin
                      else sum(u.most[w.place]::float8) end as most
            from unnest(v_places, v_labels) w (place, label)
           group by w.label) l
+    ), line as (
+      select p.bin, p.label, sum(coalesce(p.value, 0) * p.samples) / sum(p.samples) as value,
+             coalesce(max(coalesce(p.most, p.value)), 0)::float8 as most, sum(p.samples)::int as samples
+        from piece p
+       group by p.bin, p.label
+    ), shown as (
+      select l.label,
+             case when row_number() over (order by sum(l.value * l.samples) desc, l.label) > p_lines then 'other'
+                  else l.label end as name
+        from line l group by l.label
     )
-    select p.bin, v_width, p.label, sum(coalesce(p.value, 0) * p.samples) / sum(p.samples),
-           coalesce(max(coalesce(p.most, p.value)), 0)::float8, sum(p.samples)::int
-      from piece p
-     group by p.bin, p.label
-     order by p.bin, p.label;
+    select l.bin, v_width, s.name, case when v_max then max(l.value) else sum(l.value) end,
+           case when v_max then max(l.most) else sum(l.most) end, max(l.samples)
+      from line l
+      join shown s on s.label = l.label
+     group by l.bin, s.name
+     order by l.bin, s.name;
 end $$;
 
-comment on function history.figure_over(text, text, timestamptz, timestamptz, text, jsonb, int) is
+comment on function history.figure_over(text, text, timestamptz, timestamptz, text, jsonb, int, int) is
   'A figure over time: for each span of a usual width, of which there are at most p_points, the mean and the largest '
   'value. p_by: a label, of which each value has rows of its own; null = all series together. p_labels: only series '
-  'with these labels, such as {"site": "CERN"}. p_until: null = now. Spans that were not sampled have no row. Spans '
-  'that are older than minutes are kept are of an hour or a day at least. Errors: PB001 (figure, label, span), PB002 '
-  '(setup not granted).';
+  'with these labels, such as {"site": "CERN"}. p_until: null = now. p_lines: so many values of the label have rows of '
+  'their own, those with the largest sums, and all others are together as other; null = all have. Spans that were not '
+  'sampled have no row. Spans that are older than minutes are kept are of an hour or a day at least. Errors: PB001 '
+  '(figure, label, span), PB002 (setup not granted).';

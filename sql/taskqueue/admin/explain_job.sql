@@ -1,20 +1,27 @@
 -- MATCHING.md, Explanations: which conditions fail for how many of the kinds of resources seen lately, and what no
--- resource offers.
-create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint)
+-- resource offers. A kind that was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its
+-- site, which change with each match.
+create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint, p_kinds int default null)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_definition taskqueue.definition;
 begin
+  if p_kinds < 1 then
+    raise exception 'p_kinds is %, which is less than 1', p_kinds using errcode = 'PB001';
+  end if;
   perform taskqueue.require_own_job(v_identity, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   v_identity.private := false;
   return query
     with class as materialized (  -- else the offer would be made anew for each condition, 33 times
-      select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer
-        from taskqueue.resource_kind r
-       where r.setup = p_setup
+      select r.class, r.last_seen,
+             case when k.offer is distinct from null and not (k.offer).limited then k.offer
+                  else taskqueue.offer_once_made(p_setup, r.resource, v_identity) end as offer
+        from (select i.class, i.last_seen, i.resource from taskqueue.resource_kind i
+               where i.setup = p_setup order by i.last_seen desc, i.class limit p_kinds) r
+        left join taskqueue.kind_offer k on k.setup = p_setup and k.class = r.class
     ), verdict as (
       select k.class, k.last_seen, c.condition, c.wanted, c.holds
         from class k
@@ -41,7 +48,8 @@ begin
     order by 3 desc, 1;
 end $$;
 
-comment on function taskqueue.explain_job(text, bigint) is
+comment on function taskqueue.explain_job(text, bigint, int) is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
-  'matching one was last seen. Errors: PB002 (setup or owner not granted), PB004 (no such job).';
+  'matching one was last seen. p_kinds: only so many kinds, those seen last; null = all. Errors: PB001 (p_kinds), '
+  'PB002 (setup or owner not granted), PB004 (no such job).';
