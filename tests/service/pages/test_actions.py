@@ -11,6 +11,7 @@ import pytest
 
 from broker.service.login.cookies import csrf
 from broker.service.pages.actions import ACTIONS
+from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running
 
@@ -94,6 +95,8 @@ def test_each_action_is_done(person: Callable[[str], Person], filled: Calls) -> 
     named = {"job": 6000000001, "task-queue": queue, "task": task, "owner": owner}
     operator = person("operator")
     for do, action in ACTIONS.items():
+        if do in CHANGES:
+            continue
         of = failed if do == "retry-job" else its_task if do == "retry-task" else named[do.partition("-")[2]]
         answer = operator.act(do, of)
         assert answer.status_code == 200, (do, answer.text)
