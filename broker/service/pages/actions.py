@@ -79,11 +79,11 @@ async def ask(call: Call) -> tuple[str, dict[str, Any]]:
     query = call.request.query_params
     action, of = _chosen(query)
     if action.thing is None:
-        return "act", _shown(query["do"], of, action, action.fields, _typed(action.fields, query))
+        return "actions/act", _shown(query["do"], of, action, action.fields, _typed(action.fields, query))
     seen = await _newest(call, await action.thing(call, of, query))
     thing = await action.thing(call, of, query)
     is_given = query.get("edit") != "1" and all(field.name in query for field in thing.fields)
-    return "change", _shown(
+    return "actions/change", _shown(
         query["do"], of, action, thing.fields, _typed(thing.fields, query), thing=thing, seen=_id(seen),
         is_given=is_given,
     )  # fmt: skip
@@ -102,7 +102,7 @@ async def act(call: Call) -> Response:
     for (answer,) in await call.rows(action.statement, call.setup, of, *values):
         words = ("done" if answer else "it was so before") if isinstance(answer, int) else str(answer)
         answers[words] = answers.get(words, 0) + 1
-    return await framed(call, "/act", "acted", _shown(given["do"], of, action, (), {}) | {"answers": answers})
+    return await framed(call, "/act", "actions/acted", _shown(given["do"], of, action, (), {}) | {"answers": answers})
 
 
 async def _change(call: Call, action: Action, of: str, given: Mapping[str, str]) -> Response:
@@ -119,15 +119,15 @@ async def _change(call: Call, action: Action, of: str, given: Mapping[str, str])
         newest = await _newest(call, thing)
         thing = await action.thing(call, of, given)
         again = shown | {"thing": thing, "seen": _id(newest), "is_given": True, "meanwhile": newest}
-        return await framed(call, "/act", "change", again, status=409)
+        return await framed(call, "/act", "actions/change", again, status=409)
     except (psycopg.Error, BrokerError, Problem) as error:
         problem = of_error(error)
         if problem.status not in _SHOWN_BESIDE_THE_FIELD:
             raise
         wrong = thing.field_of(problem.detail)
         refused = shown | {"is_given": False, "problem": problem, "wrong": wrong}
-        return await framed(call, "/act", "change", refused, status=problem.status)
-    return await framed(call, "/act", "changed", shown | {"change": change})
+        return await framed(call, "/act", "actions/change", refused, status=problem.status)
+    return await framed(call, "/act", "actions/changed", shown | {"change": change})
 
 
 async def _write(
@@ -188,7 +188,7 @@ def _typed(fields: tuple[Field, ...], given: Mapping[str, str]) -> dict[str, str
 
 def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
     """The action, and the name of what it is about. Raises Problem: 422."""
-    do, of = given.get("do", ""), given.get("of", "").strip()
+    do, of = given.get("do", ""), given.get("of", "")
     if do not in ACTIONS:
         raise Problem(422, f"there is no action {do[:50]!r}", code="PB001", key="do", hint=f"Use {', '.join(ACTIONS)}.")
     action = ACTIONS[do]

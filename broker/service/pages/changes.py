@@ -125,6 +125,7 @@ async def _no_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A limit of a site, which may be there."""
+    of = of.strip()
     kind, attribute, value = (given.get(name, "").strip() for name in ("kind", "attribute", "value"))
     ce = given.get("ce", "").strip() or None
     rows = await call.rows(_LIMIT_THERE, call.setup, kind, of, ce, value, attribute, f"{attribute}s")
@@ -149,6 +150,7 @@ async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A key of the configuration, named KEY or component:KEY."""
+    of = of.strip()
     component, _, key = of.rpartition(":")
     rows = await call.rows(_KEY, key, key, component, key)
     app, kind, default, unit, meaning = rows[0] if rows else ("jedi", None, None, None, "no rule reads this key")
@@ -170,7 +172,7 @@ async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 async def _no_key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A key whose default is to hold."""
     return replace(
-        await _key(call, of, given), write=lambda typed: (_SET_KEY, [call.setup, of, "null"]), fields=()
+        await _key(call, of, given), write=lambda _: (_SET_KEY, [call.setup, of, "null"]), fields=()
     )  # fmt: skip
 
 

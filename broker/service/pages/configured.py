@@ -68,7 +68,8 @@ async def limits(call: Call) -> tuple[str, dict[str, Any]]:
     behind = after(call)
     names = "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs"
     rows = await table(call, names, _LIMITS, call.setup, site or None, site, behind, ROWS + 1)
-    return "limits", {"limits": rows[:ROWS], "site": site, "following": following(call, rows, ROWS, "limit_id")}
+    rest = following(call, rows, ROWS, "limit_id")
+    return "configured/limits", {"limits": rows[:ROWS], "site": site, "following": rest}
 
 
 async def limit(call: Call) -> tuple[str, dict[str, Any]]:
@@ -76,8 +77,9 @@ async def limit(call: Call) -> tuple[str, dict[str, Any]]:
     number = call.number("limit_id")
     names = "limit_id site grid_ce kind attribute value ceiling delay burst used reached queues jobs"
     known = one(await table(call, names, _LIMIT, call.setup, number), "limit", number)
-    waiting = "task_queue_id owner_group owner_dn cpu_time jobs reason oldest_job_at"
-    return "limit", {"limit": known, "waiting": await table(call, waiting, _WAITING, call.setup, number, ROWS)}
+    names = "task_queue_id owner_group owner_dn cpu_time jobs reason oldest_job_at"
+    waiting = await table(call, names, _WAITING, call.setup, number, ROWS)
+    return "configured/limit", {"limit": known, "waiting": waiting}
 
 
 async def settings(call: Call) -> tuple[str, dict[str, Any]]:
@@ -85,7 +87,7 @@ async def settings(call: Call) -> tuple[str, dict[str, Any]]:
     rows = await table(call, "group name value default_value allowed meaning", _SETTINGS, call.setup)
     for row in rows:
         row |= {"id": f"{row['group']}.{row['name']}", "do": "set-setting", "of": f"{row['group']}.{row['name']}"}
-    return "settings", {"groups": _groups(rows), "allowed": "Allowed"}
+    return "configured/settings", {"groups": _groups(rows), "allowed": "Allowed"}
 
 
 async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
@@ -100,7 +102,7 @@ async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
             "name": name, "id": None, "do": None if is_pattern else "set-key",
             "of": f"{component}:{name}" if component else name, "is_set": row["key"] is not None,
         }  # fmt: skip
-    return "configuration", {"groups": _groups(rows), "allowed": "Unit"}
+    return "configured/configuration", {"groups": _groups(rows), "allowed": "Unit"}
 
 
 async def profile(call: Call) -> tuple[str, dict[str, Any]]:
@@ -116,7 +118,7 @@ async def profile(call: Call) -> tuple[str, dict[str, Any]]:
             "do": None if shown["shipped"] else "set-parameter",
             "of": f"{row['group']}/{row['rule']}/{wanted}", "allowed": "on" if row["enabled"] else "off",
         }  # fmt: skip
-    return "profile", {"groups": _groups(rows), "allowed": "Rule", "profiles": profiles, "profile": shown}
+    return "configured/profile", {"groups": _groups(rows), "allowed": "Rule", "profiles": profiles, "profile": shown}
 
 
 def _groups(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -171,7 +171,7 @@ def test_a_keyboard_is_enough(tab: Callable[..., Any], filled: Calls) -> None:
 def test_a_setting_is_changed(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
     """With scripts and without; each page on the way is for everybody."""
     page = tab(width, scheme, scripts)
-    wrong = []
+    wrong: list[tuple[str, str]] = []
 
     def check() -> None:
         if scripts:  # of axe
