@@ -55,8 +55,13 @@ def test_a_job_is_held_and_resumed(person: Callable[[str], Person], filled: Call
     page = operator.look("/jobs/6000000000")
     assert "/act?do=hold-job&amp;of=6000000000" in page.text
     assert "/act?do=cancel-job&amp;of=6000000000" in page.text
-    assert "Hold job 6000000000" in operator.act("hold-job", 6000000000).text
+    done = operator.act("hold-job", 6000000000)
+    assert "Hold job 6000000000" in done.text
     assert held(filled) is True
+    link = re.search(r'href="([^"]*)">Changes</a></p>', done.text)
+    assert link is not None
+    changes = operator.client.get(unescape(link[1])).text
+    assert (changes.count("<td>held: no</td>"), changes.count("<td>held: yes</td>")) == (1, 1)
     assert "it was so before" in operator.act("hold-job", 6000000000).text
     assert "/act?do=resume-job" in operator.look("/jobs/6000000000").text
     operator.act("resume-job", 6000000000)

@@ -327,3 +327,13 @@ def test_too_much_is_refused(operator: Changer, filled: Calls) -> None:
     without = {key: text for key, text in fields.items() if key != "seen"} | {"value": "7"}
     assert operator.post(without).status_code == 409
     assert changes(filled) == []
+
+
+def test_operators_see_what_changed_for_all_setups_and_no_more(operator: Changer, filled: Calls) -> None:
+    filled.connection.execute(
+        "insert into resource.change (setup, role_name, object, name) values (null, 'x', 'session', 'hidden'),"
+        " ('other', 'x', 'rule', 'hidden'), (null, 'x', 'rule', 'a rule'), (null, 'x', 'configuration', 'a key')"
+    )
+    for name, rows in (("hidden", 0), ("a rule", 1), ("a key", 1)):
+        page = operator.client.get(f"{BASE}/changes", params={"name": name})
+        assert len(Read(page.text).rows[1:]) == rows, name
