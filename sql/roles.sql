@@ -149,7 +149,8 @@ grant select on table
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
   monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue,
-  monitor.resource_seen, monitor.run, monitor.setting, monitor.setup, monitor.share_tree, monitor.site,
+  monitor.resource_seen, monitor.run, monitor.run_rejection, monitor.setting, monitor.setup, monitor.share_tree,
+  monitor.site,
   monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
   monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
@@ -181,7 +182,8 @@ grant execute on function
   instance.add_jobs, instance.set_needs, instance.cancel_steps
   to broker_submitter, broker_operator;
 grant select on table
-  monitor.instance, monitor.instance_difference, monitor.instance_step, monitor.instance_total
+  monitor.instance, monitor.instance_by_type, monitor.instance_difference, monitor.instance_step,
+  monitor.instance_total
   to broker_operator, broker_viewer;
 
 -- alert: rules about figures, and whom alerts are sent to

@@ -5,7 +5,7 @@ parts travel together, so that a call costs one round trip. Texts of statements 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, TypeVar
 
@@ -110,6 +110,17 @@ class Database:
                         raise
                     answers.append(error)
         return answers
+
+    async def steps_as_role(self, role: str, subject: str, run: Callable[[Connection], Awaitable[T]]) -> T:
+        """What a function of several statements does as somebody's role, in one transaction. Its error undoes all."""
+        async with self.pool.connection(_WAIT) as connection:
+            try:
+                async with connection.transaction():
+                    await connection.execute(_ACT_AS, [role, subject])
+                    return await run(connection)
+            except psycopg.OperationalError:
+                self._look_at_the_others(connection)
+                raise
 
     async def undone_as_role(self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T]) -> T:
         """What a function of many statements finds as somebody's role, in one snapshot of which nothing is kept.

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from starlette.datastructures import Headers
@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller, Callers
-from broker.service.calls import Database, Row
+from broker.service.calls import Connection, Database, Row
 from broker.service.certificates import Certificates
 from broker.service.figures import Figures
 from broker.service.login.cookies import Cookies
@@ -28,6 +28,7 @@ from broker.service.settings import Settings
 from broker.service.tokens import Verifier
 from broker.service.waiting import Waiting
 
+T = TypeVar("T")
 NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
 _LONGEST_NAME = 100
 _LONGEST_KEY = 500
@@ -112,32 +113,37 @@ class Call:
         """Rows of a statement that runs as the caller."""
         return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
 
+    async def steps(self, run: Callable[[Connection], Awaitable[T]]) -> T:
+        """What a function of several statements does as the caller, in one transaction. Its error undoes all."""
+        return await self.service.database.steps_as_role(self.caller.role, self.caller.text, run)
+
     @property
     def job_id(self) -> int:
         """The id in the path."""
-        return self._id("job_id")
+        return self.number("job_id")
 
     @property
     def task_id(self) -> int:
         """The id in the path."""
-        return self._id("task_id")
+        return self.number("task_id")
 
     @property
     def task_queue_id(self) -> int:
         """The id in the path."""
-        return self._id("task_queue_id")
+        return self.number("task_queue_id")
 
     @property
     def what_if_id(self) -> int:
         """The number in the path."""
-        return self._id("what_if_id")
+        return self.number("what_if_id")
 
     async def gone(self) -> None:
         """Ends when the caller has closed the connection. The body has been read."""
         while (await self.request.receive())["type"] != "http.disconnect":
             pass
 
-    def _id(self, key: str) -> int:
+    def number(self, key: str) -> int:
+        """A number in the path. Raises Problem: 422."""
         number: int = self.request.path_params[key]
         if not 1 <= number < 2**63:
             raise Problem(422, f"{key} is {number}, which is not within 1..{2**63 - 1}", code="PB001", key=key)

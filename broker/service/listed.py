@@ -36,7 +36,8 @@ class Listed:
 
     order: columns that no two rows have alike, each with whether the largest comes first. nullable: those of them that
     may be null. restricted: a search names one of these, so that it does not read the whole history. late: columns
-    cost a look-up each, so that a page in another order is found before its columns are read.
+    cost a look-up each, so that a page in another order is found before its columns are read. general: rows of no setup
+    are of every setup.
     """
 
     view: LiteralString
@@ -45,6 +46,7 @@ class Listed:
     nullable: tuple[str, ...] = ()
     restricted: tuple[str, ...] = ()
     late: bool = False
+    general: bool = False
 
 
 def _columns(
@@ -123,6 +125,7 @@ LISTED: Mapping[str, Listed] = {
             JSON: "before after",
         }),
         (("change_id", True),),
+        general=True,
     ),
     "events": Listed(
         "monitor.job_event",

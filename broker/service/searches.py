@@ -63,7 +63,7 @@ async def groups(call: Call, listed: Listed, own: Listed | None, body: Summary) 
 
 
 def _of_setup(listed: Listed, setup: str) -> search.Part:
-    return listed.view + " where setup = %s", [setup]
+    return listed.view + (" where (setup = %s or setup is null)" if listed.general else " where setup = %s"), [setup]
 
 
 def _own_page(own: Listed, setup: str, body: Search, offset: int) -> search.Part:

@@ -29,7 +29,8 @@ OF_THE_INSTALLATION = {  # without a column setup
 }  # fmt: skip
 MAY_BE_EMPTY = {  # invariants, what is not filled here, and a sample
     "instance_difference", "job_in_two_states", "job_out_of_step", "job_without_queue", "matching_difference",
-    "instance", "instance_step", "instance_total", "trial", "trial_outcome", "resource_seen", "loop", "ended_lately",
+    "instance", "instance_by_type", "instance_step", "instance_total", "trial", "trial_outcome", "resource_seen",
+    "loop", "ended_lately",
 }  # fmt: skip
 ACT_AS = """select set_config('role', %s, true), set_config('pgbroker.subject',
                    jsonb_build_object('name', 'somebody', 'setup', %s::text)::text, true)"""

@@ -1,114 +1,198 @@
-"""What people change on pages: each action is asked about first, and is a call that psql has, too."""
+"""What people change on pages: each action is asked about first, and is a call that psql has, too.
+
+Actions on a job, a TaskQueue, an owner or a task are one step. A change gives something another value: a form asks for
+the value, a page shows it beside the present one, and the change is refused if somebody was faster.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any
 
+import psycopg
 from starlette.responses import Response
 
+from broker.errors import BrokerError
 from broker.service import bodies
+from broker.service.calls import Connection, Row
 from broker.service.door import Call, Endpoint
+from broker.service.pages import changes
+from broker.service.pages.action import LONGEST, Action, Field, Thing
 from broker.service.pages.frame import BASE, FACE, framed
-from broker.service.problems import Problem
+from broker.service.problems import Problem, of_error
 
-_MOST_BYTES = 8192  # of a form
-_LONGEST = 1000  # of a name or a reason
+_MOST_BYTES = 65_536  # of a form
+_SHOWN_BESIDE_THE_FIELD = (404, 409, 422, 503)
 
-
-@dataclass(frozen=True)
-class Action:
-    """An action on one thing.
-
-    title: with {} for its name. effect: what happens. page: where the thing is shown, below the setup. takes_reason:
-    whether the statement takes a reason behind setup and name.
-    """
-
-    title: str
-    effect: str
-    statement: LiteralString
-    page: str
-    takes_reason: bool = False
-    dangerous: bool = False
-
-
-_JOB, _TASK_QUEUE, _TASK = "/jobs/{}", "/task-queues/{}", "/tasks/{}"
+_JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner_dn={}"
+_REASON = (Field("reason", "Reason", "cancelled"),)
 ACTIONS: Mapping[str, Action] = {
     "hold-job": Action(
-        "Hold job {}", "The job is not matched until it is resumed.", "select taskqueue.hold(%s, 'job', %s)", _JOB
+        "Hold job {}", "The job is not matched until it is resumed.", _JOB, "job",
+        "select taskqueue.hold(%s, 'job', %s)",
     ),
     "resume-job": Action(
-        "Resume job {}", "The job may be matched again, unless its owner or its TaskQueue is held.",
-        "select taskqueue.resume(%s, 'job', %s)", _JOB,
+        "Resume job {}", "The job may be matched again, unless its owner or its TaskQueue is held.", _JOB, "job",
+        "select taskqueue.resume(%s, 'job', %s)",
     ),
     "cancel-job": Action(
-        "Cancel job {}", "A job that waits ends at once. The JobAgent of a leased job is asked to kill it.",
-        "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)", _JOB, takes_reason=True, dangerous=True,
+        "Cancel job {}", "A job that waits ends at once. The JobAgent of a leased job is asked to kill it.", _JOB,
+        "job", "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)", _REASON, dangerous=True,
     ),
     "retry-job": Action(
-        "Retry job {}", "The work of the job goes back to its task, and is assigned once more.",
-        "select answer from lifecycle.retry_jobs(%s, array[%s::bigint])", _JOB,
+        "Retry job {}", "The work of the job goes back to its task, and is assigned once more.", _JOB, "job",
+        "select answer from lifecycle.retry_jobs(%s, array[%s::bigint])",
     ),
     "hold-task-queue": Action(
-        "Hold TaskQueue {}", "No job of the TaskQueue is matched until it is resumed.",
-        "select taskqueue.hold(%s, 'task_queue', %s)", _TASK_QUEUE,
+        "Hold TaskQueue {}", "No job of the TaskQueue is matched until it is resumed.", _TASK_QUEUE, "TaskQueue",
+        "select taskqueue.hold(%s, 'task_queue', %s)",
     ),
     "resume-task-queue": Action(
-        "Resume TaskQueue {}", "Its jobs may be matched again, unless they or their owner are held.",
-        "select taskqueue.resume(%s, 'task_queue', %s)", _TASK_QUEUE,
+        "Resume TaskQueue {}", "Its jobs may be matched again, unless they or their owner are held.", _TASK_QUEUE,
+        "TaskQueue", "select taskqueue.resume(%s, 'task_queue', %s)",
     ),
     "hold-owner": Action(
-        "Hold owner {}", "No job of the owner is matched until the owner is resumed.",
-        "select taskqueue.hold(%s, 'owner', %s)", "/task-queues?owner_dn={}",
+        "Hold owner {}", "No job of the owner is matched until the owner is resumed.", _OWNER, "owner",
+        "select taskqueue.hold(%s, 'owner', %s)", numbered=False,
     ),
     "resume-owner": Action(
         "Resume owner {}", "The jobs of the owner may be matched again, unless they or their TaskQueue are held.",
-        "select taskqueue.resume(%s, 'owner', %s)", "/task-queues?owner_dn={}",
+        _OWNER, "owner", "select taskqueue.resume(%s, 'owner', %s)", numbered=False,
     ),
     "cancel-task": Action(
-        "Cancel task {}", "No broker takes the task any more, and its jobs are cancelled.",
-        "select answer from lifecycle.cancel_task(%s, %s::bigint, %s)", _TASK, takes_reason=True, dangerous=True,
+        "Cancel task {}", "No broker takes the task any more, and its jobs are cancelled.", _TASK, "task",
+        "select answer from lifecycle.cancel_task(%s, %s::bigint, %s)", _REASON, dangerous=True,
     ),
     "retry-task": Action(
-        "Retry the failed jobs of task {}", "Their work goes back to the task, and is assigned once more.",
-        "select answer from lifecycle.retry_task(%s, %s::bigint)", _TASK,
+        "Retry the failed jobs of task {}", "Their work goes back to the task, and is assigned once more.", _TASK,
+        "job", "select answer from lifecycle.retry_task(%s, %s::bigint)", noted_by_name=False,
     ),
+    **changes.CHANGES,
 }  # fmt: skip
 """The actions, by the word in an address."""
 
 
+class _Stale(Exception):
+    """Somebody changed the thing after it was shown."""
+
+
 async def ask(call: Call) -> tuple[str, dict[str, Any]]:
-    """Show what an action would do, and the button that does it."""
+    """Show what an action would do, and the button that does it; of a change at first the form that asks for values."""
     query = call.request.query_params
-    action, name = _chosen(query.get("do", ""), query.get("of", ""))
-    return "act", {"do": query["do"], "of": name, "action": action, "title": action.title.format(name)}
+    action, of = _chosen(query)
+    if action.thing is None:
+        return "actions/act", _shown(query["do"], of, action, action.fields, _typed(action.fields, query))
+    seen = await _newest(call, await action.thing(call, of, query))
+    thing = await action.thing(call, of, query)
+    is_given = query.get("edit") != "1" and all(field.name in query for field in thing.fields)
+    return "actions/change", _shown(
+        query["do"], of, action, thing.fields, _typed(thing.fields, query), thing=thing, seen=_id(seen),
+        is_given=is_given,
+    )  # fmt: skip
 
 
 async def act(call: Call) -> Response:
     """Do it."""
-    fields = await bodies.form(call.request, _MOST_BYTES)
-    await call.identify(call.setup, fields.get("csrf", ""))
-    action, name = _chosen(fields.get("do", ""), fields.get("of", ""))
-    values: list[object] = [call.setup, name]
-    if action.takes_reason:
-        reason = fields.get("reason", "").strip() or "cancelled"
-        if len(reason) > _LONGEST:
-            raise Problem(422, f"reason has {len(reason)} characters, at most {_LONGEST}", code="PB001", key="reason")
-        values.append(reason)
-    rows = await call.rows(action.statement, *values)
+    given = await bodies.form(call.request, _MOST_BYTES)
+    await call.identify(call.setup, given.get("csrf", ""))
+    action, of = _chosen(given)
+    if action.thing is not None:
+        return await _change(call, action, of, given)
+    typed = _typed(action.fields, given)
+    values = [typed[field.name] or field.usual for field in action.fields]
     answers: dict[str, int] = {}
-    for (answer,) in rows:
+    for (answer,) in await call.rows(action.statement, call.setup, of, *values):
         words = ("done" if answer else "it was so before") if isinstance(answer, int) else str(answer)
         answers[words] = answers.get(words, 0) + 1
-    done = {"action": action, "of": name, "title": action.title.format(name), "answers": answers}
-    return await framed(call, "/act", "acted", done)
+    return await framed(call, "/act", "actions/acted", _shown(given["do"], of, action, (), {}) | {"answers": answers})
 
 
-def _chosen(do: str, of: str) -> tuple[Action, str]:
+async def _change(call: Call, action: Action, of: str, given: Mapping[str, str]) -> Response:
+    """Change a thing, unless somebody changed it since it was shown."""
+    assert action.thing is not None
+    thing = await action.thing(call, of, given)
+    typed = _typed(thing.fields, given)
+    shown = _shown(given["do"], of, action, thing.fields, typed, thing=thing)
+    try:
+        change = await call.steps(
+            lambda connection: _write(connection, call.setup, thing, typed, given.get("seen", ""))
+        )
+    except _Stale:
+        newest = await _newest(call, thing)
+        thing = await action.thing(call, of, given)
+        again = shown | {"thing": thing, "seen": _id(newest), "is_given": True, "meanwhile": newest}
+        return await framed(call, "/act", "actions/change", again, status=409)
+    except (psycopg.Error, BrokerError, Problem) as error:
+        problem = of_error(error)
+        if problem.status not in _SHOWN_BESIDE_THE_FIELD:
+            raise
+        wrong = thing.field_of(problem.detail)
+        refused = shown | {"is_given": False, "problem": problem, "wrong": wrong}
+        return await framed(call, "/act", "actions/change", refused, status=problem.status)
+    return await framed(call, "/act", "actions/changed", shown | {"change": change})
+
+
+async def _write(
+    connection: Connection, setup: str, thing: Thing, typed: Mapping[str, str], seen: str
+) -> dict[str, Any] | None:
+    """Make a change; the change as it is kept, None: it was so before. Raises _Stale.
+
+    The newest change is looked at before, and once more when the row of the thing is locked by the new one.
+    """
+    text, values = thing.write(typed)
+    noted = [setup, thing.kind, thing.noted, thing.column, thing.column]
+    if _id(_first(await (await connection.execute(changes.NEWEST, noted)).fetchall())) != seen:
+        raise _Stale
+    await connection.execute(text, values)
+    made, *before = await (await connection.execute(changes.NEWEST, noted)).fetchall() or [None]
+    if made is None or _id(_first([made])) == seen:
+        return None
+    if _id(_first(before)) != seen:
+        raise _Stale
+    return _first([made])
+
+
+async def _newest(call: Call, thing: Thing) -> dict[str, Any] | None:
+    """The newest change of a thing."""
+    return _first(
+        await call.rows(changes.NEWEST, call.setup, thing.kind, thing.noted, thing.column, thing.column)
+    )  # fmt: skip
+
+
+def _first(rows: list[Row]) -> dict[str, Any] | None:
+    names = ("change_id", "at", "by", "before", "after")
+    return dict(zip(names, rows[0], strict=True)) if rows else None
+
+
+def _id(change: Mapping[str, Any] | None) -> str:
+    return str(change["change_id"]) if change else "0"
+
+
+def _shown(
+    do: str, of: str, action: Action, fields: tuple[Field, ...], typed: Mapping[str, str], **more: Any
+) -> dict[str, Any]:
+    """What the templates of actions show."""
+    thing: Thing | None = more.get("thing")
+    return {
+        "do": do, "of": of, "action": action, "title": action.title.format(thing.title if thing else of),
+        "fields": fields, "typed": typed, "problem": None, "wrong": None, "meanwhile": None, **more,
+    }  # fmt: skip
+
+
+def _typed(fields: tuple[Field, ...], given: Mapping[str, str]) -> dict[str, str]:
+    """What was typed into fields, or what stands there at first. Raises Problem: 422."""
+    typed = {field.name: given.get(field.name, field.usual).strip() for field in fields}
+    for name, text in typed.items():
+        if len(text) > LONGEST:
+            raise Problem(422, f"{name} has {len(text)} characters, at most {LONGEST}", code="PB001", key=name)
+    return typed
+
+
+def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
     """The action, and the name of what it is about. Raises Problem: 422."""
+    do, of = given.get("do", ""), given.get("of", "")
     if do not in ACTIONS:
         raise Problem(422, f"there is no action {do[:50]!r}", code="PB001", key="do", hint=f"Use {', '.join(ACTIONS)}.")
     action = ACTIONS[do]
-    if not 0 < len(of) <= _LONGEST or (not do.endswith("-owner") and not (of.isdecimal() and len(of) < 20)):
+    if not 0 < len(of) <= LONGEST or (action.numbered and not (of.isdecimal() and len(of) < 20)):
         raise Problem(422, f"of is {of[:50]!r}, which names nothing", code="PB001", key="of")
     return action, of
 

@@ -1,11 +1,14 @@
 """All pages of a setup."""
 
-from broker.service.pages import actions, alerts, details, lists, more, overview, task
+from broker.service.pages import actions, alerts, configured, details, instances, lists, more, overview, runs, task
 from broker.service.pages.frame import endpoint
 
 ENDPOINTS = (
     endpoint("", "The first page of a setup", overview.overview),
     *lists.ENDPOINTS,
+    *configured.ENDPOINTS,
+    *instances.ENDPOINTS,
+    *runs.ENDPOINTS,
     endpoint("/jobs/{job_id:id}", "A job", details.job),
     endpoint("/task-queues/{task_queue_id:id}", "A TaskQueue", details.task_queue),
     endpoint("/tasks/{task_id:id}", "A task", task.task),

@@ -1,6 +1,6 @@
 """What stands around each page of a setup: who is logged in, the setup, and the ways to the other pages."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, LiteralString
 from urllib.parse import quote, urlencode
@@ -23,16 +23,21 @@ PAGES = (
     ("/tasks", "Tasks"),
     ("/queues", "Queues"),
     ("/sites", "Sites"),
+    ("/limits", "Limits"),
+    ("/runs", "Runs"),
+    ("/instances", "Instances"),
     ("/shares", "Shares"),
     ("/history", "History"),
     ("/alerts", "Alerts"),
     ("/health", "Health"),
+    ("/settings", "Settings"),
 )
 """The pages that each page leads to, by their path below the setup."""
 OPERATORS_PAGES = (("/changes", "Changes"),)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
          "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
 """How far back a chart may go, by what stands in the address."""
+_DIGITS = 18
 
 _OVER: LiteralString = """
     select at, width, label, value, most, samples
@@ -62,7 +67,7 @@ def endpoint(path: str, summary: str, page: Page) -> Endpoint:
     return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
 
 
-async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -> Response:
+async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
     """A template with its values, and what stands around it."""
     is_operator = call.caller.role.endswith("operator")
     around: dict[str, Any] = {
@@ -75,7 +80,7 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -
         "session": await session_of(call),
         "query": call.request.query_params,
     }
-    return pages.page(template, **around, **values)
+    return pages.page(template, status=status, **around, **values)
 
 
 async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:
@@ -95,6 +100,21 @@ def span_of(call: Call, usual: str = "6h") -> str:
     if name not in SPANS:
         raise Problem(422, f"since is {name[:20]!r}", code="PB001", key="since", hint=f"Use {', '.join(SPANS)}.")
     return name
+
+
+def after(call: Call) -> int:
+    """The number in the address behind which a page begins; 0: it begins with the first. Raises Problem: 422."""
+    text = call.request.query_params.get("after", "0")
+    if not text.isdecimal() or len(text) > _DIGITS:
+        raise Problem(422, f"after is {text[:50]!r}, which is no number", code="PB001", key="after")
+    return int(text)
+
+
+def following(call: Call, rows: Sequence[Mapping[str, Any]], most: int, key: str) -> str | None:
+    """The address of the rows behind the most that a page shows, by their key; None: there are no more."""
+    if len(rows) <= most:
+        return None
+    return address(call.request.url.path, **{**call.request.query_params, "after": rows[most - 1][key]})
 
 
 def address(path: str, **query: object) -> str:

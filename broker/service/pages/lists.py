@@ -75,9 +75,9 @@ LISTS = {
     "changes": List(
         "Changes",
         {"at": "When (UTC)", "object": "Of", "name": "Name", "before": "Before", "after": "After", "role_name": "Role",
-         "subject": "By"},
-        ("object", "name", "role_name", "subject"),
-        {},
+         "subject": "By", "change_id": "Change"},
+        ("object", "name", "role_name", "subject", "change_id"),
+        {"change_id": "/changes?change_id={}"},
     ),
 }  # fmt: skip
 """The lists, by what the service calls them in its searches."""

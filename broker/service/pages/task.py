@@ -24,7 +24,12 @@ _WHERE: LiteralString = """
 _RUNS: LiteralString = """
     select d.run_id, d.algorithm, d.profile, d.dry, d.status, d.rule, d.reason, d.candidates, d.rejected, d.jobs,
            d.nucleus, d.decided_at, d.retry_at
-      from monitor.task_decision d where d.setup = %s and d.task_id = %s order by d.run_id desc limit 10
+      from monitor.task_decision d
+     where d.setup = %s and d.task_id = %s
+       and (d.run_id = %s
+            or d.run_id in (select n.run_id from monitor.task_decision n
+                             where n.setup = %s and n.task_id = %s order by n.run_id desc limit 10))
+     order by d.run_id desc
 """
 _STORED: LiteralString = """
     select d.queue, d.verdict, d.rank, d.rule, d.reason, d.weight, d.jobs
@@ -38,6 +43,7 @@ _NOW: LiteralString = """
 _OBSTACLES: LiteralString = """
     select o.rule, o.rejects, o.fails, o.opens, o.example from brokerage.obstacles(%s, %s) o
 """
+_DIGITS = 19  # of the largest numbers
 QUEUES = 200
 """Rows of the matrix at most."""
 
@@ -53,7 +59,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
     runs = await table(
         call,
         "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at",
-        _RUNS, setup, number,
+        _RUNS, setup, number, _named(call), setup, number,
     )  # fmt: skip
     shown = _chosen(call, runs)
     now = call.request.query_params.get("now") == "1"
@@ -82,9 +88,14 @@ def _chosen(call: Call, runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None
     for run in runs:
         if str(run["run_id"]) == wanted:
             return run
-    raise Problem(
-        404, f"run {wanted[:20]} is none of the last {len(runs)} that decided the task", code="PB004", key="run"
-    )
+    hint = "A run that decided the task is kept for some days."
+    raise Problem(404, f"there is no decision of run {wanted[:20]} about the task", code="PB004", key="run", hint=hint)
+
+
+def _named(call: Call) -> int:
+    """The number of the run that the address names, or one that no run has."""
+    wanted = call.request.query_params.get("run", "")
+    return int(wanted) if wanted.isdecimal() and len(wanted) < _DIGITS else 0
 
 
 def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

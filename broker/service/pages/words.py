@@ -33,7 +33,7 @@ def number(value: float | None) -> str:
         return ""
     if isinstance(value, int) or (abs(value) >= 1000 and float(value).is_integer()):
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def percent(value: float | None) -> str:

@@ -1,34 +1,15 @@
--- The run of a large grid rejects a million pairs, and reading all of them takes seconds: those of enough tasks are
--- read, in an order that has to do with nothing, and the counts are scaled to all rejections, which task_decision has.
--- Reasons with the same tags are looked at once: brokerage.split_reason takes 10 us.
 create or replace view monitor.last_run_rejection as
 select r.setup, r.algorithm, r.run_id, c.rule, c.criteria, c.pairs, c.estimated
   from (select distinct on (n.setup, n.algorithm) n.setup, n.algorithm, n.run_id
           from brokerage.run n
          where n.dry is not true and n.ended_at is not null
+           and (n.setup = (select resource.bound_setup())) is not false
          order by n.setup, n.algorithm, n.run_id desc) r
- cross join lateral (
-   select d.rule, (brokerage.split_reason(min(d.reason))).criteria, (count(*) * t.total / t.seen)::bigint as pairs,
-          t.seen < t.total as estimated
-     from (select array_agg(k.task_id) as task_ids, sum(k.rejected) as seen, k.total
-             from (select i.task_id, i.rejected, sum(i.rejected) over () as total,
-                          sum(i.rejected) over (order by hashint8(i.task_id), i.task_id) - i.rejected as before
-                     from brokerage.task_decision i
-                    where i.setup = r.setup and i.run_id = r.run_id and i.rejected > 0) k
-            where k.before < 20000
-            group by k.total) t
-    cross join lateral unnest(t.task_ids) s (task_id)
-    cross join lateral (  -- offset: a task at a time, which is indexed
-      select i.rule, i.reason from brokerage.decision i
-       where i.setup = r.setup and i.run_id = r.run_id and i.task_id = s.task_id and i.verdict = 'r' offset 0) d
-    group by d.rule, split_part(d.reason, ': ', 1),
-             case when split_part(d.reason, ': ', 2) ~ '^[-+]' then split_part(d.reason, ': ', 2) end,
-             t.total, t.seen) c
- where (r.setup = (select resource.bound_setup())) is not false;
+  join monitor.run_rejection c on c.setup = r.setup and c.run_id = r.run_id;
 
 comment on view monitor.last_run_rejection is
-  'Rejections by rule and criteria tag of the last run of each broker that has ended; dry runs are left out. Of more '
-  'than 20,000 rejections, those of some tasks are counted and scaled; brokerage.rejections counts all.';
+  'Rejections by rule and criteria tag of the last run of each broker that has ended; dry runs are left out '
+  '(monitor.run_rejection).';
 comment on column monitor.last_run_rejection.rule is 'Rule.';
 comment on column monitor.last_run_rejection.criteria is 'PanDA''s criteria tag of the rejections; null = none.';
 comment on column monitor.last_run_rejection.pairs is 'Pairs of task and queue.';

@@ -1,26 +1,30 @@
--- The settings of all schemas in one list, each with its meaning: the comment of its column.
+-- The settings of all schemas in one list. What holds where nobody changed anything is in the views of brokerage and
+-- lifecycle; elsewhere the default of the column.
 create or replace view monitor.setting as
-select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_description(a.attrelid, a.attnum) as meaning
-  from (
-    select s.setup, 'taskqueue' as schema, 'taskqueue.setting'::regclass as source, to_jsonb(s) as settings
-      from taskqueue.setting s
-     union all
-    select s.setup, 'instance', 'instance.setting'::regclass, to_jsonb(s)
-      from instance.setting s
-     union all
-    select s.setup, 'brokerage', 'brokerage.setting_in_force'::regclass, to_jsonb(s)
-      from brokerage.setting_in_force s
-     union all
-    select s.setup, 'lifecycle', 'lifecycle.setting_in_force'::regclass, to_jsonb(s)
-      from lifecycle.setting_in_force s) v
- cross join lateral jsonb_each(v.settings - 'setup') e
-  join pg_catalog.pg_attribute a on a.attrelid = v.source and a.attname = e.key
- where (v.setup = (select resource.bound_setup())) is not false;
+select p.setup, t.schema, c.name,
+       case when v.settings is null then c.default_value else v.settings ->> c.name end as value,
+       coalesce(col_description(t.shown, m.attnum), c.meaning) as meaning, c.default_value, c.type, c.allowed
+  from resource.setup p
+ cross join (values ('taskqueue', 'taskqueue.setting'::regclass, null::regclass),
+                    ('instance', 'instance.setting', null),
+                    ('brokerage', 'brokerage.setting', 'brokerage.setting_in_force'),
+                    ('lifecycle', 'lifecycle.setting', 'lifecycle.setting_in_force')) t (schema, source, shown)
+ cross join lateral (
+   select case t.schema
+            when 'taskqueue' then (select to_jsonb(s) from taskqueue.setting s where s.setup = p.setup)
+            when 'instance' then (select to_jsonb(s) from instance.setting s where s.setup = p.setup)
+            when 'brokerage' then (select to_jsonb(s) from brokerage.setting_in_force s where s.setup = p.setup)
+            else (select to_jsonb(s) from lifecycle.setting_in_force s where s.setup = p.setup) end as settings) v
+  join resource.setting_column c on c.source = t.source
+  left join pg_catalog.pg_attribute m on m.attrelid = t.shown and m.attname = c.name
+ where (p.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.setting is
-  'Settings of each setup in all schemas; the function set_settings of the schema changes them. Settings of taskqueue '
-  'and instance are listed once something was inserted or set there.';
+  'Settings of each setup in all schemas; the function set_settings of the schema changes them.';
 comment on column monitor.setting.schema is 'Schema: taskqueue, brokerage, lifecycle or instance.';
 comment on column monitor.setting.name is 'Name of the setting.';
 comment on column monitor.setting.value is 'Value as text; null = no limit.';
 comment on column monitor.setting.meaning is 'What the setting does, and its unit.';
+comment on column monitor.setting.default_value is 'Value where nobody set one; null = none.';
+comment on column monitor.setting.type is 'Type of the value.';
+comment on column monitor.setting.allowed is 'Which values are allowed, in words.';

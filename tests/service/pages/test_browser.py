@@ -29,13 +29,22 @@ PAGES = (
     "/tasks",
     "/queues",
     "/sites",
+    "/limits",
+    "/runs",
+    "/instances",
+    "/settings",
+    "/configuration",
+    "/profile?profile=acme",
     "/shares",
     "/history",
     "/health",
     "/changes",
 )
 NOTHING = "/jobs/77"
+SIZE = "/act?do=set-setting&of=taskqueue.queue_size"
+REFUSED = (NOTHING, "/act")  # the browser notes each answer that refuses
 SCREENS = ((360, "light"), (1600, "dark"))
+OTHER_SCREENS = ((360, "dark"), (1600, "light"))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +74,7 @@ def tab(chromium: Any, service: Running, db: psycopg.Connection[Any], filled: Ca
         opened.append(context)
         page = context.new_page()
         page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
-        page.on("console", lambda message: trouble.append(message.text) if not page.url.endswith(NOTHING) else None)
+        page.on("console", lambda message: trouble.append(message.text) if not page.url.endswith(REFUSED) else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         return page
 
@@ -83,7 +92,8 @@ def paths(q: Calls) -> list[str]:
     job = q.value("select min(job_id) from monitor.lease where setup = %s", SETUP)
     return [
         *PAGES, "/jobs/6000000000", f"/jobs/{job}", "/task-queues/1", f"/tasks/{task}", f"/tasks/{task}?now=1",
-        f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING,
+        f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING, "/runs/1", "/instances/1",
+        "/limits/1", f"{SIZE}", f"{SIZE}&value=7", "/act?do=add-limit&of=NORTH", "/act?do=remove-limit&of=1",
     ]  # fmt: skip
 
 
@@ -154,3 +164,70 @@ def test_a_keyboard_is_enough(tab: Callable[..., Any], filled: Calls) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
+def test_a_setting_is_changed(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
+    """With scripts and without; each page on the way is for everybody."""
+    page = tab(width, scheme, scripts)
+    wrong: list[tuple[str, str]] = []
+
+    def check() -> None:
+        if scripts:  # of axe
+            wrong.extend((page.url, one["id"]) for one in axe.Axe().run(page).response["violations"])
+
+    page.goto(BASE)
+    page.get_by_role("link", name="Settings", exact=True).click()
+    page.get_by_role("link", name="Change queue_size").click()
+    page.get_by_label("Value").fill("-7")
+    page.get_by_role("button", name="Show before and after").click()
+    page.get_by_role("button", name="Change setting taskqueue.queue_size").click()
+    check()
+    assert "invalid value -7 for setting queue_size" in page.get_by_role("alert").inner_text()
+    assert page.get_by_label("Value").input_value() == "-7"
+    page.get_by_label("Value").fill("1000")
+    page.get_by_role("button", name="Show before and after").click()
+    check()
+    assert page.get_by_role("row").nth(1).inner_text().split() == ["Value", "5000", "1000"]
+    filled.settings(queue_size=3)
+    page.get_by_role("button", name="Change setting taskqueue.queue_size").click()
+    check()
+    assert "made another change" in page.get_by_role("alert").inner_text()
+    assert page.get_by_role("row").nth(1).inner_text().split() == ["Value", "3", "1000"]
+    page.get_by_role("link", name="Type something else").click()
+    assert page.get_by_label("Value").input_value() == "1000"
+    page.get_by_role("button", name="Show before and after").click()
+    page.get_by_role("button", name="Change setting taskqueue.queue_size").click()
+    check()
+    assert page.get_by_role("heading", level=1).inner_text().endswith("done")
+    page.get_by_role("link", name="Change", exact=False).last.click()
+    assert page.get_by_role("row").count() == 2
+    assert wrong == []
+
+
+def test_a_limit_is_changed_by_keyboard(tab: Callable[..., Any], filled: Calls) -> None:
+    page = tab()
+    page.goto(f"{BASE}/limits/1")
+
+    def tab_to(name: str) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent || document.activeElement.name").strip() == name:
+                assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+                return
+        raise AssertionError(name)
+
+    tab_to("Change")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/act?do=set-limit&of=1")
+    tab_to("limit")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**limit=12")
+    tab_to("Change the limit of JobTypes MC at NORTH")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/act")
+    assert page.get_by_role("heading", level=1).inner_text().endswith("done")
+    assert filled.value("select ceiling from monitor.site_limit where setup = %s and limit_id = 1", SETUP) == 12

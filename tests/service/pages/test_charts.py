@@ -75,6 +75,7 @@ def test_the_times_stand_within_the_frame(minutes: int) -> None:
     ("value", "text"),
     [
         (None, ""), (True, "yes"), (0, "0"), (12_345, "12,345"), (0.12345, "0.123"), (1234.5, "1,234"),
+        (999.7, "1,000"),
         (NOON, "2026-03-28 12:00:00"), (timedelta(seconds=90), "90 s"), (timedelta(minutes=119), "119 min"),
         (timedelta(hours=47), "47 h"), (timedelta(days=400), "400 d"), ({"Sites": ["A", "B"]}, "Sites: A, B"),
         ("<b>", "<b>"),

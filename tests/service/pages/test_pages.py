@@ -17,7 +17,10 @@ from tests.service.conftest import SETUP, Running, bearer
 Look = Callable[..., httpx.Response]
 BASE = f"/setups/{SETUP}"
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
-PATHS = ("", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/health")
+PATHS = (
+    "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/limits", "/runs", "/instances", "/shares",
+    "/history", "/health", "/settings", "/configuration", "/profile",
+)  # fmt: skip
 
 
 class Read(HTMLParser):
@@ -89,7 +92,9 @@ def test_each_link_leads_to_a_page(look: Look) -> None:
             left.append(full)
     assert kinds.keys() >= {
         BASE, f"{BASE}/jobs", f"{BASE}/jobs/n", f"{BASE}/tasks/n", f"{BASE}/task-queues/n", f"{BASE}/queues/x",
-        f"{BASE}/sites/x", f"{BASE}/leases", f"{BASE}/history", f"{BASE}/shares", f"{BASE}/health",
+        f"{BASE}/sites/x", f"{BASE}/leases", f"{BASE}/history", f"{BASE}/shares", f"{BASE}/health", f"{BASE}/runs",
+        f"{BASE}/runs/n", f"{BASE}/instances", f"{BASE}/instances/n", f"{BASE}/limits", f"{BASE}/limits/n",
+        f"{BASE}/settings", f"{BASE}/configuration", f"{BASE}/profile",
     }  # fmt: skip
 
 
@@ -159,6 +164,13 @@ def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None
         ("/history?figure=matches&by=site", "figure matches has no label"),
         ("/jobs/0", "job_id is 0"),
         ("/task-queues/0", "task_queue_id is 0"),
+        ("/runs/0", "run_id is 0"),
+        ("/runs?algorithm=all", "algorithm is &#39;all&#39;"),
+        ("/runs/1?status=good", "status is &#39;good&#39;"),
+        ("/instances?state=x", "state is &#39;x&#39;"),
+        ("/instances?after=x", "after is &#39;x&#39;, which is no number"),
+        ("/limits?after=-1", "after is &#39;-1&#39;"),
+        ("/runs?after=1234567890123456789", "which is no number"),
     ],
 )
 def test_what_an_address_may_not_say(look: Look, path: str, words: str) -> None:
@@ -169,8 +181,10 @@ def test_what_an_address_may_not_say(look: Look, path: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/jobs/77", "/tasks/77", "/task-queues/77777", "/queues/x", "/sites/x%2Fy", "/tasks/1?run=99"]
-)
+    "path",
+    ["/jobs/77", "/tasks/77", "/task-queues/77777", "/queues/x", "/sites/x%2Fy", "/tasks/1?run=99", "/tasks/1?run=x",
+     "/runs/77", "/instances/77", "/limits/77", "/profile?profile=x"],
+)  # fmt: skip
 def test_what_there_is_not(look: Look, path: str) -> None:
     answer = look(path)
     assert answer.status_code == 404

@@ -1,0 +1,253 @@
+"""Changes that pages ask for: settings, limits, configuration, parameters of rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, LiteralString
+from urllib.parse import quote
+
+from broker.json_text import json_text, parse_or_text
+from broker.service.door import Call
+from broker.service.pages.action import Action, Field, Statement, Thing
+from broker.service.pages.details import one
+from broker.service.pages.frame import table
+from broker.service.problems import Problem
+
+NEWEST: LiteralString = """
+    select c.change_id, c.at, coalesce(c.subject, c.role_name), c.before, c.after
+      from monitor.change c
+     where (c.setup = %s or c.setup is null) and c.object = %s and c.name = %s
+       and (%s::text is null or c.after ? %s)
+     order by c.change_id desc limit 2
+"""
+"""The last two changes of a thing, or of a column of it."""
+
+_SETTING: LiteralString = """
+    select s.value, s.meaning, s.default_value, s.type, s.allowed
+      from monitor.setting s where s.setup = %s and s.schema = %s and s.name = %s
+"""
+_SET: Mapping[str, LiteralString] = {
+    "taskqueue": "select taskqueue.set_settings(%s, %s::jsonb)",
+    "brokerage": "select brokerage.set_settings(%s, %s::jsonb)",
+    "lifecycle": "select lifecycle.set_settings(%s, %s::jsonb)",
+    "instance": "select instance.set_settings(%s, %s::jsonb)",
+}
+_LIMIT: LiteralString = """
+    select l.kind, l.site, l.grid_ce, l.attribute, l.value, coalesce(l.ceiling, extract(epoch from l.delay)), l.burst,
+           l.used, l.jobs
+      from monitor.site_limit l where l.setup = %s and l.limit_id = %s
+"""
+_LIMIT_THERE: LiteralString = """
+    select k.canonical_key, l.limit_id, coalesce(l.ceiling, extract(epoch from l.delay)), l.burst
+      from taskqueue.requirement_key k
+      left join monitor.site_limit l on l.setup = %s and l.kind = %s and l.site = %s
+                                     and l.grid_ce is not distinct from %s and l.attribute = k.canonical_key
+                                     and l.value = %s
+     where k.key in (%s, %s) and k.canonical_key is not null limit 1
+"""
+_SET_LIMIT: LiteralString = "select taskqueue.set_limit(%s, %s, %s, %s, %s, %s, %s, %s)"
+_CLEAR_LIMIT: LiteralString = "select taskqueue.clear_limit(%s, %s, %s, %s, %s, %s)"
+_KEY: LiteralString = """
+    select k.app, k.type, k.default_value #>> '{}', k.unit, k.meaning from resource.config_key k
+     where (k.key = %s or k.key like '%%<%%' and %s ~ k.pattern) and %s in ('', k.component)
+     order by k.key = %s desc, length(k.key) desc, k.component limit 1
+"""
+_VALUE: LiteralString = """
+    select c.app, c.value #>> '{}' from resource.config_of(%s) c where c.component = %s and c.key = %s
+"""
+_SET_KEY: LiteralString = "select resource.set_config(%s, %s, %s::jsonb)"
+_RULE: LiteralString = """
+    select r.parameters -> %s #>> '{}', p.based_on, p.setups, r.source,
+           (select coalesce(string_agg(k, ', ' order by k), 'none') from jsonb_object_keys(r.parameters) k)
+      from brokerage.rule_in_force r join monitor.profile p on p.profile = r.profile
+     where r.profile = %s and r.algorithm = %s and r.rule = %s
+"""
+_SET_PARAMETER: LiteralString = """
+    select brokerage.set_rule(
+             r.profile, r.rule,
+             jsonb_build_object('parameters', r.parameters || jsonb_build_object(%s::text, %s::jsonb)), r.algorithm)
+      from brokerage.rule_in_force r where r.profile = %s and r.algorithm = %s and r.rule = %s
+"""
+_TRUTHS = ("true", "false")
+_NOT_SET = "not set"
+_LABELS = {"limit": "Jobs at a time, or seconds between two matches", "burst": "Matches at once after a pause"}
+_DIGITS = 9
+
+
+async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A setting, named schema.name."""
+    schema, _, name = of.partition(".")
+    found = await table(call, "value meaning default_value type allowed", _SETTING, call.setup, schema, name)
+    known = one(found, "setting", of)
+    value = _text(known["value"])
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        return _SET[schema], [call.setup, json_text({name: parse_or_text(typed["value"])})]
+
+    return Thing(
+        of, "settings", schema, write, f"/settings#{schema}.{name}",
+        (Field("value", "Value", value, _TRUTHS if known["type"] == "boolean" else ()),),
+        (("Meaning", known["meaning"]), ("Allowed", known["allowed"]), ("Default", _text(known["default_value"]))),
+        {"value": value}, column=name,
+    )  # fmt: skip
+
+
+async def _known_limit(call: Call, of: str) -> tuple[dict[str, Any], list[Any]]:
+    """A limit by its number, and what makes it another limit. Raises Problem: 404."""
+    names = "kind site grid_ce attribute value limit burst used jobs"
+    known = one(await table(call, names, _LIMIT, call.setup, int(of)), "limit", of)
+    return known, [known[name] for name in ("kind", "site", "grid_ce", "attribute", "value")]
+
+
+async def _limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A limit that is to be another."""
+    known, key = await _known_limit(call, of)
+    before = {"limit": _plain(known["limit"])} | ({"burst": str(known["burst"])} if known["kind"] == "delay" else {})
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        burst = _count("burst", typed["burst"]) if "burst" in before else 1
+        return _SET_LIMIT, [call.setup, *key, _number("limit", typed["limit"]), burst]
+
+    at = known["site"] if known["grid_ce"] is None else f"{known['grid_ce']} of {known['site']}"
+    return Thing(
+        f"of {known['attribute']} {known['value']} at {at}", "limit", _noted(key), write, f"/limits/{of}",
+        tuple(Field(name, _LABELS[name], text) for name, text in before.items()),
+        (("Kind", known["kind"]), ("Used", known["used"]), ("Jobs concerned", known["jobs"])), before,
+    )  # fmt: skip
+
+
+async def _no_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A limit that is to go."""
+    _, key = await _known_limit(call, of)
+    limit = await _limit(call, of, given)
+    return replace(limit, write=lambda _: (_CLEAR_LIMIT, [call.setup, *key]), fields=(), page="/limits")
+
+
+async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A limit of a site, which may be there."""
+    of = of.strip()
+    kind, attribute, value = (given.get(name, "").strip() for name in ("kind", "attribute", "value"))
+    ce = given.get("ce", "").strip() or None
+    rows = await call.rows(_LIMIT_THERE, call.setup, kind, of, ce, value, attribute, f"{attribute}s")
+    key, number, limit, burst = rows[0] if rows else (attribute, None, None, None)
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        return _SET_LIMIT, [
+            call.setup, kind, of, ce, attribute, value, _number("limit", typed["limit"]),
+            _count("burst", typed["burst"] or "1"),
+        ]  # fmt: skip
+
+    before = None if number is None else {"limit": _plain(limit)} | ({"burst": str(burst)} if burst else {})
+    return Thing(
+        f"at {of}", "limit", _noted([kind, of, ce, key, value]), write, f"/limits?site={quote(of)}",
+        (
+            Field("kind", "Kind", "running", ("running", "delay")), Field("ce", "CE, or empty: the whole site"),
+            Field("attribute", "Attribute of the jobs, such as OwnerGroup or JobType"), Field("value", "Its value"),
+            Field("limit", _LABELS["limit"]), Field("burst", _LABELS["burst"], "1"),
+        ), before=before,
+    )  # fmt: skip
+
+
+async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A key of the configuration, named KEY or component:KEY."""
+    of = of.strip()
+    component, _, key = of.rpartition(":")
+    rows = await call.rows(_KEY, key, key, component, key)
+    app, kind, default, unit, meaning = rows[0] if rows else ("jedi", None, None, None, "no rule reads this key")
+    there = await call.rows(_VALUE, call.setup, component, key)
+    value = there[0][1] if there else None
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        text = typed["value"]
+        return _SET_KEY, [call.setup, of, json_text(text if kind == "text" else parse_or_text(text))]
+
+    return Thing(
+        of, "configuration", f"{app} {component} {key}", write, "/configuration",
+        (Field("value", "Value", value or "", _TRUTHS if kind == "boolean" else ()),),
+        (("Meaning", meaning), ("Unit", unit), ("Default", _text(default))),
+        {"value": _NOT_SET if value is None else value},
+    )  # fmt: skip
+
+
+async def _no_key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A key whose default is to hold."""
+    return replace(
+        await _key(call, of, given), write=lambda _: (_SET_KEY, [call.setup, of, "null"]), fields=()
+    )  # fmt: skip
+
+
+async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A parameter of a rule, named algorithm/rule/profile."""
+    algorithm, rule, profile = f"{of}//".split("/", 2)
+    profile = profile.removesuffix("//")
+    parameter = given.get("parameter", "").strip()
+    names = "value based_on setups source parameters"
+    known = one(await table(call, names, _RULE, parameter, profile, algorithm, rule), "rule", of)
+    value = known["value"]
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        return _SET_PARAMETER, [parameter, json_text(parse_or_text(typed["value"])), profile, algorithm, rule]
+
+    return Thing(
+        f"of rule {rule} of {algorithm} in profile {profile}", "rule", f"{profile} {algorithm} {rule}", write,
+        f"/profile?profile={quote(profile)}",
+        (Field("parameter", "Parameter"), Field("value", "Value", value or "")),
+        (
+            ("Parameters", known["parameters"]), ("Based on", known["based_on"]),
+            ("Setups that decide by the profile", ", ".join(known["setups"]) or "none"),
+            ("Described in", known["source"]),
+        ),
+        {"value": _NOT_SET if value is None else value}, main="parameter" if value is None else "value",
+    )  # fmt: skip
+
+
+def _noted(key: Sequence[str | None]) -> str:
+    """A limit as monitor.change names it."""
+    return " ".join(part for part in key if part is not None)
+
+
+def _text(value: str | None) -> str:
+    """A value as it is typed."""
+    return "null" if value is None else value
+
+
+def _plain(number: Decimal) -> str:
+    """A number as people write it."""
+    return f"{float(number):.10g}"
+
+
+def _number(name: str, text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise Problem(422, f"{name} is {text!r}, which is not a number", code="PB001", key=name) from None
+
+
+def _count(name: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > _DIGITS:
+        raise Problem(422, f"{name} is {text!r}, which is not a number of matches", code="PB001", key=name)
+    return int(text)
+
+
+_BY_PROFILE = "The rule decides with the new value from the next run on, in every setup that decides by the profile."
+CHANGES: Mapping[str, Action] = {
+    "set-setting": Action(
+        "Change setting {}", "The new value holds at once in the whole setup.", numbered=False, thing=_setting
+    ),
+    "set-limit": Action("Change the limit {}", "Jobs that run there go on, whatever the limit is.", thing=_limit),
+    "remove-limit": Action(
+        "Remove the limit {}", "Jobs that waited for the limit may be matched.", dangerous=True, thing=_no_limit
+    ),
+    "add-limit": Action(
+        "Set a limit {}", "Jobs that run there count, and go on.", numbered=False, thing=_new_limit
+    ),
+    "set-key": Action(
+        "Set configuration {}", "The new value counts from the next run of a broker on.", numbered=False, thing=_key
+    ),
+    "unset-key": Action(
+        "Remove configuration {}", "The default counts from the next run on, unless there is a value for all setups.",
+        numbered=False, dangerous=True, thing=_no_key,
+    ),
+    "set-parameter": Action("Change a parameter {}", _BY_PROFILE, numbered=False, thing=_parameter),
+}  # fmt: skip
+"""The changes, by the word in an address."""

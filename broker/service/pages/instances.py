@@ -1,0 +1,96 @@
+"""Pages of rented machines: how many of each type, how full they are, and what they cost."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, LiteralString
+
+from broker.service.door import Call
+from broker.service.pages.charts import Point, chart
+from broker.service.pages.details import one
+from broker.service.pages.frame import SPANS, after, endpoint, following, over, span_of, table
+from broker.service.problems import Problem
+
+ROWS = 50
+"""Instances of a page, and steps of an instance."""
+STATES = ("requested", "running", "released")
+
+_TYPES: LiteralString = """
+    select t.type, t.state, t.instances, t.used_cpu::float8, t.cpu::float8, t.used_ram::float8, t.ram::float8,
+           case t.state when 'released' then null else t.price::float8 end, t.cost::float8
+      from monitor.instance_by_type t where t.setup = %s
+     order by array_position('{running,requested,released}', t.state), t.price desc nulls last, t.type
+"""
+_INSTANCES: LiteralString = """
+    select i.instance_id, i.type, i.state, i.task_id, i.queue, i.steps, i.used_cpu::float8, i.cpu::float8,
+           i.price::float8, i.cost::float8, i.requested_at
+      from monitor.instance i
+     where i.setup = %s and i.instance_id > %s and (%s::text is null or i.type = %s)
+       and case when %s::text is null then i.state <> 'released' else i.state = %s end
+     order by i.instance_id limit %s
+"""
+_INSTANCE: LiteralString = """
+    select i.instance_id, i.type, i.state, i.task_id, i.queue, i.steps, i.used_cpu::float8, i.cpu::float8,
+           i.used_ram::float8, i.ram::float8, i.price::float8, i.cost::float8, i.requested_at, i.started_at,
+           i.released_at
+      from monitor.instance i where i.setup = %s and i.instance_id = %s
+"""
+_STEPS: LiteralString = """
+    select s.step_id, s.task_id, s.job_id, s.cpu::float8, s.ram::float8, s.instance_type, s.placed_at, s.reason
+      from monitor.instance_step s
+     where s.setup = %s and s.instance_id = %s and s.state = 'placed' order by s.step_id limit %s
+"""
+
+
+async def instances(call: Call) -> tuple[str, dict[str, Any]]:
+    """Rented machines by type, their cost over time, and a list."""
+    query, since = call.request.query_params, span_of(call, "1d")
+    state, kind = query.get("state", ""), query.get("type", "").strip()
+    if state and state not in STATES:
+        hint = f"Use {', '.join(STATES)}."
+        raise Problem(422, f"state is {state[:50]!r}", code="PB001", key="state", hint=hint)
+    names = "instance_id type state task_id queue steps used_cpu cpu price cost requested_at"
+    rows = await table(
+        call, names, _INSTANCES, call.setup, after(call), kind or None, kind, state or None, state, ROWS + 1
+    )
+    prices = await over(call, "instance_price", SPANS[since], "type")
+    types = "type state instances used_cpu cpu used_ram ram price cost"
+    return "instances", {
+        "since": since, "spans": list(SPANS), "states": STATES, "state": state, "type": kind,
+        "types": await table(call, types, _TYPES, call.setup), "instances": rows[:ROWS],
+        "following": following(call, rows, ROWS, "instance_id"),
+        "costs": _costs(prices),
+        "charts": [
+            chart("Price of an hour, by type", "price/h", prices),
+            chart("Instances, by type", "instances", await over(call, "instances", SPANS[since], "type")),
+            chart("Instances, by state", "instances", await over(call, "instances", SPANS[since], "state")),
+        ],
+    }  # fmt: skip
+
+
+def _costs(prices: Sequence[Point]) -> list[dict[str, Any]]:
+    """What each type cost in the spans that were sampled, the dearest first."""
+    costs: dict[str, float] = defaultdict(float)
+    for _, width, label, price, _, _ in prices:
+        costs[label] += price * (width / timedelta(hours=1))
+    return [{"type": label, "cost": cost} for label, cost in sorted(costs.items(), key=lambda one: -one[1])]
+
+
+async def instance(call: Call) -> tuple[str, dict[str, Any]]:
+    """A rented machine and the steps that are on it."""
+    number = call.number("instance_id")
+    names = (
+        "instance_id type state task_id queue steps used_cpu cpu used_ram ram price cost requested_at started_at"
+        " released_at"
+    )
+    known = one(await table(call, names, _INSTANCE, call.setup, number), "instance", number)
+    steps = "step_id task_id job_id cpu ram instance_type placed_at reason"
+    return "instance", {
+        "instance": known, "steps": await table(call, steps, _STEPS, call.setup, number, ROWS), "most": ROWS,
+    }  # fmt: skip
+
+
+ENDPOINTS = (
+    endpoint("/instances", "Rented machines", instances),
+    endpoint("/instances/{instance_id:id}", "A rented machine", instance),
+)

@@ -1,0 +1,339 @@
+"""Changes on pages: asked for with before and after, refused where somebody was faster, kept with who made them."""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from broker.service.login.cookies import csrf
+from broker.service.pages.changes import CHANGES
+from tests.calls import Calls
+from tests.service.conftest import Running
+from tests.service.pages.test_actions import BASE, FIELD, Person
+from tests.service.pages.test_pages import Read
+
+RULE = "production_job/top-10/acme"
+LIMIT = "select limit_id from monitor.site_limit where setup = 'default' and site = 'NORTH'"
+SETTING = "select value from monitor.setting where setup = 'default' and schema || '.' || name = %s"
+KEY = "select value #>> '{}' from resource.config where setup = 'default' and key = %s"
+PARAMETERS = (
+    "select parameters from brokerage.rule_in_force"
+    " where profile = 'acme' and rule = 'top-10' and algorithm = 'production_job'"
+)
+
+
+class Changer(Person):
+    """A browser that goes through the pages of a change."""
+
+    def ask(self, do: str, of: object, **typed: str) -> httpx.Response:
+        return self.client.get(f"{BASE}/act", params={"do": do, "of": str(of), **typed})
+
+    def asked(self, do: str, of: object, **typed: str) -> dict[str, str]:
+        """The fields of the page that shows before and after."""
+        page = self.ask(do, of, **typed)
+        assert page.status_code == 200, page.text
+        Read(page.text)
+        fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
+        assert fields == {"do": do, "of": str(of), "csrf": csrf(self.cookie), "seen": fields["seen"], **typed}
+        return fields
+
+    def post(self, fields: dict[str, str], **headers: str) -> httpx.Response:
+        answer = self.client.post(f"{BASE}/act", data=fields, headers=headers)
+        Read(answer.text)
+        return answer
+
+    def change(self, do: str, of: object, **typed: str) -> httpx.Response:
+        return self.post(self.asked(do, of, **typed))
+
+
+@pytest.fixture
+def person(db: psycopg.Connection[Any], service: Running) -> Callable[[str], Changer]:
+    return lambda kind: Changer(db, service, kind)
+
+
+@pytest.fixture
+def operator(person: Callable[[str], Changer], filled: Calls) -> Changer:
+    return person("operator")
+
+
+def limit_of(q: Calls) -> str:
+    return str(q.value(LIMIT))
+
+
+def changes(q: Calls) -> list[Any]:
+    """What was changed by browsers, the newest first."""
+    return q.rows(
+        "select object, name, subject, before, after from monitor.change"
+        " where object <> 'ticket' and object <> 'session' and subject like 'browser%%' order by change_id desc"
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("taskqueue.queue_size", "1000", "5000", "1000"),
+        ("taskqueue.lease_time", "10 minutes", "00:30:00", "00:10:00"),
+        ("taskqueue.ten_first", "true", "false", "true"),
+        ("taskqueue.strict_keys", '["Site"]', "[]", '["Site"]'),
+        ("brokerage.decisions_kept", "3 days", "2 days", "3 days"),
+        ("lifecycle.most", "7", "10000", "7"),
+        ("instance.most_instances", "7", "null", "7"),
+    ],
+)
+def test_a_setting_is_changed(operator: Changer, filled: Calls, case: tuple[str, str, str, str]) -> None:
+    name, typed, before, after = case
+    schema, _, key = name.partition(".")
+    form = operator.ask("set-setting", name)
+    assert f"Change setting {name}" in form.text
+    assert "Allowed" in form.text
+    rows = Read(operator.ask("set-setting", name, value=typed).text).rows
+    assert rows[1] == ["Value", before, typed]
+    answer = operator.change("set-setting", name, value=typed)
+    assert answer.status_code == 200
+    assert filled.value(SETTING, name) == after
+    kept = changes(filled)[0]
+    assert kept[:3] == ("settings", schema, "browser a operator")
+    assert kept[3].keys() == kept[4].keys() == {key}
+    link = re.search(r'href="([^"]*change_id=\d+)"', answer.text)
+    assert link is not None
+    [row] = Read(operator.client.get(unescape(link[1])).text).rows[1:]
+    assert (row[1], row[2], row[-2]) == ("settings", schema, "browser a operator")
+    assert "It was so before" in operator.change("set-setting", name, value=typed).text
+    assert len(changes(filled)) == 1
+
+
+def test_a_limit_is_set_changed_and_removed(operator: Changer, filled: Calls) -> None:
+    q = filled
+    typed = {"kind": "delay", "ce": "", "attribute": "JobType", "value": "MC", "limit": "2.5", "burst": "4"}
+    assert operator.change("add-limit", "SOUTH", **typed).status_code == 200
+    [(number, delay, burst)] = q.rows(
+        "select limit_id, extract(epoch from delay)::float8, burst from monitor.site_limit where site = 'SOUTH'"
+    )
+    assert (delay, burst) == (2.5, 4)
+    assert changes(q)[0][:2] == ("limit", "delay SOUTH JobTypes MC")
+    again = Read(operator.ask("add-limit", "SOUTH", **typed).text).rows
+    assert again[-2][1:] == ["2.5", "2.5"]
+    assert operator.change("set-limit", number, limit="3", burst="4").status_code == 200
+    assert changes(q)[0][3:] == ({"delay": "00:00:02.5"}, {"delay": "00:00:03"})
+    old = limit_of(q)
+    assert operator.change("set-limit", old, limit="9").status_code == 200
+    assert changes(q)[0][3:] == ({"ceiling": 3}, {"ceiling": 9})
+    assert "remove-limit" in operator.look(f"/limits/{old}").text
+    assert operator.change("remove-limit", old).status_code == 200
+    assert changes(q)[0][1] == "running NORTH JobTypes MC"
+    assert changes(q)[0][4] is None
+    assert operator.look(f"/limits/{old}").status_code == operator.ask("remove-limit", old).status_code == 404
+
+
+def test_configuration_is_set_and_removed(operator: Changer, filled: Calls) -> None:
+    q = filled
+    rows = Read(operator.ask("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300").text).rows
+    assert rows[1] == ["Value", "not set", "300"]
+    assert operator.change("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300").status_code == 200
+    assert q.value(KEY, "MAX_PRIO_TO_BOOTSTRAP") == "300"
+    assert changes(q)[0][:2] == ("configuration", "jedi jobbroker MAX_PRIO_TO_BOOTSTRAP")
+    assert "do=unset-key&amp;of=jobbroker%3AMAX_PRIO_TO_BOOTSTRAP" in operator.look("/configuration").text
+    assert operator.change("unset-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP").status_code == 200
+    assert q.rows(KEY, "MAX_PRIO_TO_BOOTSTRAP") == []
+    assert operator.change("set-key", "NW_ACTIVE", value="true").status_code == 200
+    assert changes(q)[0][1] == "jedi  NW_ACTIVE"
+    assert operator.change("set-key", "jobbroker:NQUEUELIMITSITE_Test", value="5").status_code == 200
+    assert operator.change("set-key", "prio_mgr:CAP_RUNNING_USER_JOBS", value="5").status_code == 200
+    assert changes(q)[0][1] == "pandaserver prio_mgr CAP_RUNNING_USER_JOBS"
+
+
+def test_a_parameter_of_a_profile_is_changed(operator: Changer, filled: Calls) -> None:
+    q = filled
+    before = q.value(PARAMETERS)
+    page = operator.look("/profile?profile=acme").text
+    assert f"do=set-parameter&amp;of={RULE}&amp;parameter=best" in page
+    form = operator.ask("set-parameter", RULE, parameter="best")
+    assert 'name="value" maxlength="1000" autocomplete="off" value="7"' in form.text
+    answer = operator.change("set-parameter", RULE, parameter="best", value="5")
+    assert answer.status_code == 200
+    assert q.value(PARAMETERS) == before | {"best": 5}
+    assert changes(q)[0][:3] == ("rule", "acme production_job top-10", "browser a operator")
+    link = re.search(r'href="([^"]*change_id=\d+)"', answer.text)
+    assert link is not None
+    assert "acme production_job top-10" in operator.client.get(unescape(link[1])).text
+
+
+NEW = {"kind": "running", "ce": "", "attribute": "JobType", "value": "x", "limit": "1", "burst": "1"}
+REFUSED = [
+    ("set-setting", "taskqueue.queue_size", {"value": "0"}, "value", "invalid value 0 for setting queue_size"),
+    ("set-setting", "taskqueue.queue_size", {"value": "<b>"}, "value", "invalid value"),
+    ("set-setting", "brokerage.profile", {"value": "mine"}, "value", "invalid value"),
+    ("set-setting", "instance.most_instances", {"value": "1e400"}, "value", ""),
+    ("set-limit", "NORTH", {"limit": "-1"}, "limit", "limit is -1"),
+    ("set-limit", "NORTH", {"limit": "many"}, "limit", "limit is &#39;many&#39;, which is not a number"),
+    ("add-limit", "NORTH", NEW | {"kind": "much"}, "kind", "kind is"),
+    ("add-limit", "NORTH", NEW | {"attribute": "Colour"}, "attribute", "unknown attribute"),
+    ("add-limit", "NORTH", NEW | {"value": ""}, "value", "invalid site"),
+    ("add-limit", "NORTH", NEW | {"kind": "delay", "burst": "x"}, "burst", "burst is"),
+    ("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", {"value": "much"}, "value", "not a number"),
+    ("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRIP", {"value": "1"}, "value", "is not known"),
+    ("set-parameter", RULE, {"parameter": "best", "value": "0"}, "value", "parameter best is 0"),
+    ("set-parameter", RULE, {"parameter": "worst", "value": "1"}, "parameter", "parameter worst is 1"),
+    ("set-parameter", "production_job/top-10/documented", {"parameter": "best", "value": "5"}, "value",
+     "comes with the program"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_value_is_kept_beside_its_error_and_nothing_is_stored(
+    operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str]
+) -> None:
+    do, of, typed, field, words = case
+    of = limit_of(filled) if do == "set-limit" else of
+    fields = operator.asked(do, of, **typed)
+    stored = filled.stored()
+    answer = operator.post(fields)
+    assert answer.status_code == 422, answer.text
+    assert words in answer.text
+    assert 'id="wrong" class="bad" role="alert"' in answer.text
+    invalid = re.search(r'name="(\w+)"[^>]*aria-invalid="true" aria-describedby="wrong"', answer.text)
+    assert invalid is not None
+    assert invalid[1] == field
+    kept = dict(re.findall(r'<input id="field-(\w+)"[^>]* value="([^"]*)"', answer.text))
+    assert {name: unescape(text) for name, text in kept.items()}.items() <= typed.items()
+    assert kept.keys() | {"kind"} >= typed.keys()
+    assert filled.stored() == stored
+    assert changes(filled) == []
+
+
+def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
+    """A change of each kind, and another value of the same thing."""
+    return [
+        ("set-setting", "taskqueue.queue_size", {"value": "1000"}, {"value": "2000"}),
+        ("set-setting", "brokerage.decisions_kept", {"value": "3 days"}, {"value": "4 days"}),
+        ("set-setting", "instance.most_instances", {"value": "3"}, {"value": "4"}),
+        ("set-limit", limit_of(q), {"limit": "5"}, {"limit": "6"}),
+        ("add-limit", "SOUTH", {**NEW, "limit": "5"}, {**NEW, "limit": "6"}),
+        ("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", {"value": "300"}, {"value": "400"}),
+        ("set-parameter", RULE, {"parameter": "best", "value": "5"}, {"parameter": "best", "value": "6"}),
+    ]
+
+
+def test_who_was_slower_sees_the_other_change_and_is_asked_again(
+    operator: Changer, person: Callable[[str], Changer], filled: Calls
+) -> None:
+    other = person("operator")
+    for do, of, first, second in each(filled):
+        shown = operator.asked(do, of, **second)
+        assert other.change(do, of, **first).status_code == 200
+        made = len(changes(filled))
+        answer = operator.post(shown)
+        assert answer.status_code == 409, (do, answer.text)
+        assert "Nothing was changed" in answer.text
+        assert len(changes(filled)) == made
+        [wanted] = second.keys() & {"value", "limit"} - ({"value"} if do == "add-limit" else set())
+        assert [first[wanted], second[wanted]] in [
+            [text.replace(" day ", " days ") for text in row[1:]] for row in Read(answer.text).rows
+        ]
+        again = {unescape(name): unescape(value) for name, value in FIELD.findall(answer.text)}
+        assert again.keys() == shown.keys()
+        assert again["seen"] > shown["seen"] or len(again["seen"]) > len(shown["seen"])
+        done = operator.post(again)
+        assert done.status_code == 200
+        assert len(changes(filled)) == made + 1
+        links = re.findall(r'href="([^"]*)">(?:Go on|Change \d+)<', done.text)
+        assert [operator.client.get(unescape(link)).status_code for link in links] == [200, 200]
+
+
+def test_a_change_of_another_setting_is_not_in_the_way(operator: Changer, filled: Calls) -> None:
+    shown = operator.asked("set-setting", "taskqueue.queue_size", value="1000")
+    assert operator.change("set-setting", "taskqueue.attempts", value="5").status_code == 200
+    assert operator.post(shown).status_code == 200
+
+
+def test_of_two_changes_at_once_one_is_made(person: Callable[[str], Changer], filled: Calls) -> None:
+    people = [person("operator") for _ in range(4)]
+    for do, of, typed, _ in each(filled):
+        made = len(changes(filled))
+        key = "limit" if "limit" in typed else "value"
+        values = [re.sub(r"\d+", number, typed[key]) for number in ("11", "12", "13", "14")]
+        forms = [one.asked(do, of, **typed | {key: value}) for one, value in zip(people, values, strict=True)]
+        with ThreadPoolExecutor(len(people)) as pool:
+            answers = list(pool.map(lambda one: one[0].post(one[1]).status_code, zip(people, forms, strict=True)))
+        assert sorted(answers) == [200, 409, 409, 409], do
+        assert len(changes(filled)) == made + 1, do
+
+
+@pytest.mark.parametrize("token", ["", "x" * 43, None])
+def test_a_form_of_another_page_changes_nothing(operator: Changer, filled: Calls, token: str | None) -> None:
+    stored = filled.stored()
+    for do, of, typed, _ in each(filled):
+        fields = operator.asked(do, of, **typed) | {"csrf": token or ""}
+        if token is None:
+            del fields["csrf"]
+        assert operator.post(fields).status_code == 403
+        right = fields | {"csrf": csrf(operator.cookie)}
+        assert operator.post(right, **{"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert filled.stored() == stored
+
+
+def test_a_viewer_has_no_forms_and_no_right(person: Callable[[str], Changer], operator: Changer, filled: Calls) -> None:
+    viewer = person("viewer")
+    for path in ("/settings", "/configuration", "/profile?profile=acme", "/limits", f"/limits/{limit_of(filled)}"):
+        assert "/act" in operator.look(path).text
+        assert "/act" not in viewer.look(path).text
+    stored = filled.stored()
+    for do, of, typed, _ in each(filled):
+        assert viewer.ask(do, of, **typed).status_code == 403
+        fields = operator.asked(do, of, **typed) | {"csrf": csrf(viewer.cookie)}
+        assert viewer.post(fields).status_code == 403
+    assert filled.stored() == stored
+
+
+def test_looking_changes_nothing(operator: Changer, filled: Calls) -> None:
+    stored = filled.stored()
+    for do, of, typed, _ in each(filled):
+        operator.ask(do, of)
+        operator.ask(do, of, **typed)
+    operator.ask("remove-limit", limit_of(filled))
+    assert filled.stored() == stored
+    assert {do for do, *_ in each(filled)} | {"remove-limit", "unset-key"} == CHANGES.keys()
+
+
+@pytest.mark.parametrize(
+    ("do", "of", "status"),
+    [
+        ("set-setting", "taskqueue.size", 404),
+        ("set-setting", "queue_size", 404),
+        ("set-setting", "resource.x", 404),
+        ("set-limit", "77", 404),
+        ("set-limit", "x", 422),
+        ("set-limit", "9" * 19, 404),
+        ("set-parameter", "production_job/none/acme", 404),
+        ("set-parameter", "x", 404),
+        ("set-key", "", 422),
+    ],
+)
+def test_what_there_is_not(operator: Changer, do: str, of: str, status: int) -> None:
+    assert operator.ask(do, of).status_code == status
+    fields = {"do": do, "of": of, "value": "1", "limit": "1", "csrf": csrf(operator.cookie), "seen": "0"}
+    assert operator.post(fields).status_code == status
+
+
+def test_too_much_is_refused(operator: Changer, filled: Calls) -> None:
+    fields = operator.asked("set-setting", "taskqueue.queue_size", value="1") | {"value": "1" * 1001}
+    assert operator.post(fields).status_code == 422
+    assert operator.ask("set-setting", "taskqueue.queue_size", value="1" * 1001).status_code == 422
+    without = {key: text for key, text in fields.items() if key != "seen"} | {"value": "7"}
+    assert operator.post(without).status_code == 409
+    assert changes(filled) == []
+
+
+def test_operators_see_what_changed_for_all_setups_and_no_more(operator: Changer, filled: Calls) -> None:
+    filled.connection.execute(
+        "insert into resource.change (setup, role_name, object, name) values (null, 'x', 'session', 'hidden'),"
+        " ('other', 'x', 'rule', 'hidden'), (null, 'x', 'rule', 'a rule'), (null, 'x', 'configuration', 'a key')"
+    )
+    for name, rows in (("hidden", 0), ("a rule", 1), ("a key", 1)):
+        page = operator.client.get(f"{BASE}/changes", params={"name": name})
+        assert len(Read(page.text).rows[1:]) == rows, name
