@@ -240,6 +240,8 @@ create table taskqueue.job (
   foreign key (setup, task_queue_id) references taskqueue.task_queue
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
+-- For lists of jobs: few are held.
+create index job_held on taskqueue.job (setup, job_id) where held;
 alter table taskqueue.job alter column setup set (n_distinct = 1);
 
 -- No foreign key: dealing would lock the TaskQueue's row.

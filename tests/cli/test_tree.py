@@ -9,7 +9,9 @@ import typer
 from broker.cli import app
 
 TREE = """
-    agent, agent finish, agent match, agent match-many, agent release, agent report, assign, assign analysis,
+    agent, agent finish, agent match, agent match-many, agent release, agent report, alerts, alerts clear-rule,
+    alerts clear-target, alerts prometheus, alerts rules, alerts set-rule, alerts set-target, alerts targets,
+    alerts test, assign, assign analysis,
     assign jobs, assign tasks, cancel, changes, classify, config, config get, config set, config unset, credential,
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
     credential secret, credential sessions, credential set, credential token, db, db check, db current,

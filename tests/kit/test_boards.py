@@ -33,7 +33,7 @@ def exposed(service: Running, filled: Calls, db: psycopg.Connection[Any], token:
     assert filled
     db.execute(
         "insert into instance.instance (setup, instance_id, type, state, cpu, used_cpu, ram, price, requested_at)"
-        " values (%s, 1, 'large', 'running', 8, 4, 100, 0.5, now())",
+        " values (%s, 99, 'large', 'running', 8, 4, 100, 0.5, now())",
         [SETUP],
     )
     db.execute("select taskqueue.set_limit(%s, 'running', 'NORTH', null, 'JobType', 'none', 0)", [SETUP])

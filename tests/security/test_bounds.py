@@ -20,6 +20,7 @@ PLAIN: dict[str, Any] = {
     "p_job_id": 1,
     "p_instance_id": 1,
     "p_limit": 1,
+    "p_kinds": 10,
     "p_spare": False,
     "p_user_priority": 1,
     "p_request_id": "d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e",

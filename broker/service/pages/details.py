@@ -53,6 +53,8 @@ _SITE: LiteralString = """
            s.running_cores, s.limits, s.limits_reached, s.pilots_seen
       from monitor.site s where s.setup = %s and s.site = %s
 """
+# What waits comes from the queues' counts and from what the loop summarize last counted: the view counts it anew, from
+# all TaskQueues.
 _SITES: LiteralString = """
     with ends as (
       select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
@@ -63,10 +65,20 @@ _SITES: LiteralString = """
                coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
                p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 60) e
        group by e.label
+    ), queue as (
+      select q.queue, q.site, q.waiting from monitor.queue q where q.setup = %s
+    ), waiting as (
+      select w.site, sum(w.jobs)::bigint as jobs
+        from (select q.site, q.waiting as jobs from queue q
+               union all
+              select i.site, i.jobs from monitor.waiting_at_site i
+               where i.setup = %s and not exists (select from queue q where q.queue = i.site)) w
+       group by w.site
     )
-    select s.site, s.status, s.waiting, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
+    select s.site, s.status, coalesce(w.jobs, 0), s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
            s.pilots_seen, round(e.finished)::bigint, round(e.failed)::bigint
       from monitor.site s
+      left join waiting w on w.site = s.site
       left join ends e on e.site = s.site
      where s.setup = %s
      order by e.failed desc nulls last, s.running desc, s.site collate "C" limit 500
@@ -142,7 +154,7 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     """All sites, with the ends of the last hour."""
     names = "site status waiting starting running running_cores limits limits_reached pilots_seen finished failed"
-    return "sites", {"sites": await table(call, names, _SITES, call.setup, call.setup, call.setup)}
+    return "sites", {"sites": await table(call, names, _SITES, *[call.setup] * 5)}
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]]:

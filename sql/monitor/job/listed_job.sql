@@ -2,7 +2,8 @@
 -- A job that is brokered has its row in workload.job. Jobs that submitters insert have ids below 10^12
 -- (taskqueue.submitted_id), so that the parts of taskqueue are read below that: a page of the newest jobs reads past no
 -- brokered job. Conditions stand behind the union, and columns of other tables are scalar subqueries: a condition or a
--- join in a part would end its order.
+-- join in a part would end its order. Waiting and held jobs are two parts, so that a condition on the status leaves out
+-- parts that have no such job.
 create or replace view monitor.listed_job as
 select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_name, u.gshare, u.priority, u.created,
        u.lease_state
@@ -13,13 +14,20 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
            true as own
       from workload.job j
     union all
-    select w.setup, w.job_id, case when w.held then 'held' else 'waiting' end, w.inserted_at, null::bigint, null::text,
-           null::text,
+    select w.setup, w.job_id, 'waiting', w.inserted_at, null::bigint, null::text, null::text,
            (select q.owner_dn from taskqueue.task_queue q
              where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
            (select q.owner_group from taskqueue.task_queue q
              where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
-           w.user_priority::int, w.inserted_at, null::text, 999999999999, not w.brokered
+           w.user_priority::int, w.inserted_at, null::text, 999999999999, not w.brokered and not w.held
+      from taskqueue.job w
+    union all
+    select w.setup, w.job_id, 'held', w.inserted_at, null::bigint, null::text, null::text,
+           (select q.owner_dn from taskqueue.task_queue q
+             where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
+           (select q.owner_group from taskqueue.task_queue q
+             where q.setup = w.setup and q.task_queue_id = w.task_queue_id),
+           w.user_priority::int, w.inserted_at, null::text, 999999999999, not w.brokered and w.held
       from taskqueue.job w
     union all
     select l.setup, l.job_id, 'leased', l.matched_at, null::bigint, null::text, l.site,

@@ -54,34 +54,38 @@ with queue as not materialized (
    where p.site not in ('', '*')
      and not exists (select from resource.queue q where q.setup = p.setup and q.queue = p.site)
    group by p.setup, p.site
-), named as not materialized (
-  select q.setup, q.site from queue q where q.site is not null
-   union
-  select s.setup, s.site from seen s
-   union
-  select l.setup, l.site from limited l
-   where not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
-   union
-  select e.setup, e.site from leased e
-   where not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
-   union
-  select w.setup, w.site from listed w
+), source as (  -- each is read once
+  select q.setup, q.site, q.queues, q.online, q.status, q.waiting, q.starting, q.running, q.waiting_cores,
+         q.starting_cores, q.running_cores, null::bigint as limits, null::bigint as limits_reached,
+         null::timestamptz as pilots_seen, true as names
+    from queue q where q.site is not null
+   union all
+  select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, s.pilots_seen, true
+    from seen s
+   union all
+  select l.setup, l.site, null, null, null, null, null, null, null, null, null, l.limits, l.limits_reached, null,
+         not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
+    from limited l
+   union all
+  select e.setup, e.site, null, null, null, null, e.starting, e.running, null, e.starting, e.running, null, null, null,
+         not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
+    from leased e
+   union all
+  select w.setup, w.site, null, null, null, w.waiting, null, null, w.waiting, null, null, null, null, null, true
+    from listed w
 )
-select n.setup, n.site, coalesce(q.queues, 0) as queues, coalesce(q.online, 0) as online, q.status,
-       coalesce(q.waiting, 0) + coalesce(w.waiting, 0) as waiting,
-       coalesce(q.starting, 0) + coalesce(l.starting, 0) as starting,
-       coalesce(q.running, 0) + coalesce(l.running, 0) as running,
-       coalesce(q.waiting_cores, 0) + coalesce(w.waiting, 0) as waiting_cores,
-       coalesce(q.starting_cores, 0) + coalesce(l.starting, 0) as starting_cores,
-       coalesce(q.running_cores, 0) + coalesce(l.running, 0) as running_cores,
-       coalesce(m.limits, 0) as limits, coalesce(m.limits_reached, 0) as limits_reached, s.pilots_seen
-  from named n
-  left join queue q on q.setup = n.setup and q.site = n.site
-  left join seen s on s.setup = n.setup and s.site = n.site
-  left join limited m on m.setup = n.setup and m.site = n.site
-  left join leased l on l.setup = n.setup and l.site = n.site
-  left join listed w on w.setup = n.setup and w.site = n.site
- where (n.setup = (select resource.bound_setup())) is not false;
+select s.setup, s.site, coalesce(max(s.queues), 0) as queues, coalesce(max(s.online), 0) as online,
+       max(s.status) as status, coalesce(sum(s.waiting), 0)::bigint as waiting,
+       coalesce(sum(s.starting), 0)::bigint as starting, coalesce(sum(s.running), 0)::bigint as running,
+       coalesce(sum(s.waiting_cores), 0)::bigint as waiting_cores,
+       coalesce(sum(s.starting_cores), 0)::bigint as starting_cores,
+       coalesce(sum(s.running_cores), 0)::bigint as running_cores,
+       coalesce(max(s.limits), 0) as limits, coalesce(max(s.limits_reached), 0) as limits_reached,
+       max(s.pilots_seen) as pilots_seen
+  from source s
+ where (s.setup = (select resource.bound_setup())) is not false
+ group by s.setup, s.site
+having bool_or(s.names);
 
 comment on view monitor.site is
   'Sites with the jobs and cores that wait, start and run there, their limits, and when their pilots were last seen. '
