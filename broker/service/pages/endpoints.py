@@ -1,6 +1,6 @@
 """All pages of a setup."""
 
-from broker.service.pages import actions, details, lists, more, overview, task
+from broker.service.pages import actions, details, lists, more, overview, task, what_if
 from broker.service.pages.frame import endpoint
 
 ENDPOINTS = (
@@ -15,6 +15,7 @@ ENDPOINTS = (
     endpoint("/shares", "Shares", more.shares),
     endpoint("/history", "Figures over time", more.history),
     endpoint("/health", "Health", more.health),
+    *what_if.ENDPOINTS,
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,
 )

@@ -25,6 +25,7 @@ PAGES = (
     ("/sites", "Sites"),
     ("/shares", "Shares"),
     ("/history", "History"),
+    ("/what-if", "What if"),
     ("/health", "Health"),
 )
 """The pages that each page leads to, by their path below the setup."""
@@ -61,7 +62,7 @@ def endpoint(path: str, summary: str, page: Page) -> Endpoint:
     return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
 
 
-async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -> Response:
+async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
     """A template with its values, and what stands around it."""
     is_operator = call.caller.role.endswith("operator")
     around: dict[str, Any] = {
@@ -74,7 +75,7 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any]) -
         "session": await session_of(call),
         "query": call.request.query_params,
     }
-    return pages.page(template, **around, **values)
+    return pages.page(template, status=status, **around, **values)
 
 
 async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:
