@@ -21,7 +21,7 @@ from broker.service.pages.details import one
 from broker.service.pages.frame import BASE, FACE, address, endpoint, framed, table
 from broker.service.problems import Problem, of_error
 
-MOST_TASKS = 500
+MOST_TASKS = 200
 """Tasks of a question on the page."""
 ROWS = 200
 """Rows of a table of an answer."""
@@ -80,15 +80,17 @@ async def ask(call: Call) -> Response:
     fields = await bodies.form(call.request, _MOST_BYTES)
     await call.identify(call.setup, fields.pop("csrf", ""))
     given = _known(fields)
+    asked = None
     try:
         asked = await _asked(call, given)
-        try:
-            found = await answered(call, asked, _SECONDS)
-        except Exception as error:
-            raise _of_long(call, asked, of_error(error)) from error
-    except Problem as problem:
+        found = await answered(call, asked, _SECONDS)
+    except Exception as error:
+        problem = of_error(error)
+        if asked and problem.code == _TOO_LONG:
+            hint = f"Ask about fewer tasks. This command has more time: {command(call.setup, asked)}"
+            problem = Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=_TOO_LONG, hint=hint)
         if problem.status not in _IN_FORM:
-            raise
+            raise problem from error
         return await framed(call, "/what-if", "what_if", await _form(call, given, problem), problem.status)
     return pages.redirect(f"{call.request.url.path}/{found.what_if_id}")
 
@@ -236,14 +238,6 @@ def _number(key: str, text: str) -> int:
     if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:
         raise Problem(422, f"{key} has {text[:50]!r}, which is no number", code="PB001", key=key)
     return int(text)
-
-
-def _of_long(call: Call, asked: WhatIf, problem: Problem) -> Problem:
-    """The refusal, with the command that takes longer questions where the time was over."""
-    if problem.code != _TOO_LONG:
-        return problem
-    hint = f"Ask about fewer tasks. This command has more time: {command(call.setup, asked)}"
-    return Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=_TOO_LONG, hint=hint)
 
 
 def changes_of(asked: WhatIf) -> list[str]:
