@@ -59,9 +59,9 @@ def look(service: Running, token: Callable[..., str], filled: Calls) -> Iterator
         yield get
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser without a window."""
+    """A browser without a window. It ends with its module: its event loop is in the way of others in this thread."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = shutil.which("chromium")
     if program is None:

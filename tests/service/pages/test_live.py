@@ -20,11 +20,19 @@ class Watched:
     def __init__(self, page: Any) -> None:
         self.page = page
         self.asked = 0
+        self._open: set[Any] = set()
         page.on("request", self._count)
+        page.on("requestfinished", self._end)
+        page.on("requestfailed", self._end)
         page.clock.install()
 
     def _count(self, request: Any) -> None:
-        self.asked += request.resource_type == "fetch"
+        if request.resource_type == "fetch":
+            self.asked += 1
+            self._open.add(request)
+
+    def _end(self, request: Any) -> None:
+        self._open.discard(request)
 
     def look(self, path: str) -> "Watched":
         self.page.goto(path)
@@ -35,7 +43,9 @@ class Watched:
         """Let the page's time pass, and what it asks for arrive."""
         for _ in range(int(seconds)):
             self.page.clock.run_for(1000)
-            self.page.wait_for_timeout(30)
+            self.page.wait_for_timeout(20)
+            while self._open:
+                self.page.wait_for_timeout(20)
 
     def hide(self, hidden: bool) -> None:
         self.page.evaluate(
