@@ -97,7 +97,7 @@ if (main) {
     }
     if (mine !== asked) return; // paused or hidden meanwhile
     waits = Math.max(period, SHARE * (performance.now() - began));
-    if (found) tell(found);
+    if (found) show(found);
     else if (status.hasChildNodes()) status.replaceChildren();
     schedule(waits);
   }
@@ -127,7 +127,7 @@ if (main) {
     return link;
   }
 
-  function tell(found) {
+  function show(found) {
     const from = `The figures are from ${clock(seen)}.`;
     const words = typeof found === "string" ? [`${found} ${from}`] : [`You are logged out. ${from} `, found];
     if (status.textContent !== words.map((one) => one.textContent ?? one).join("")) status.replaceChildren(...words);

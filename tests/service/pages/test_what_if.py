@@ -54,10 +54,10 @@ def test_an_answer_shows_what_is_different(person: People, filled: Calls) -> Non
         [shown] = [cells for cells in page.rows if cells[0] == str(row["task_id"])]
         assert shown[2:4] == [row["best_before"] or "", row["best_after"] or ""]
     for row in difference["rules"]:
-        shown = [cells for cells in page.rows if cells[0] == row["rule"]]
+        found = [cells for cells in page.rows if cells[0] == row["rule"]]
         wanted = [[row["rule"], *(f"{row[name]:,}" for name in ("before", "after", "gained", "lost")),
                    row["example"] or ""]]  # fmt: skip
-        assert shown == (wanted if row["gained"] or row["lost"] else [])
+        assert found == (wanted if row["gained"] or row["lost"] else [])
     jobs = {row["queue"]: row for row in difference["queues"] if row["jobs_before"] != row["jobs_after"]}
     for name, row in jobs.items():
         [shown] = [cells for cells in page.rows if cells[0] == name]
@@ -244,7 +244,7 @@ def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
 def test_form_and_answer_are_for_everybody(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme)
-    wrong = []
+    wrong: list[tuple[str, ...]] = []
     page.goto(f"{BASE}/what-if?without=no-pilot&world=%7B%7D&profile=panda2026")
 
     def look(name: str) -> None:
