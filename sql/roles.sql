@@ -67,7 +67,8 @@ grant execute on function
 
 -- brokerage: explanations
 grant execute on function
-  brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.obstacles,
+  brokerage.algorithm_of, brokerage.profile_name, brokerage.classes, brokerage.explain, brokerage.jobs_difference,
+  brokerage.obstacles, brokerage.rejection_difference,
   brokerage.named_queues, brokerage.not_loaded, brokerage.plan_steps, brokerage.profile_faults,
   brokerage.replay, brokerage.replay_changes, brokerage.rules_of, brokerage.run_difference, brokerage.unknown_queues
   to broker_operator, broker_viewer;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli.shared import output
-from broker.cli.shared.common import Json, pair
+from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import SETUP, Setup, ready, require_setup, session
@@ -16,6 +16,7 @@ from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
     from broker.database import Connection
+    from broker.operate.brokerage import WhatIf
 
 app = typer.Typer()
 PANEL = "Brokerage"
@@ -41,16 +42,24 @@ def what_if(
     ] = None,
     worlds: Annotated[list[Path] | None, typer.Option("--world", help="Merge this world over the setup.")] = None,
     profile: Annotated[str | None, typer.Option(help="Decide with this profile.")] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="RULE.PARAMETER=VALUE", help="Change a parameter of a rule; repeat it."),
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Accept keys of --set that only your own rules read.")] = False,
     algorithm: Algorithm = "production_job",
     task: Tasks = None,
+    newest: Annotated[
+        int | None, typer.Option(min=1, max=2**31 - 1, help="Take only so many open tasks, the highest ids.")
+    ] = None,
     limit: Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
     """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
-    Needs the role broker_operator.
+    The jobs of a queue are those that it would get if each task were alone. Needs the role broker_operator.
     """
     import psycopg
 
@@ -63,8 +72,12 @@ def what_if(
         with reading(file) as stream:
             overlaid.append(world.parse(stream.read(), str(file)))
     changes = dict(pair("--set", text, "jobbroker:NQUEUED_SAT_CAP=300") for text in settings or [])
-    if not (changes or overlaid or profile):
-        raise BadRequest("nothing is changed", "give a change: --set KEY=VALUE, --world FILE or --profile NAME")
+    of_rules = parameters_of_rules("--parameter", parameters or [])
+    if not (changes or overlaid or profile or of_rules or without):
+        raise BadRequest(
+            "nothing is changed",
+            "give a change: --set KEY=VALUE, --world FILE, --profile NAME, --parameter RULE.NAME=VALUE, --without RULE",
+        )
     with session() as connection:
         require_setup(connection, setup)
         try:
@@ -75,8 +88,11 @@ def what_if(
                 profile=profile,
                 worlds=overlaid,
                 tasks=task or None,
+                newest=newest,
                 forced=force,
                 algorithm=algorithm,
+                parameters=of_rules,
+                without=without or [],
             )
         except psycopg.Error as error:
             found_error = from_database(error)
@@ -103,6 +119,27 @@ def what_if(
     ]
     columns = ["task", "status", "gains", "loses", "weight of", "before", "after"]
     output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells)
+    _show_greatest(found, limit)
+
+
+def _show_greatest(found: "WhatIf", limit: int) -> None:
+    """Where the jobs would go, and what rejects: the rows that differ, greatest difference first."""
+    queues = [
+        (row["queue"], row["jobs_before"], row["jobs_after"], f"{row['jobs_after'] - row['jobs_before']:+}")
+        for row in sorted(found.queues, key=lambda row: -abs(row["jobs_after"] - row["jobs_before"]))
+        if row["jobs_before"] != row["jobs_after"]
+    ]
+    if queues:
+        output.table("Jobs by queue", ["queue", "before", "after", "difference"], queues[: limit or None])
+    rules = [
+        (row["rule"], row["before"], row["after"], f"{row['after'] - row['before']:+}", row["example"])
+        for row in sorted(found.rules, key=lambda row: -row["gained"] - row["lost"])
+        if row["gained"] or row["lost"]
+    ]
+    if rules:
+        output.table(
+            "Rejections by rule", ["rule", "before", "after", "difference", "for example"], rules[: limit or None]
+        )
 
 
 def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> list[str]:

@@ -1,12 +1,11 @@
 """`broker replay`: yesterday's decisions under other rules."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from broker.cli.shared import output
-from broker.cli.shared.common import Json, pair
+from broker.cli.shared.common import Json, parameters_of_rules
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, require_setup, session
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from broker.operate.replay import Replay
 
 app = typer.Typer()
-_EXAMPLE = "top-10.best=20"
 _QUEUES = 10  # with the greatest difference
 
 
@@ -46,7 +44,7 @@ def replay(
     from broker.errors import BadRequest
     from broker.operate.replay import replay as replayed
 
-    changes = _changes(settings or [])
+    changes = parameters_of_rules("--set", settings or [])
     if check and (profile or changes or without):
         raise BadRequest("--check changes nothing", "leave out --profile, --set and --without, or --check")
     with session() as connection:
@@ -67,19 +65,6 @@ def replay(
         _show(found, limit)
     if check and found.differences and not found.changes:
         raise typer.Exit(1)
-
-
-def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
-    from broker.errors import BadRequest
-
-    changes: dict[str, dict[str, Any]] = {}
-    for text in settings:
-        name, value = pair("--set", text, _EXAMPLE)
-        rule, dot, parameter = name.rpartition(".")
-        if not (dot and rule and parameter):
-            raise BadRequest(f"--set {text} names no parameter of a rule", f"for example --set {_EXAMPLE}")
-        changes.setdefault(rule, {})[parameter] = value
-    return changes
 
 
 def _show(found: "Replay", limit: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.rows import dict_row
@@ -167,13 +167,15 @@ def _shaped(answer: Row) -> Row:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
+    """What a change does: tasks by status before and after, and what is different.
 
     not_open: named tasks that the broker does not work on, and why. kept: fields of the worlds that
     no rule reads, in words.
 
     differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues or
-    nuclei), and the best candidate of both whose weight changed: queue, weight_before, weight_after.
+    nuclei), the best candidate of both whose weight changed (queue, weight_before, weight_after), best_before,
+    best_after. queues: rows of brokerage.jobs_difference: queue, tasks_before, tasks_after, jobs_before, jobs_after.
+    rules: rows of brokerage.rejection_difference: rule, before, after, gained, lost, example.
     """
 
     before: dict[str, int]
@@ -181,6 +183,8 @@ class WhatIf:
     differences: list[Row]
     not_open: dict[int, str]
     kept: list[str]
+    queues: list[Row]
+    rules: list[Row]
 
 
 def what_if(
@@ -191,37 +195,79 @@ def what_if(
     profile: str | None = None,
     worlds: Sequence[World] = (),
     tasks: Sequence[int] | None = None,
+    newest: int | None = None,
     forced: bool = False,
     algorithm: str = "production_job",
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    without: Sequence[str] = (),
 ) -> WhatIf:
-    """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
+    """Decide tasks as things are and as they would be with other settings, worlds or rules, in one snapshot.
 
     settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
     setup, whatever setup they name (world.load). tasks: those to decide; else all that are open (production_job: whose
-    jobs are not all assigned; production_task: without a nucleus), also tasks that wait. forced: take settings that no
-    rule which came with the program reads. connection: in autocommit. Raises NoSuchThing for a setup or task that is
-    not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
+    jobs are not all assigned; production_task: without a nucleus), also tasks that wait; newest: only so many of them,
+    the highest ids. forced: take settings that no rule which came with the program reads. parameters: of rules of the
+    profile, by rule; without: rules that are left out. connection: in autocommit. Raises NoSuchThing for a setup or
+    task that is not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
+    if tasks is not None and newest is not None:
+        raise BadRequest("tasks are named, and the newest are asked for", "give tasks or newest")
     with connection.transaction(force_rollback=True):
         connection.execute("set transaction isolation level repeatable read")
         _require(connection, setup)
-        before = _dry_run(connection, setup, algorithm, None, tasks)
+        before = _dry_run(connection, setup, algorithm, None, tasks=tasks, newest=newest)
         for name, value in settings.items():
             component, _, key = name.rpartition(":")
             _set(connection, setup, component, key, value, forced=forced)
         loaded = world.load(connection, worlds, setup, merge=True)
+        if parameters or without:
+            profile = _changed_profile(
+                connection, setup, algorithm, profile, parameters=parameters or {}, without=without
+            )
         not_open = {} if tasks is None else _not_open(connection, setup, algorithm, tasks)
-        after = _dry_run(connection, setup, algorithm, profile, tasks)
-        with connection.cursor(row_factory=dict_row) as cursor:
-            query = "select * from brokerage.run_difference(%s, %s, %s)"
-            differences = cursor.execute(query, (setup, before, after)).fetchall()
+        after = _dry_run(connection, setup, algorithm, profile, tasks=tasks, newest=newest)
+
+        def rows(query: LiteralString) -> list[Row]:
+            with connection.cursor(row_factory=dict_row) as cursor:
+                return cursor.execute(query, (setup, before, after)).fetchall()
+
         return WhatIf(
             _outcomes(connection, setup, before),
             _outcomes(connection, setup, after),
-            differences,
+            rows("select * from brokerage.run_difference(%s, %s, %s)"),
             not_open,
             loaded.kept,
+            rows("select * from brokerage.jobs_difference(%s, %s, %s)"),
+            rows("select * from brokerage.rejection_difference(%s, %s, %s)"),
         )
+
+
+def _changed_profile(
+    connection: Connection,
+    setup: str,
+    algorithm: str,
+    profile: str | None,
+    *,
+    parameters: Mapping[str, Mapping[str, Any]],
+    without: Sequence[str],
+) -> str:
+    """The name of a profile that has the rules of another (else the setup's) with other parameters and without some."""
+    if profile is None:
+        query = "select profile from brokerage.setting_in_force where setup = %s"
+        [(profile,)] = connection.execute(query, [setup]).fetchall()
+    made = f"what-if-{secrets.token_hex(8)}"
+    connection.execute("select brokerage.set_profile(%s, %s)", [made, profile])
+    for rule in dict.fromkeys([*parameters, *without]):
+        changes: dict[str, Any] = {"enabled": False} if rule in without else {}
+        if rule in parameters:
+            query = """select parameters from brokerage.rule_in_force
+                        where profile = %s and algorithm = %s and rule = %s"""
+            now = connection.execute(query, [made, algorithm, rule]).fetchone()
+            changes["parameters"] = (now[0] if now else {}) | dict(parameters[rule])
+        connection.execute(
+            "select brokerage.set_rule(%s, %s, %s::jsonb, %s)", [made, rule, json_text(changes), algorithm]
+        )
+    return made
 
 
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
@@ -244,13 +290,20 @@ def _set(connection: Connection, setup: str, component: str, key: str, value: An
 
 
 def _dry_run(
-    connection: Connection, setup: str, algorithm: str, profile: str | None, tasks: Sequence[int] | None
+    connection: Connection,
+    setup: str,
+    algorithm: str,
+    profile: str | None,
+    *,
+    tasks: Sequence[int] | None,
+    newest: int | None,
 ) -> int:
-    """Decide tasks and store nothing but decisions; the number of the run."""
+    """Decide tasks and store nothing but decisions; the number of the run. Both runs draw alike."""
     if tasks is None:
-        query = "select task_id from brokerage.open_task where setup = %s and algorithm = %s"
-        tasks = [task for (task,) in connection.execute(query, [setup, algorithm]).fetchall()]
-    query = "select brokerage.open_run(%s, %s, %s, null, true)"
+        query = """select task_id from brokerage.open_task where setup = %s and algorithm = %s
+                    order by task_id desc limit %s"""
+        tasks = [task for (task,) in connection.execute(query, [setup, algorithm, newest]).fetchall()]
+    query = "select brokerage.open_run(%s, %s, %s, 1, true)"
     [(run,)] = connection.execute(query, (setup, algorithm, profile)).fetchall()
     query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s)"
     while connection.execute(query, (setup, run, list(tasks), _TASKS_A_CALL)).fetchall() != [(0,)]:

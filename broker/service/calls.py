@@ -25,6 +25,7 @@ Connection = psycopg.AsyncConnection[Any]
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
+_UNDONE = 2  # calls of many statements at a time: each has a connection of its own, and keeps a processor busy
 _READY = 2.0  # seconds in which a database that is ready answers
 IS_SERVICE: LiteralString = "select resource.is_service()"
 _ACT_AS: LiteralString = (
@@ -51,6 +52,7 @@ class Database:
         self._checking: asyncio.Task[None] | None = None
         # calls that may take long leave connections to the others
         self._long_calls = asyncio.Semaphore(max(1, settings.connections // 2))
+        self._undone_calls = asyncio.Semaphore(_UNDONE)
 
     async def open(self) -> None:
         """Begin to connect. A database that is away does not stop the service from starting."""
@@ -69,15 +71,8 @@ class Database:
     @asynccontextmanager
     async def long_call(self, patience: float = _WAIT) -> AsyncIterator[None]:
         """A place among the calls that may take long. Raises PoolTimeout where none is free for so many seconds."""
-        try:
-            async with asyncio.timeout(patience):
-                await self._long_calls.acquire()
-        except TimeoutError:
-            raise PoolTimeout("too many long calls are under way") from None
-        try:
+        async with _place(self._long_calls, patience):
             yield
-        finally:
-            self._long_calls.release()
 
     async def as_login(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Rows of a statement that the service's login runs as itself."""
@@ -122,14 +117,22 @@ class Database:
                 self._look_at_the_others(connection)
                 raise
 
-    async def undone_as_role(self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T]) -> T:
+    async def undone_as_role(
+        self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], longest: float | None = None
+    ) -> T:
         """What a function of many statements finds as somebody's role, in one snapshot of which nothing is kept.
 
-        It has a thread and a connection of its own. After a minute its statement is cancelled.
+        It has a thread and a connection of its own. After so many seconds, else a minute, its statement is cancelled.
+        Raises PoolTimeout where two such functions are at work.
         """
+        async with _place(self._undone_calls, _WAIT):
+            return await self._undone_as_role(role, subject, run, longest or _LONGEST)
+
+    async def _undone_as_role(
+        self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], patience: float
+    ) -> T:
         connection = await asyncio.to_thread(database.connect, self._target)
         work = asyncio.create_task(asyncio.to_thread(_undone, connection, role, subject, run))
-        patience = _LONGEST
         try:
             while not (await asyncio.wait([work], timeout=patience))[0]:
                 await asyncio.to_thread(connection.cancel)
@@ -169,6 +172,19 @@ class Database:
         """Replace the other connections, if they are as dead as one that was lost."""
         if lost.closed and (self._checking is None or self._checking.done()):
             self._checking = asyncio.create_task(self.pool.check())
+
+
+@asynccontextmanager
+async def _place(places: asyncio.Semaphore, patience: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(patience):
+            await places.acquire()
+    except TimeoutError:
+        raise PoolTimeout("too many such calls are under way") from None
+    try:
+        yield
+    finally:
+        places.release()
 
 
 def _undone(

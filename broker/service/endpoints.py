@@ -6,6 +6,7 @@ from broker.service.faces import dirac, diracx, panda
 from broker.service.listed import LISTED
 from broker.service.login import calls as login
 from broker.service.pages import endpoints as pages
+from broker.service.pages import static
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -77,7 +78,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", BASE + "/what-if", "what_if", "What a change would do to the decisions about tasks; the answer is kept",
-        operators.what_if, body=models.WhatIf, answers=models.Difference, limit_factor=4, long=True,
+        operators.what_if, body=models.WhatIf, answers=models.Difference, limit_factor=4,
     ),
     Endpoint(
         "GET", BASE + "/what-if/{what_if_id:id}", "kept_what_if", "What a change would have done when somebody asked",
@@ -102,5 +103,6 @@ ENDPOINTS = (
     *dirac.ENDPOINTS,
     *diracx.ENDPOINTS,
     *login.ENDPOINTS,
+    *static.ENDPOINTS,
     *pages.ENDPOINTS,
 )  # fmt: skip

@@ -289,19 +289,26 @@ class Retried(Struct):
 
 class WhatIf(Request):
     """A change, of which nothing is stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
-    merged over the setup, a profile. tasks: those to decide; left out = all that are open. force: take settings that no
-    rule which comes with the program reads."""
+    merged over the setup, a profile, other parameters of its rules, rules that are left out. tasks: those to decide;
+    left out = all that are open, or the newest so many of them. force: take settings that no rule which comes with the
+    program reads."""
 
     settings: Annotated[dict[str, Any], Meta(title="Settings", description="Settings by name.", max_length=100)] = {}
     world: Annotated[dict[str, Any], Meta(title="World", description="A world, or a part of one.")] | UnsetType = UNSET
     profile: str | None = None
+    parameters: Annotated[
+        dict[str, dict[str, Any]], Meta(title="Parameters", description="Parameters by rule.", max_length=100)
+    ] = {}
+    without: Annotated[list[str], Meta(description="Rules that are left out.", max_length=100)] = []
     tasks: Annotated[list[Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=10_000)] | None = None
+    newest: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
     algorithm: Literal["production_task", "production_job", "analysis_job"] = "production_job"
     force: bool = False
 
 
 class Change(Struct):
-    """A task that is decided otherwise: queues or nuclei gained and lost, and the best of both whose weight changed."""
+    """A task that is decided otherwise: queues or nuclei gained and lost, the best of both whose weight changed, and
+    the best before and after."""
 
     task_id: int
     status_before: str | None
@@ -311,6 +318,30 @@ class Change(Struct):
     queue: str | None
     weight_before: float | None
     weight_after: float | None
+    best_before: str | None
+    best_after: str | None
+
+
+class QueueChange(Struct):
+    """A queue or nucleus: tasks whose best candidate it is, and jobs that it would get if each task were alone."""
+
+    queue: str
+    tasks_before: int
+    tasks_after: int
+    jobs_before: int
+    jobs_after: int
+
+
+class RuleChange(Struct):
+    """A rule: pairs of task and queue that it rejects before and after, those gained and lost, and an example with its
+    numbers."""
+
+    rule: str
+    before: int
+    after: int
+    gained: int
+    lost: int
+    example: str | None
 
 
 class Difference(Struct):
@@ -322,6 +353,8 @@ class Difference(Struct):
     differences: list[Change]
     not_open: dict[int, str]
     kept: list[str]
+    queues: list[QueueChange]
+    rules: list[RuleChange]
     what_if_id: int | UnsetType = UNSET
 
 

@@ -4,10 +4,11 @@ from typing import Any, LiteralString
 
 import msgspec
 import psycopg
+from psycopg_pool import PoolTimeout
 
 from broker.operate import brokerage
 from broker.service.door import Call
-from broker.service.models import Change, Difference, WhatIf
+from broker.service.models import Change, Difference, QueueChange, RuleChange, WhatIf
 from broker.service.problems import Problem
 
 _KEEP: LiteralString = "select brokerage.keep_what_if(%s, %s::jsonb, %s::jsonb)"
@@ -15,9 +16,15 @@ _KEEP: LiteralString = "select brokerage.keep_what_if(%s, %s::jsonb, %s::jsonb)"
 
 async def what_if(call: Call) -> Difference:
     """The decisions about tasks as they are and as they would be, in one snapshot. The answer is kept for others."""
-    asked: WhatIf = call.body
-    if not asked.settings and asked.world is msgspec.UNSET and asked.profile is None:
-        raise Problem(422, "nothing is changed", code="PB001", hint="Give settings, a world or a profile.")
+    return await answered(call, call.body)
+
+
+async def answered(call: Call, asked: WhatIf, longest: float | None = None) -> Difference:
+    """The answer to a question, which is kept. longest: seconds after which the database gives up."""
+    if not (asked.settings or asked.world or asked.profile or asked.parameters or asked.without):
+        raise Problem(
+            422, "nothing is changed", code="PB001", hint="Give settings, a world, a profile, parameters or without."
+        )
 
     def decide(connection: psycopg.Connection[Any]) -> brokerage.WhatIf:
         return brokerage.what_if(
@@ -27,14 +34,22 @@ async def what_if(call: Call) -> Difference:
             profile=asked.profile,
             worlds=[] if isinstance(asked.world, msgspec.UnsetType) else [asked.world],
             tasks=asked.tasks,
+            newest=asked.newest,
             forced=asked.force,
             algorithm=asked.algorithm,
+            parameters=asked.parameters,
+            without=asked.without,
         )
 
     caller = call.caller
-    found = await call.service.database.undone_as_role(caller.role, caller.text, decide)
-    changes = [Change(**row) for row in found.differences]
-    difference = Difference(found.before, found.after, changes, found.not_open, found.kept)
+    try:
+        found = await call.service.database.undone_as_role(caller.role, caller.text, decide, longest)
+    except PoolTimeout:
+        raise Problem(503, "other what-ifs are under way", hint="Ask again in some seconds.") from None
+    difference = Difference(
+        found.before, found.after, [Change(**row) for row in found.differences], found.not_open, found.kept,
+        [QueueChange(**row) for row in found.queues], [RuleChange(**row) for row in found.rules],
+    )  # fmt: skip
     change, answer = (msgspec.json.encode(one).decode() for one in (asked, difference))
     [(number,)] = await call.rows(_KEEP, call.setup, change, answer)
     difference.what_if_id = number

@@ -252,6 +252,17 @@ def test_what_if_shows_the_change_of_a_cap(cli: Cli, gridded: Connection) -> Non
     assert "candidates -> pending" in cli(*change, "--limit", 0).out
 
 
+def test_what_if_shows_other_rules_jobs_and_rejections(cli: Cli, gridded: Connection) -> None:
+    change = ("what-if", "--setup", "grid", "--without", "no-pilot", "--parameter", "top-10.best=1", "--newest", 30)
+    found = cli(*change, "--json").json
+    assert sum(found["before"].values()) == 30
+    shown = cli(*change).out
+    assert "Jobs by queue" in shown and "Rejections by rule" in shown and "the best 1 " in shown
+    for wrong in ("top-10=1", "best", ".best=1"):
+        refused = cli("what-if", "--setup", "grid", "--parameter", wrong)
+        assert refused.code == 1 and "hint:" in refused.err and wrong in refused.err
+
+
 def test_what_if_takes_a_forced_key(cli: Cli, gridded: Connection) -> None:
     refused = cli("what-if", "--setup", "grid", "--set", "MINE=1")
     assert refused.code == 1 and "--force" in refused.err and "p_force" not in refused.err

@@ -1,6 +1,7 @@
 """broker.operate.brokerage: cases evaluated in worlds of their own, and what-if. Neither stores anything."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import psycopg
@@ -251,6 +252,82 @@ def test_what_if_another_profile_or_world(gridded: Connection) -> None:
     assert row == found.differences[0]
 
 
+def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -> None:
+    """As the views of the two dry runs have them."""
+    found = brokerage.what_if(gridded, "grid", {}, profile="panda2026")
+    sides = (("before", None), ("after", "panda2026"))
+    with gridded.transaction(force_rollback=True):
+        for side, profile in sides:
+            [(run,)] = gridded.execute(
+                "select brokerage.open_run('grid', 'production_job', %s, 1, true)", [profile]
+            ).fetchall()
+            gridded.execute(
+                """select brokerage.broker_next('grid', %s, array(
+                     select task_id from brokerage.open_task where setup = 'grid' and algorithm = 'production_job'))""",
+                [run],
+            )
+            pairs = dict(
+                gridded.execute(
+                    "select rule, sum(pairs)::int from brokerage.rejections where run_id = %s group by rule", [run]
+                ).fetchall()
+            )
+            assert pairs == {row["rule"]: row[side] for row in found.rules if row[side]}
+            best = gridded.execute(
+                """select queue, count(*) from brokerage.candidate_of_run where run_id = %s and rank = 1
+                    group by queue""",
+                [run],
+            ).fetchall()
+            assert dict(best) == {row["queue"]: row[f"tasks_{side}"] for row in found.queues if row[f"tasks_{side}"]}
+            [(most,)] = gridded.execute(
+                """select sum(t.jobs_left) from brokerage.open_task t
+                     join brokerage.task_decision d on d.setup = t.setup and d.task_id = t.task_id
+                    where d.run_id = %s and d.status = 'candidates' and t.algorithm = 'production_job'""",
+                [run],
+            ).fetchall()
+            assert 0 < sum(row[f"jobs_{side}"] for row in found.queues) <= most
+    assert all(row["after"] - row["before"] == row["gained"] - row["lost"] for row in found.rules)
+    assert all(bool(row["after"]) == (row["example"] is not None) for row in found.rules)
+    for row in found.differences:
+        assert (row["best_after"] is not None) == (row["status_after"] == "candidates")
+
+
+def test_what_if_by_other_rules(gridded: Connection) -> None:
+    before = Calls(gridded).stored()
+    plain = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 10}})  # what it is
+    assert plain.differences == []
+    fewer = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 1}}, without=["no-pilot"])
+    rules = {row["rule"]: row for row in fewer.rules}
+    assert rules["top-10"]["gained"] > 0
+    assert rules["no-pilot"]["after"] == 0 < rules["no-pilot"]["before"]
+    other = brokerage.what_if(gridded, "grid", {}, profile="panda2026", without=["memory"])
+    assert other.differences != brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
+    assert Calls(gridded).stored() == before
+    with pytest.raises(psycopg.Error, match="no rule 'memry' of production_job"):
+        brokerage.what_if(gridded, "grid", {}, without=["memry"])
+    with pytest.raises(psycopg.Error, match="parameter bet is 5, not known"):
+        brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"bet": 5}})
+
+
+def test_what_if_of_the_newest_tasks(gridded: Connection) -> None:
+    query = """select task_id from brokerage.open_task where setup = 'grid' and algorithm = 'production_job'
+                order by task_id desc limit 7"""
+    tasks = [task for (task,) in gridded.execute(query).fetchall()]
+    newest = brokerage.what_if(gridded, "grid", {}, profile="panda2026", newest=7)
+    named = brokerage.what_if(gridded, "grid", {}, profile="panda2026", tasks=tasks)
+    assert (newest.before, newest.differences, newest.queues) == (named.before, named.differences, named.queues)
+    assert sum(newest.before.values()) == 7
+    with pytest.raises(BadRequest, match="the newest"):
+        brokerage.what_if(gridded, "grid", {}, profile="panda2026", newest=7, tasks=tasks)
+
+
+def test_what_if_of_nuclei_counts_tasks(db: Connection) -> None:
+    world.load(db, [grid.grid(1, 20, 40)])
+    db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid'")
+    found = brokerage.what_if(db, "grid", {}, profile="panda2026", algorithm="production_task")
+    tasks = sum(row["tasks_before"] for row in found.queues)
+    assert 0 < tasks == found.before.get("candidates", 0)
+
+
 def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid')").fetchall()
     [(waiting,)] = gridded.execute(
@@ -291,9 +368,10 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
 @pytest.mark.parametrize("missing", [9999, None])
 def test_a_run_that_is_not_there_differs_from_none(gridded: Connection, missing: int | None) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 1)").fetchall()
-    for runs in ((run, missing), (missing, run)):
+    names = ("run_difference", "jobs_difference", "rejection_difference")
+    for runs, name in product(((run, missing), (missing, run)), names):
         with pytest.raises(psycopg.Error, match=f"run {missing or 'null'} is not in setup grid") as raised:
-            gridded.execute("select * from brokerage.run_difference('grid', %s, %s)", runs)
+            gridded.execute(f"select * from brokerage.{name}('grid', %s, %s)".encode(), runs)
         assert raised.value.sqlstate == "PB004"
 
 

@@ -91,6 +91,8 @@ VIEWER = EVERYBODY | {
     "brokerage.replay_changes",
     "brokerage.rules_of",
     "brokerage.run_difference",
+    "brokerage.jobs_difference",
+    "brokerage.rejection_difference",
     "brokerage.require_tasks",
     "workload.missing_reference",
     "workload.is_end",

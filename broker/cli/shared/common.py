@@ -10,7 +10,7 @@ and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -225,3 +225,18 @@ def pair(option: str, text: str, example: str) -> tuple[str, object]:
     if not equals:
         raise BadRequest(f"{option} {text} has no value", f"for example {option} {example}")
     return name, parse_or_text(value)
+
+
+def parameters_of_rules(option: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Parameters by rule, from RULE.PARAMETER=VALUE. Raises BadRequest."""
+    from broker.errors import BadRequest
+
+    example = "top-10.best=20"
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, value = pair(option, text, example)
+        rule, _, parameter = name.rpartition(".")
+        if not (rule and parameter):
+            raise BadRequest(f"{option} {text} names no parameter of a rule", f"for example {option} {example}")
+        found.setdefault(rule, {})[parameter] = value
+    return found

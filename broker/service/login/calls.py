@@ -42,13 +42,6 @@ async def home(call: Call) -> Response:
     return pages.page("home", session=await session_of(call))
 
 
-async def style(_: Call) -> Response:
-    """The style of all pages."""
-    return Response(
-        pages.STYLE.read_bytes(), headers={**pages.HEADERS, "Cache-Control": "max-age=300"}, media_type="text/css"
-    )
-
-
 async def login_page(call: Call) -> Response:
     """Who is logged in, and the form that begins a login."""
     wanted = call.request.query_params.get("to", "/")
@@ -189,7 +182,6 @@ def _endpoint(method: str, path: str, summary: str, run: Any, face: Face = _PAGE
 
 ENDPOINTS = (
     _endpoint("GET", "/", "The first page", home),
-    _endpoint("GET", pages.STYLE_PATH, "The style of pages", style),
     _endpoint("GET", "/login", "Who is logged in", login_page),
     _endpoint("POST", "/login", "Log in with the provider", login),
     _endpoint("GET", CALLBACK, "Back from the provider", callback),

@@ -1,6 +1,18 @@
 """All pages of a setup."""
 
-from broker.service.pages import actions, alerts, configured, details, instances, lists, more, overview, runs, task
+from broker.service.pages import (
+    actions,
+    alerts,
+    configured,
+    details,
+    instances,
+    lists,
+    more,
+    overview,
+    runs,
+    task,
+    what_if,
+)
 from broker.service.pages.frame import endpoint
 
 ENDPOINTS = (
@@ -19,6 +31,7 @@ ENDPOINTS = (
     endpoint("/history", "Figures over time", more.history),
     endpoint("/alerts", "Alerts", alerts.alerts),
     endpoint("/health", "Health", more.health),
+    *what_if.ENDPOINTS,
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,
 )

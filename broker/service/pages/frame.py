@@ -28,6 +28,7 @@ PAGES = (
     ("/instances", "Instances"),
     ("/shares", "Shares"),
     ("/history", "History"),
+    ("/what-if", "What if"),
     ("/alerts", "Alerts"),
     ("/health", "Health"),
     ("/settings", "Settings"),

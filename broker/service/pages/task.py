@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, LiteralString
+from urllib.parse import urlencode
 
 from broker.service.door import Call
 from broker.service.pages.details import one
@@ -72,6 +73,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         rows = await table(call, "queue verdict rank rule reason weight jobs", _STORED, setup, number, shown["run_id"])
     queues = [row for row in rows if row["queue"] is not None]
     return "task", {
+        "asked": urlencode({"tasks": number, "algorithm": known["algorithm"]}),
         "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
         "whole": [row for row in rows if row["queue"] is None],
         "matrix": matrix(queues[:QUEUES]), "left": max(0, len(queues) - QUEUES),

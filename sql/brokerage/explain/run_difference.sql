@@ -1,20 +1,14 @@
 -- What-if: two runs over the same tasks, before and after a change. Rows that a run has just stored have no
--- statistics yet, hence no nested loops.
+-- statistics yet, hence no nested loops and no sorts where hashing does.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
-               weight_before float8, weight_after float8)
-language plpgsql stable security definer set search_path = brokerage, pg_temp set enable_nestloop = off as $$
+               weight_before float8, weight_after float8, best_before text, best_after text)
+language plpgsql stable security definer set search_path = brokerage, pg_temp set enable_nestloop = off
+set enable_sort = off set work_mem = '64MB' as $$
 #variable_conflict use_column
-declare
-  v_missing text;
 begin
   perform resource.identify_viewer(p_setup);
-  select coalesce(u.run_id::text, 'null') into v_missing from unnest(array[p_before, p_after]) u(run_id)
-   where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
-  if found then
-    raise exception 'run % is not in setup %', v_missing, p_setup
-      using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs.';
-  end if;
+  perform brokerage.require_runs(p_setup, array[p_before, p_after]);
   return query
   with status as (
     select task_id, b.status as before, a.status as after
@@ -37,12 +31,14 @@ begin
            array_agg(c.queue order by c.rank_before) filter (where c.rank_after is null) as lost,
            (array_agg(c.queue order by c.rank_before) filter (where c.is_other))[1] as queue,
            (array_agg(c.weight_before order by c.rank_before) filter (where c.is_other))[1] as weight_before,
-           (array_agg(c.weight_after order by c.rank_before) filter (where c.is_other))[1] as weight_after
+           (array_agg(c.weight_after order by c.rank_before) filter (where c.is_other))[1] as weight_after,
+           (array_agg(c.queue order by c.rank_before) filter (where c.rank_before is not null))[1] as best_before,
+           (array_agg(c.queue order by c.rank_after) filter (where c.rank_after is not null))[1] as best_after
       from candidate c
      group by c.task_id
   )
   select s.task_id, s.before, s.after, coalesce(c.gained, '{}'), coalesce(c.lost, '{}'), c.queue, c.weight_before,
-         c.weight_after
+         c.weight_after, c.best_before, c.best_after
     from status s
     left join change c on c.task_id = s.task_id
    where s.before is distinct from s.after or c.gained is not null or c.lost is not null or c.queue is not null
@@ -50,5 +46,6 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-  'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, and the '
-  'best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';
+  'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, the best '
+  'candidate of both whose weight changed, and the best candidate before and after. Errors: PB001, PB002, PB004 (no '
+  'such run).';

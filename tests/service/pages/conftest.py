@@ -1,7 +1,11 @@
 """A setup with something on each page, and somebody who looks at it."""
 
+import re
+import shutil
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
@@ -9,9 +13,15 @@ import pytest
 
 from broker import world
 from broker.operate import loops
+from broker.service.login.cookies import csrf
 from broker.synthetic import grid
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running, bearer
+
+BASE = f"/setups/{SETUP}"
+NOTHING = "/jobs/77"
+REFUSED = (NOTHING, "/act")  # the browser notes each answer that refuses
+"""A page that is not there."""
 
 
 @pytest.fixture
@@ -53,3 +63,84 @@ def look(service: Running, token: Callable[..., str], filled: Calls) -> Iterator
             return client.get(f"{service.url}/setups/{SETUP}{path}", params=query or None, headers=bearer(tokens[kind]))  # type: ignore[arg-type]
 
         yield get
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser without a window. It ends with its module: its event loop is in the way of others in this thread."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+    arguments += ["--disable-background-networking", "--disable-component-update"]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+def logged_in(db: psycopg.Connection[Any], kind: str) -> str:
+    """The cookie of somebody who is logged in."""
+    query = "select u.session from resource.make_ticket(%s, %s, %s) t, resource.use_ticket(t.ticket) u"
+    [cookie] = db.execute(query, [SETUP, f"a {kind}", kind]).fetchone() or [""]
+    return str(cookie)
+
+
+FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
+
+
+class Person:
+    """A browser that is logged in, by its cookie."""
+
+    def __init__(self, db: psycopg.Connection[Any], service: Running, kind: str) -> None:
+        self.cookie = logged_in(db, kind)
+        self.client = httpx.Client(
+            base_url=service.url, timeout=60, headers={"Cookie": f"__Host-pgbroker={self.cookie}"}
+        )
+
+    def look(self, path: str) -> httpx.Response:
+        return self.client.get(f"{BASE}{path}")
+
+    def act(self, do: str, of: object, **more: str) -> httpx.Response:
+        """Press the button on the page that asks."""
+        page = self.client.get(f"{BASE}/act", params={"do": do, "of": str(of)})
+        assert page.status_code == 200, page.text
+        fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
+        assert fields == {"do": do, "of": str(of), "csrf": csrf(self.cookie)}
+        return self.client.post(f"{BASE}/act", data=fields | more)
+
+
+@pytest.fixture
+def person(db: psycopg.Connection[Any], service: Running) -> Callable[[str], Person]:
+    """A function that logs in somebody: person('viewer')."""
+    return lambda kind: Person(db, service, kind)
+
+
+@pytest.fixture
+def tab(chromium: Any, service: Running, db: psycopg.Connection[Any]) -> Iterator[Callable[..., Any]]:
+    """A function that opens a tab of somebody: tab(width, 'dark', kind='viewer'). It asks the service alone."""
+    opened: list[Any] = []
+    asked: set[str] = set()
+    trouble: list[str] = []
+
+    def make(width: int = 1280, scheme: str = "light", scripts: bool = True, kind: str = "operator") -> Any:
+        context = chromium.new_context(
+            base_url=service.url, viewport={"width": width, "height": 900}, color_scheme=scheme,
+            java_script_enabled=scripts,
+        )  # fmt: skip
+        # of a secure cookie, which a browser sends to this machine without TLS
+        url = service.url.replace("http:", "https:")
+        context.add_cookies([{"name": "__Host-pgbroker", "value": logged_in(db, kind), "url": url, "secure": True}])
+        opened.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
+        page.on("console", lambda message: trouble.append(message.text) if not page.url.endswith(REFUSED) else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        return page
+
+    yield make
+    for context in opened:
+        context.close()
+    assert asked <= {urlsplit(service.url).netloc}
+    assert trouble == []

@@ -3,22 +3,16 @@
 They need Debian's chromium, and the packages playwright and axe-playwright-python; else they are skipped.
 """
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Running
-from tests.service.pages.test_actions import Person
+from tests.service.conftest import SETUP
+from tests.service.pages.conftest import NOTHING
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 
 BASE = f"/setups/{SETUP}"
 PAGES = (
@@ -37,52 +31,14 @@ PAGES = (
     "/profile?profile=acme",
     "/shares",
     "/history",
+    "/what-if",
+    "/alerts",
     "/health",
     "/changes",
 )
-NOTHING = "/jobs/77"
 SIZE = "/act?do=set-setting&of=taskqueue.queue_size"
-REFUSED = (NOTHING, "/act")  # the browser notes each answer that refuses
 SCREENS = ((360, "light"), (1600, "dark"))
 OTHER_SCREENS = ((360, "dark"), (1600, "light"))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A browser without a window."""
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
-    arguments += ["--disable-background-networking", "--disable-component-update"]
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(chromium: Any, service: Running, db: psycopg.Connection[Any], filled: Calls) -> Iterator[Callable[..., Any]]:
-    """A function that opens a tab of an operator: tab(width, 'dark'). Each request it makes is to the service."""
-    person = Person(db, service, "operator")
-    opened: list[Any] = []
-    asked: set[str] = set()
-    trouble: list[str] = []
-
-    def make(width: int = 1280, scheme: str = "light", scripts: bool = True) -> Any:
-        context = chromium.new_context(
-            base_url=service.url, viewport={"width": width, "height": 900}, color_scheme=scheme,
-            java_script_enabled=scripts, extra_http_headers={"Cookie": f"__Host-pgbroker={person.cookie}"},
-        )  # fmt: skip
-        opened.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
-        page.on("console", lambda message: trouble.append(message.text) if not page.url.endswith(REFUSED) else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        return page
-
-    yield make
-    for context in opened:
-        context.close()
-    assert asked <= {urlsplit(service.url).netloc}
-    assert trouble == []
 
 
 def paths(q: Calls) -> list[str]:

@@ -1,0 +1,310 @@
+"""The page of what-if: a question as a form, and its answer, which is kept and has an address to send.
+
+An answer is kept and not computed for each reader: it costs as much as a run, and viewers may not ask. The form takes
+fewer tasks and less time than the command does, since the rows that a change touches are locked meanwhile.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, LiteralString
+
+import msgspec
+from starlette.responses import Response
+
+from broker.json_text import parse_or_text
+from broker.service import bodies, pages
+from broker.service.door import Call, Endpoint
+from broker.service.models import Difference, WhatIf
+from broker.service.operators import answered
+from broker.service.pages.details import one
+from broker.service.pages.frame import BASE, FACE, address, endpoint, framed, table
+from broker.service.problems import Problem, of_error
+
+MOST_TASKS = 200
+"""Tasks of a question on the page."""
+ROWS = 200
+"""Rows of a table of an answer."""
+_SECONDS = 15.0  # of the answer
+_MOST_BYTES = 2**18  # of a form
+_LONGEST_ADDRESS = 4000  # of a form that is filled in
+_CHANGES = 3  # of statuses
+_NAMES = 3  # of queues in a heading
+_CANDIDATES = 10  # in a row
+_USUAL_TASKS = 50
+_IN_FORM = (400, 404, 409, 422)  # refusals of what the form holds
+_TOO_LONG = "57014"  # the database cancelled a statement
+
+ALGORITHMS = {
+    "production_job": "jobs of production to queues",
+    "analysis_job": "jobs of users to queues",
+    "production_task": "tasks of production to nuclei",
+}
+STATUSES = ("online", "offline", "brokeroff", "standby", "test")
+FIELDS = (
+    "tasks", "newest", "algorithm", "profile", "without", "parameters", "settings", "world",
+    *(f"{name}{n}" for n in range(1, _CHANGES + 1) for name in ("place", "status")),
+)  # fmt: skip
+"""Fields of the form, and of an address that fills it in."""
+
+_PROFILES: LiteralString = "select p.profile from monitor.profile p order by p.shipped, p.profile"
+_RULES: LiteralString = """
+    select r.rule, r.kind, r.parameters
+      from brokerage.rule_in_force r
+     where r.enabled and r.algorithm = %s
+       and r.profile = coalesce(%s, (select s.profile from brokerage.setting_in_force s where s.setup = %s))
+     order by r.position, r.rule
+"""
+_PLACES: LiteralString = """
+    select u.place, q.queue from unnest(%s::text[]) u (place)
+      left join monitor.queue q on q.setup = %s and u.place in (q.queue, q.site)
+"""
+_ALGORITHM_OF: LiteralString = "select brokerage.algorithm_of(%s, %s)"
+_LATEST: LiteralString = """
+    select w.what_if_id, w.asked_at, w.asked_by, w.change from monitor.what_if w
+     where w.setup = %s order by w.what_if_id desc limit 10
+"""
+_KEPT: LiteralString = """
+    select w.what_if_id, w.asked_at, w.asked_by, w.change, w.difference from monitor.what_if w
+     where w.setup = %s and w.what_if_id = %s
+"""
+
+
+async def question(call: Call) -> tuple[str, dict[str, Any]]:
+    """The form, filled in by the address, and the latest answers."""
+    return "what_if", await _form(call, _known(call.request.query_params))
+
+
+async def ask(call: Call) -> Response:
+    """Answer what the form asks, and lead to the answer. A refusal stands above the form, which stays filled in."""
+    fields = await bodies.form(call.request, _MOST_BYTES)
+    await call.identify(call.setup, fields.pop("csrf", ""))
+    given = _known(fields)
+    asked = None
+    try:
+        asked = await _asked(call, given)
+        found = await answered(call, asked, _SECONDS)
+    except Exception as error:
+        problem = of_error(error)
+        if asked and problem.code == _TOO_LONG:
+            hint = f"Ask about fewer tasks. This command has more time: {command(call.setup, asked)}"
+            problem = Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=_TOO_LONG, hint=hint)
+        if problem.status not in _IN_FORM:
+            raise problem from error
+        return await framed(call, "/what-if", "what_if", await _form(call, given, problem), problem.status)
+    return pages.redirect(f"{call.request.url.path}/{found.what_if_id}")
+
+
+async def answer(call: Call) -> tuple[str, dict[str, Any]]:
+    """An answer that is kept: what was asked, and what would be different."""
+    names = "what_if_id asked_at asked_by change difference"
+    kept = one(await table(call, names, _KEPT, call.setup, call.what_if_id), "what-if", call.what_if_id)
+    try:
+        asked = msgspec.json.decode(kept["change"], type=WhatIf)
+        found = msgspec.json.decode(kept["difference"], type=Difference)
+    except msgspec.ValidationError as error:
+        raise Problem(404, f"answer {call.what_if_id} was kept by another program: {error}", code="PB004") from None
+    queues = [row for row in found.queues if (row.tasks_before, row.jobs_before) != (row.tasks_after, row.jobs_after)]
+    queues.sort(key=lambda row: (-abs(row.jobs_after - row.jobs_before), -abs(row.tasks_after - row.tasks_before)))
+    rules = sorted((row for row in found.rules if row.gained or row.lost), key=lambda row: -row.gained - row.lost)
+    again = address(call.request.url.path.rpartition("/")[0], **fields_of(asked))
+    return "what_if_answer", {
+        "kept": kept, "found": found, "changes": changes_of(asked), "command": command(call.setup, asked),
+        "again": again if len(again) < _LONGEST_ADDRESS else None,
+        "statuses": [
+            {"status": status, "before": found.before.get(status, 0), "after": found.after.get(status, 0)}
+            for status in sorted({*found.before, *found.after})
+        ],
+        "tasks": [
+            {"of": row, "gained": some(row.gained, _CANDIDATES), "lost": some(row.lost, _CANDIDATES)}
+            for row in found.differences[:ROWS]
+        ],
+        "world": _text(asked.world) if asked.world else None, "tasks_left": max(0, len(found.differences) - ROWS),
+        "queues": queues[:ROWS], "queues_left": max(0, len(queues) - ROWS), "rules": rules,
+        "noun": "nucleus" if asked.algorithm == "production_task" else "queue",
+    }  # fmt: skip
+
+
+async def _form(call: Call, given: Mapping[str, str], problem: Problem | None = None) -> dict[str, Any]:
+    algorithm = given.get("algorithm") or "production_job"
+    latest = await table(call, "what_if_id asked_at asked_by change", _LATEST, call.setup)
+    profiles = [row["profile"] for row in await table(call, "profile", _PROFILES)]
+    profile = given.get("profile") or None
+    rules = await table(call, "rule kind parameters", _RULES, algorithm, profile, call.setup)
+    return {
+        "given": {name: given.get(name, "") for name in FIELDS},
+        "problem": problem, "algorithms": ALGORITHMS, "statuses": STATUSES, "numbers": range(1, _CHANGES + 1),
+        "profiles": profiles, "rules": rules, "most": MOST_TASKS, "usual": _USUAL_TASKS, "seconds": _SECONDS,
+        "latest": [{**row, "change": _words(row["change"])} for row in latest],
+    }  # fmt: skip
+
+
+def _words(change: msgspec.Raw) -> str:
+    try:
+        return "; ".join(changes_of(msgspec.json.decode(change, type=WhatIf)))
+    except msgspec.ValidationError:
+        return "of another program"
+
+
+def _known(fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields that hold something. Raises Problem: 422 for one that there is not, and an unknown algorithm."""
+    for name in fields:
+        if name not in FIELDS:
+            hint = f"There are {', '.join(FIELDS)}."
+            raise Problem(422, f"there is no field {name[:100]!r}", code="PB001", key=name[:100], hint=hint)
+    known = {name: value.strip() for name, value in fields.items() if value.strip()}
+    if known.get("algorithm", "production_job") not in ALGORITHMS:
+        hint = f"Use {', '.join(ALGORITHMS)}."
+        raise Problem(422, f"algorithm is {known['algorithm'][:100]!r}", code="PB001", key="algorithm", hint=hint)
+    return known
+
+
+async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
+    """The question of a form. Raises Problem: 422 for what cannot be read or is too large."""
+    tasks = [_number("tasks", text) for text in re.split(r"[\s,]+", given.get("tasks", "")) if text] or None
+    newest = None if tasks else _number("newest", given.get("newest", str(_USUAL_TASKS)))
+    algorithm = given.get("algorithm")
+    if algorithm is None and tasks:
+        [(algorithm,)] = await call.rows(_ALGORITHM_OF, call.setup, tasks[0])
+    world = bodies.decoded(given["world"].encode(), dict[str, Any], "world") if "world" in given else {}
+    asked = WhatIf(
+        settings=dict(_pair("settings", line) for line in given.get("settings", "").splitlines() if line.strip()),
+        world=await _with_statuses(call, given, world) or msgspec.UNSET,
+        profile=given.get("profile"),
+        parameters=_parameters(given.get("parameters", "")),
+        without=re.split(r"[\s,]+", given["without"]) if "without" in given else [],
+        tasks=tasks,
+        newest=newest,
+        algorithm=algorithm or "production_job",  # type: ignore[arg-type]
+    )
+    count = len(tasks) if tasks else newest or 0
+    if not 1 <= count <= MOST_TASKS:
+        raise Problem(
+            422, f"{count} tasks are asked about, not 1 to {MOST_TASKS}", code="PB001",
+            key="tasks" if tasks else "newest", hint=f"This command takes more: {command(call.setup, asked)}",
+        )  # fmt: skip
+    return asked
+
+
+async def _with_statuses(call: Call, given: Mapping[str, str], world: dict[str, Any]) -> dict[str, Any]:
+    """The world with the status of each queue that the form names, by itself or by its site."""
+    wanted: dict[str, str] = {}
+    for n in range(1, _CHANGES + 1):
+        place, status = given.get(f"place{n}"), given.get(f"status{n}")
+        if place and status:
+            wanted[place] = status
+        elif place or status:
+            key, value = (f"status{n}", place) if place else (f"place{n}", status)
+            raise Problem(422, f"{key} is missing beside {value!r}", code="PB001", key=key)
+    if not wanted:
+        return world
+    queues: dict[str, dict[str, Any]] = _of_queues(world)
+    for place, queue in await call.rows(_PLACES, list(wanted), call.setup):
+        if queue is None:
+            raise Problem(404, f"there is no queue or site {place[:100]!r}", code="PB004", key="place")
+        queues[queue] = {**queues.get(queue, {}), "status": wanted[place]}
+    return {**world, "queues": queues}
+
+
+def _of_queues(world: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    text = msgspec.json.encode(world.get("queues") or {})
+    return bodies.decoded(text, dict[str, dict[str, Any]], "queues of the world")  # type: ignore[no-any-return]
+
+
+def _parameters(text: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for line in text.splitlines():
+        if line.strip():
+            name, value = _pair("parameters", line)
+            rule, _, parameter = name.rpartition(".")
+            if not (rule and parameter):
+                raise Problem(
+                    422, f"parameters has {line[:100]!r}, which names no parameter of a rule", code="PB001",
+                    key="parameters", hint="Write top-10.best=20.",
+                )  # fmt: skip
+            found.setdefault(rule, {})[parameter] = value
+    return found
+
+
+def _pair(key: str, line: str) -> tuple[str, Any]:
+    name, equals, value = line.strip().partition("=")
+    if not equals:
+        raise Problem(422, f"{key} has {line[:100]!r}, which has no value", code="PB001", key=key,
+                      hint="Write NAME=VALUE, one a line.")  # fmt: skip
+    return name.strip(), parse_or_text(value.strip())
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:
+        raise Problem(422, f"{key} has {text[:50]!r}, which is no number", code="PB001", key=key)
+    return int(text)
+
+
+def changes_of(asked: WhatIf) -> list[str]:
+    """What a question changes, in words."""
+    world = {} if isinstance(asked.world, msgspec.UnsetType) else asked.world
+    queues: dict[str, Any] = world.get("queues") or {}
+    statuses = {name: fields["status"] for name, fields in queues.items() if fields.keys() == {"status"}}
+    rest = [name for name in world if name != "queues" or statuses.keys() != queues.keys()]
+    return [
+        *([f"profile {asked.profile}"] if asked.profile else []),
+        *(f"without rule {rule}" for rule in asked.without),
+        *(f"{rule}.{name} = {_text(value)}" for rule, of in asked.parameters.items() for name, value in of.items()),
+        *(f"{key} = {_text(value)}" for key, value in asked.settings.items()),
+        *(
+            f"{some([name for name in statuses if statuses[name] == status], _NAMES)}: {_text(status)}"
+            for status in dict.fromkeys(statuses.values())
+        ),
+        *([f"a world with {', '.join(rest)}"] if rest else []),
+    ]
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def fields_of(asked: WhatIf) -> dict[str, str]:
+    """The fields of a form that asks the same."""
+    return {
+        "tasks": " ".join(map(str, asked.tasks or ())),
+        "newest": str(asked.newest or ""),
+        "algorithm": asked.algorithm,
+        "profile": asked.profile or "",
+        "without": " ".join(asked.without),
+        "parameters": "\n".join(
+            f"{rule}.{name}={_text(value)}" for rule, of in asked.parameters.items() for name, value in of.items()
+        ),
+        "settings": "\n".join(f"{key}={_text(value)}" for key, value in asked.settings.items()),
+        "world": _text(asked.world) if asked.world else "",
+    }
+
+
+def command(setup: str, asked: WhatIf) -> str:
+    """The command that asks the same; a world stands in a file."""
+    words = ["broker", "what-if", "--setup", setup, "--algorithm", asked.algorithm]
+    words += [word for task in asked.tasks or () for word in ("--task", str(task))]
+    words += ["--newest", str(asked.newest)] if asked.newest else []
+    words += ["--profile", asked.profile] if asked.profile else []
+    words += [word for rule in asked.without for word in ("--without", rule)]
+    for option, pairs in (
+        (
+            "--parameter",
+            [(f"{rule}.{name}", value) for rule, of in asked.parameters.items() for name, value in of.items()],
+        ),
+        ("--set", list(asked.settings.items())),
+    ):
+        words += [word for name, value in pairs for word in (option, f"{name}={_text(value)}")]
+    return shlex.join([*words, *(["--world", "change.json"] if asked.world else [])])
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+ENDPOINTS = (
+    endpoint("/what-if", "What would be if", question),
+    Endpoint("POST", BASE + "/what-if", "ask_what_if", "Answer what a page asks", ask, face=FACE, open=True),
+    endpoint("/what-if/{what_if_id:id}", "What would be different", answer),
+)

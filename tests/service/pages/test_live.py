@@ -1,0 +1,234 @@
+"""Pages that renew themselves, in a real browser whose clock is moved by hand."""
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.calls import Calls
+from tests.service.conftest import SETUP, Running
+from tests.service.pages.conftest import BASE, logged_in
+
+JOB = f"{BASE}/jobs/6000000000"
+STATUS = ".live [role=status]"
+
+
+class Watched:
+    """A page, its clock, and how often it was asked for by the script."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.asked = 0
+        self._open: set[Any] = set()
+        page.on("request", self._count)
+        page.on("requestfinished", self._end)
+        page.on("requestfailed", self._end)
+        page.clock.install()
+
+    def _count(self, request: Any) -> None:
+        if request.resource_type == "fetch":
+            self.asked += 1
+            self._open.add(request)
+
+    def _end(self, request: Any) -> None:
+        self._open.discard(request)
+
+    def look(self, path: str) -> "Watched":
+        self.page.goto(path)
+        self.asked = 0
+        return self
+
+    def wait(self, seconds: float) -> None:
+        """Let the page's time pass, and what it asks for arrive."""
+        for _ in range(int(seconds)):
+            self.page.clock.run_for(1000)
+            self.page.wait_for_timeout(20)
+            while self._open:
+                self.page.wait_for_timeout(20)
+
+    def hide(self, hidden: bool) -> None:
+        self.page.evaluate(
+            """hidden => {
+                 Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+                 document.dispatchEvent(new Event("visibilitychange"));
+               }""",
+            hidden,
+        )
+
+
+@pytest.fixture
+def watched(tab: Callable[..., Any], filled: Calls) -> Callable[..., Watched]:
+    """A function that opens a page whose clock is moved by hand."""
+    return lambda path, **options: Watched(tab(**options)).look(path)
+
+
+def hold(q: Calls) -> None:
+    q.connection.execute("select taskqueue.hold(%s, 'job', '6000000000')", [SETUP])
+
+
+def test_a_change_is_seen(watched: Callable[..., Watched], filled: Calls) -> None:
+    """Once, without a word to a screen reader; the way back and the title are as they were."""
+    one = watched(JOB)
+    assert one.page.get_by_role("button", name="Live: pause").is_visible()
+    assert one.page.get_by_role("link", name="Resume").count() == 0
+    before = one.page.evaluate("history.length")
+    hold(filled)
+    one.wait(7)
+    assert one.page.get_by_role("link", name="Resume").count() == 1
+    assert one.page.evaluate("history.length") == before
+    assert one.asked == 1
+    assert one.page.locator("main [aria-live], main[aria-live]").count() == 0
+    assert one.page.locator(STATUS).inner_text() == ""
+    one.wait(60)
+    assert 8 <= one.asked <= 13
+
+
+def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:
+    one = watched(JOB)
+    one.hide(True)
+    hold(filled)
+    one.wait(120)
+    assert one.asked == 0
+    one.hide(False)
+    one.wait(2)
+    assert one.asked == 1
+    assert one.page.get_by_role("link", name="Resume").count() == 1
+
+
+def test_a_pause_is_kept_by_the_browser(watched: Callable[..., Watched], filled: Calls) -> None:
+    """With the keyboard: the button is the last thing before the main part."""
+    one = watched(JOB)
+    one.page.get_by_role("button", name="Live: pause").focus()
+    one.page.keyboard.press("Enter")
+    one.wait(60)
+    assert one.asked == 0
+    one.look(f"{BASE}/jobs").wait(60)
+    assert one.asked == 0
+    one.page.get_by_role("button", name="Paused: go on").focus()
+    one.page.keyboard.press("Space")
+    one.wait(2)
+    assert one.asked == 1
+    assert one.page.get_by_role("button", name="Live: pause").is_visible()
+
+
+def test_who_works_in_the_page_is_not_disturbed(watched: Callable[..., Watched], filled: Calls) -> None:
+    one = watched(f"{BASE}/jobs")
+    field = one.page.get_by_label("Owner", exact=True)
+    field.focus()
+    one.wait(60)
+    assert one.asked == 0
+    assert one.page.evaluate("document.activeElement.name") == "owner"
+    field.fill("alice")
+    field.evaluate("field => field.blur()")
+    one.wait(60)
+    assert (one.asked, field.input_value()) == (0, "alice")
+    field.fill("")
+    field.evaluate("field => field.blur()")
+    one.page.evaluate("getSelection().selectAllChildren(document.querySelector('main td'))")
+    one.wait(60)
+    assert one.asked == 0
+    one.page.evaluate("getSelection().removeAllRanges()")
+    one.wait(15)
+    assert one.asked >= 1
+    one.page.get_by_role("link", name="Jobs", exact=True).focus()  # outside of the main part
+    asked = one.asked
+    one.wait(30)
+    assert one.asked > asked
+    assert one.page.evaluate("document.activeElement.textContent") == "Jobs"
+
+
+def test_places_and_open_parts_are_kept(watched: Callable[..., Watched], filled: Calls) -> None:
+    [(task,)] = filled.rows(
+        "select min(task_id) from monitor.task_decision where setup = %s and algorithm <> 'production_task'"
+        " and rejected > 3", SETUP,
+    )  # fmt: skip
+    one = watched(f"{BASE}/tasks/{task}", width=360)
+    one.page.locator("summary").click()
+    one.page.evaluate("document.activeElement.blur()")
+    one.page.evaluate("document.querySelector('.scroll').scrollLeft = 40; scrollTo(0, 300)")
+    places = "[document.querySelector('.scroll').scrollLeft, scrollY, document.querySelector('details').open]"
+    before = one.page.evaluate(places)
+    assert before[1:] == [300, True]
+    filled.connection.execute("update workload.task set current_priority = 4321 where task_id = %s", [task])
+    one.wait(15)
+    assert one.page.get_by_text("4321").count() or one.page.get_by_text("4,321").count()
+    assert one.page.evaluate(places) == before
+
+
+def test_a_login_that_is_over_leads_to_the_login(watched: Callable[..., Watched], filled: Calls) -> None:
+    one = watched(f"{BASE}/jobs?status=waiting")
+    rows = one.page.locator("tbody tr").count()
+    filled.connection.execute("select resource.revoke_sessions(%s, 'a operator')", [SETUP])
+    filled.connection.execute("delete from resource.browser_session")
+    one.wait(15)
+    assert "You are logged out. The figures are from" in one.page.locator(STATUS).inner_text()
+    assert one.page.locator("tbody tr").count() == rows
+    link = one.page.locator(f"{STATUS} a")
+    assert link.get_attribute("href") == "/login?to=%2Fsetups%2Fdefault%2Fjobs%3Fstatus%3Dwaiting"
+    link.click()
+    assert one.page.get_by_role("heading", level=1).inner_text() == "Log in to pgbroker"
+
+
+def test_pages_that_do_not_change_ask_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:
+    task = filled.value("select min(task_id) from monitor.task_decision where setup = %s", SETUP)
+    for path in (f"/tasks/{task}?now=1", "/what-if", "/act?do=hold-job&of=1"):
+        one = watched(BASE + path)
+        one.wait(40)
+        assert one.asked == 0
+        assert one.page.locator(".live").is_hidden()
+
+
+@pytest.fixture
+def restarted(start: Callable[..., Running]) -> Iterator[Callable[[], Running]]:
+    """A function that starts the service on the same port each time."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running: list[Running] = []
+
+    def again() -> Running:
+        running.append(start(url=f"http://127.0.0.1:{port}"))
+        return running[-1]
+
+    yield again
+
+
+def test_a_lost_service_is_named_and_its_return_is_seen(
+    chromium: Any, restarted: Callable[[], Running], filled: Calls
+) -> None:
+    service = restarted()
+    context = chromium.new_context(base_url=service.url, viewport={"width": 1280, "height": 900})
+    name = f"pgbroker-{service.url.rpartition(':')[2]}"
+    context.add_cookies([{"name": name, "value": logged_in(filled.connection, "operator"), "url": service.url}])
+    one = Watched(context.new_page()).look(JOB)
+    assert one.page.get_by_role("heading", level=1).inner_text() == "Job 6000000000: waiting"
+    service.close()
+    one.wait(8)
+    words = one.page.locator(STATUS).inner_text()
+    assert words.startswith("The service does not answer. The figures are from ")
+    assert words.endswith(" UTC.")
+    assert one.page.get_by_role("heading", level=1).inner_text() == "Job 6000000000: waiting"
+    one.wait(20)
+    assert one.page.locator(STATUS).inner_text() == words
+    hold(filled)
+    restarted()
+    for _ in range(5):
+        one.wait(10)
+    assert one.page.locator(STATUS).inner_text() == ""
+    assert one.page.get_by_role("link", name="Resume").count() == 1
+    context.close()
+
+
+def test_the_files_of_pages_are_there(service: Running, tab: Callable[..., Any], filled: Calls) -> None:
+    """A browser that opens a page asks for nothing that is missing."""
+    page = tab(scripts=False)
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
+    page.goto(BASE)
+    assert missing == []
+    assert page.locator(".live").is_hidden()
+    for file, kind in (("live.js", "text/javascript"), ("favicon.svg", "image/svg+xml"), ("style.css", "text/css")):
+        answer = page.request.get(f"/pages/{file}")
+        assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, kind)
+        assert answer.headers["x-content-type-options"] == "nosniff"

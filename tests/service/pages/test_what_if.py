@@ -1,0 +1,285 @@
+"""The page of what-if: the question of an operator, and the answer that everybody who may look is shown."""
+
+import re
+import shlex
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker import world
+from broker.operate import brokerage
+from broker.service.login.cookies import csrf
+from broker.synthetic import grid
+from tests.calls import Calls
+from tests.commands import commands
+from tests.service.conftest import SETUP
+from tests.service.pages.conftest import BASE, Person
+from tests.service.pages.test_pages import Read, read
+
+AXE = "axe_playwright_python.sync_playwright"
+People = Callable[[str], Person]
+
+
+def ask(person: Person, **fields: str) -> httpx.Response:
+    """Send the form, and go where its answer leads."""
+    answer = person.client.post(f"{BASE}/what-if", data=fields | {"csrf": csrf(person.cookie)})
+    return person.client.get(answer.headers["location"]) if answer.status_code == 303 else answer
+
+
+def kept(q: Calls) -> list[tuple[Any, ...]]:
+    return q.rows("select what_if_id, change, difference from monitor.what_if where setup = %s order by 1", SETUP)
+
+
+def test_an_answer_shows_what_is_different(person: People, filled: Calls) -> None:
+    filled.connection.execute("delete from brokerage.task_state")  # all tasks are open
+    queue = filled.value("select min(site) from monitor.queue where setup = %s and status = 'online'", SETUP)
+    answer = ask(person("operator"), without="no-pilot", place1=queue, status1="offline", newest="20")
+    assert re.fullmatch(rf"{BASE}/what-if/\d+", answer.url.path), answer.text
+    page = read(answer)
+    [(_, change, difference)] = kept(filled)
+    queues = filled.rows("select queue from monitor.queue where setup = %s and site = %s", SETUP, queue)
+    assert change["world"] == {"queues": {name: {"status": "offline"} for (name,) in queues}}
+    assert (change["without"], change["newest"]) == (["no-pilot"], 20)
+    assert difference["differences"]
+    assert difference["queues"]
+    for row in difference["differences"]:
+        [shown] = [cells for cells in page.rows if cells[0] == str(row["task_id"])]
+        assert shown[2:4] == [row["best_before"] or "", row["best_after"] or ""]
+    for row in difference["rules"]:
+        found = [cells for cells in page.rows if cells[0] == row["rule"]]
+        wanted = [[row["rule"], *(f"{row[name]:,}" for name in ("before", "after", "gained", "lost")),
+                   row["example"] or ""]]  # fmt: skip
+        assert found == (wanted if row["gained"] or row["lost"] else [])
+    jobs = {row["queue"]: row for row in difference["queues"] if row["jobs_before"] != row["jobs_after"]}
+    for name, row in jobs.items():
+        [shown] = [cells for cells in page.rows if cells[0] == name]
+        assert shown[1:4] == [f"{row['jobs_before']:,}", f"{row['jobs_after']:,}",
+                              f"{row['jobs_after'] - row['jobs_before']:+}"]  # fmt: skip
+
+
+def test_a_viewer_reads_the_answer_and_may_not_ask(person: People, filled: Calls) -> None:
+    operator, viewer, agent = (person(kind) for kind in ("operator", "viewer", "agent"))
+    answer = ask(operator, profile="panda2026")
+    read(viewer.client.get(answer.url.path))
+    assert viewer.client.get(answer.url.path).text.count("browser a operator") == 1
+    form = viewer.look("/what-if")
+    assert "<form" not in form.text
+    assert answer.url.path in read(form).links
+    assert ask(viewer, profile="panda2026").status_code == 403
+    assert len(kept(filled)) == 1
+    for path in ("/what-if", answer.url.path.removeprefix(BASE)):
+        assert agent.look(path).status_code == 403
+    assert httpx.get(str(answer.url)).status_code == 303
+    forged = operator.client.post(f"{BASE}/what-if", data={"profile": "panda2026", "csrf": "x" * 43})
+    assert forged.status_code == 403
+    assert len(kept(filled)) == 1
+
+
+def test_the_same_is_asked_again_and_from_a_terminal(
+    person: People, filled: Calls, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator = person("operator")
+    answer = ask(
+        operator, algorithm="analysis_job", newest="5", without="no-pilot", parameters="top-10.best = 3\n",
+        settings="jobbroker:NQUEUED_SAT_CAP=1\r\nIO_INTENSITY_CUTOFF=5000", profile="panda2026",
+    )  # fmt: skip
+    [(_, change, difference)] = kept(filled)
+    words = re.search(r"<code>(broker what-if .*?)</code>", answer.text)
+    assert words
+    found = commands(dsn, monkeypatch)(*shlex.split(unescape(words[1]))[1:], "--json").json
+    assert found == {name: value for name, value in difference.items() if name != "what_if_id"}
+    again = next(link for link in read(answer).links if "/what-if?" in link)
+    form = operator.client.get(again)
+    fields = dict(parse_qsl(urlsplit(again).query))
+    for name in ("without", "newest"):
+        assert f'name="{name}" value="{fields[name]}"' in form.text
+    ask(operator, **fields)
+    assert kept(filled)[1][1:] == (change, difference)
+
+
+def test_the_page_of_a_task_leads_to_the_question(person: People, filled: Calls) -> None:
+    operator = person("operator")
+    [(task, algorithm)] = filled.rows(
+        "select d.task_id, d.algorithm from monitor.task_decision d"
+        " where d.setup = %s and d.rejected > 3 and d.algorithm = 'production_job' order by 1 limit 1", SETUP,
+    )  # fmt: skip
+    page = operator.look(f"/tasks/{task}?now=1")
+    links = [link for link in read(page).links if "/what-if?" in link]
+    assert f"{BASE}/what-if?tasks={task}&algorithm={algorithm}" in links
+    rules = [rule for (rule,) in filled.rows("select rule from brokerage.obstacles(%s, %s)", SETUP, task)]
+    asked = [dict(parse_qsl(urlsplit(link).query)) for link in links]
+    assert sorted(one["without"] for one in asked if "without" in one) == sorted(rules)
+    answer = ask(operator, **next(one for one in asked if one.get("without") == rules[0]))
+    assert read(answer).links
+    [(_, change, difference)] = kept(filled)
+    assert (change["tasks"], change["algorithm"], change["without"]) == ([task], algorithm, [rules[0]])
+    assert next(row for row in difference["rules"] if row["rule"] == rules[0])["after"] == 0
+    assert "/what-if" not in person("viewer").look(f"/tasks/{task}?now=1").text.replace(f'"{BASE}/what-if"', "")
+
+
+def test_a_task_has_its_broker_and_nuclei_have_no_jobs(person: People, filled: Calls) -> None:
+    operator = person("operator")
+    world.load(filled.connection, [grid.grid(1, 10, 10, user_tasks=5)], SETUP)
+    user = filled.value("select max(task_id) from workload.task where setup = %s and label in ('user', 'panda')", SETUP)
+    ask(operator, tasks=f" {user},", profile="panda2026")
+    filled.connection.execute("update workload.task set status = 'assigning', nucleus = null where setup = %s", [SETUP])
+    nuclei = ask(operator, algorithm="production_task", profile="panda2026")
+    assert [change["algorithm"] for _, change, _ in kept(filled)] == ["analysis_job", "production_task"]
+    assert "Jobs before" not in nuclei.text
+    assert "Best nucleus before" in nuclei.text or "No task is decided otherwise" in nuclei.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({}, 422, "nothing is changed"),
+        ({"profile": "mine"}, 422, "mine"),
+        ({"without": "memry"}, 422, "The nearest is memory"),
+        ({"parameters": "top-10.bet=5"}, 422, "parameter bet is 5"),
+        ({"parameters": "best=5"}, 422, "names no parameter"),
+        ({"parameters": "top-10.best"}, 422, "has no value"),
+        ({"settings": "NQUEUED_SAT_CUP=1"}, 422, "NQUEUED_SAT_CUP"),
+        ({"settings": "NQUEUED_SAT_CAP"}, 422, "has no value"),
+        ({"place1": "NOWHERE", "status1": "offline"}, 404, "there is no queue or site 'NOWHERE'"),
+        ({"place1": "</td><script>", "status1": "offline"}, 404, "there is no queue or site"),
+        ({"place1": "SYN-CH-01"}, 422, "status1 is missing beside 'SYN-CH-01'"),
+        ({"status2": "offline"}, 422, "place2 is missing beside 'offline'"),
+        ({"world": "{"}, 400, "world is no JSON"),
+        ({"world": "[]"}, 422, "world"),
+        ({"world": '{"queue": {}}'}, 422, "queue"),
+        ({"world": '{"queues": 3}', "place1": "x", "status1": "test"}, 422, "queues of the world"),
+        ({"tasks": "one", "profile": "panda2026"}, 422, "tasks has 'one'"),
+        ({"tasks": "7777", "profile": "panda2026"}, 404, "7777"),
+        ({"newest": "0", "profile": "panda2026"}, 422, "0 tasks are asked about"),
+        ({"newest": "201", "profile": "panda2026"}, 422, "broker what-if --setup default"),
+        ({"newest": "9" * 20, "profile": "panda2026"}, 422, "which is no number"),
+        ({"algorithm": "all", "profile": "panda2026"}, 422, "algorithm is 'all'"),
+        ({"colour": "red"}, 422, "there is no field 'colour'"),
+    ],
+)
+def test_what_cannot_be_asked(person: People, filled: Calls, fields: dict[str, str], status: int, words: str) -> None:
+    """The refusal stands above the form, which keeps what was typed."""
+    operator = person("operator")
+    before = filled.stored()
+    answer = ask(operator, **fields)
+    assert (answer.status_code, words in unescape(answer.text)) == (status, True), answer.text
+    Read(answer.text)
+    assert "<script>" not in answer.text
+    if not fields.keys() & {"colour", "algorithm"}:
+        assert 'role="alert"' in answer.text
+        assert all(value in unescape(answer.text) for value in fields.values())
+    assert filled.stored() == before
+
+
+def test_a_long_question_ends_with_the_command_that_has_more_time(
+    person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+        connection.execute("select pg_sleep(60)")
+
+    monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 0.3)
+    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    answer = ask(person("operator"), profile="panda2026", newest="7")
+    assert answer.status_code == 422
+    assert "broker what-if --setup default --algorithm production_job --newest 7" in answer.text
+    assert kept(filled) == []
+    assert filled.value("select count(*) from pg_stat_activity where query like '%%pg_sleep(60)'") == 0
+
+
+def test_two_questions_at_a_time_leave_the_service_to_others(
+    person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+        connection.execute("select pg_sleep(60)")
+
+    monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 3.0)
+    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    operators = [person("operator") for _ in range(6)]
+    with ThreadPoolExecutor(6) as threads:
+        asked = [threads.submit(ask, one, profile="panda2026") for one in operators]
+        time.sleep(1.5)
+        began = time.monotonic()
+        assert person("viewer").look("").status_code == 200
+        assert time.monotonic() - began < 1.5
+    answers = [one.result() for one in asked]
+    assert sorted(answer.status_code for answer in answers) == [422, 422, 503, 503, 503, 503]
+    assert "other what-ifs are under way" in next(one.text for one in answers if one.status_code == 503)
+
+
+def test_an_address_fills_in_the_form_with_text(person: People, filled: Calls) -> None:
+    form = person("operator").client.get(
+        f"{BASE}/what-if", params={"without": '"><script>', "world": "</textarea><b>", "status1": "offline"}
+    )
+    read(form)
+    assert "<script>" not in form.text and "</textarea><b>" not in form.text
+    assert "<option selected>offline</option>" in form.text
+    for path, words in (("?colour=red", "there is no field"), ("?algorithm=x", "algorithm is"), ("/0", "what_if_id")):
+        refused = person("operator").look(f"/what-if{path}")
+        assert (refused.status_code, words in refused.text) == (422, True)
+    assert person("operator").look("/what-if/77").status_code == 404
+
+
+def test_what_another_program_keeps_breaks_no_page(person: People, filled: Calls) -> None:
+    number = filled.value("select brokerage.keep_what_if(%s, %s, '{}')", SETUP, Jsonb({"number": 3}))
+    assert "of another program" in person("viewer").look("/what-if").text
+    answer = person("viewer").look(f"/what-if/{number}")
+    assert (answer.status_code, "was kept by another program" in answer.text) == (404, True)
+
+
+def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
+    answer = ask(person("operator"), profile="panda2026")
+    assert "No task is open for this broker" in answer.text
+    read(answer)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")])
+def test_form_and_answer_are_for_everybody(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
+    axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
+    page = tab(width, scheme)
+    wrong: list[tuple[str, ...]] = []
+    page.goto(f"{BASE}/what-if?without=no-pilot&world=%7B%7D&profile=panda2026")
+
+    def look(name: str) -> None:
+        wrong.extend((name, one["id"], one["nodes"][0]["html"][:200])
+                     for one in axe.Axe().run(page).response["violations"])  # fmt: skip
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wrong.append((name, "wider than the screen", str(width)))
+
+    page.locator("summary").first.click()
+    look("form")
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url("**/what-if/*")
+    look("answer")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_keyboard_asks(tab: Callable[..., Any], filled: Calls, scripts: bool) -> None:
+    """From the first field to the answer, with Tab, Enter and what is typed."""
+    page = tab(scripts=scripts)
+    page.goto(f"{BASE}/what-if")
+    page.get_by_label("Tasks, by number").focus()
+    for keys in (None, "10", None, None, "no-pilot", "top-10.best=2"):
+        if keys:
+            page.keyboard.type(keys)
+        page.keyboard.press("Tab")
+    assert page.get_by_label("Parameters of rules").input_value() == "top-10.best=2"
+    for _ in range(30):
+        if page.evaluate("document.activeElement.tagName") == "BUTTON":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/what-if/*")
+    heading = page.get_by_role("heading", level=1).inner_text()
+    assert heading == "What if: without rule no-pilot; top-10.best = 2"
+    page.get_by_role("link", name="Ask again, or something else").click()
+    assert page.get_by_label("Without the rules").input_value() == "no-pilot"
+    assert page.get_by_label("or the newest open tasks").input_value() == "10"
