@@ -14,7 +14,8 @@ from broker.service.login.cookies import csrf
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import Running
-from tests.service.pages.test_actions import BASE, FIELD, Person
+from tests.service.pages.conftest import FIELD, Person
+from tests.service.pages.test_actions import BASE
 from tests.service.pages.test_pages import Read
 
 RULE = "production_job/top-10/acme"
