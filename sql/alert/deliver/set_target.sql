@@ -33,11 +33,7 @@ begin
 exception
   when check_violation or not_null_violation then
     get stacked diagnostics v_column = column_name, v_constraint = constraint_name;
-    raise exception 'target % %', p_target,
-      case when v_column <> '' then 'has no ' || v_column
-           else 'is not ' || coalesce((select obj_description(c.oid, 'pg_constraint') from pg_constraint c
-                                        where c.conrelid = 'alert.target'::regclass
-                                          and c.conname = v_constraint), sqlerrm) end
+    raise exception 'target % %', p_target, resource.violation_of('alert.target', v_column, v_constraint, sqlerrm)
       using errcode = 'PB001',
             hint = 'A target needs a kind and an address: {"kind": "mail", "address": "shifter@example.org"}, or '
                    '{"kind": "webhook", "address": "https://chat.example.org/hook"}.';

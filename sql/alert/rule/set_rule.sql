@@ -30,11 +30,7 @@ begin
 exception
   when check_violation or not_null_violation then
     get stacked diagnostics v_column = column_name, v_constraint = constraint_name;
-    raise exception 'rule % %', p_rule,
-      case when v_column <> '' then 'has no ' || v_column
-           else 'is not ' || coalesce((select obj_description(c.oid, 'pg_constraint') from pg_constraint c
-                                        where c.conrelid = 'alert.rule'::regclass
-                                          and c.conname = v_constraint), sqlerrm) end
+    raise exception 'rule % %', p_rule, resource.violation_of('alert.rule', v_column, v_constraint, sqlerrm)
       using errcode = 'PB001',
             hint = 'A rule needs figure, summary, and above or below: {"figure": "jobs_waiting", "above": 100000, '
                    '"summary": "{value} jobs wait"}.';

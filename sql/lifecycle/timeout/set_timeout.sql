@@ -27,10 +27,7 @@ exception
     get stacked diagnostics v_column = column_name, v_constraint = constraint_name;
     raise exception 'timeout % %', p_rule,
       case when v_constraint like '%position%' then format('is at position %s, as another timeout', v_row.position)
-           when v_column <> '' then 'has no ' || v_column
-           else 'is not ' || coalesce((select obj_description(c.oid, 'pg_constraint') from pg_constraint c
-                                        where c.conrelid = 'lifecycle.own_timeout'::regclass
-                                          and c.conname = v_constraint), sqlerrm) end
+           else resource.violation_of('lifecycle.own_timeout', v_column, v_constraint, sqlerrm) end
       using errcode = 'PB001',
             hint = 'A timeout needs position, statuses, clock, action, and a key or a constant: '
                    '{"position": 45, "statuses": ["assigned"], "clock": "created", "constant": "2 days", '

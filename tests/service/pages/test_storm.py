@@ -1,0 +1,77 @@
+"""Pages in a storm: hundreds of sites fail at once, groups and names are many and long."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from broker.operate import loops
+from tests.calls import Calls
+from tests.service.conftest import SETUP
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+
+BASE = f"/setups/{SETUP}"
+PAGES = ("", "/alerts", "/sites", "/leases", "/task-queues", "/history?about=site", "/history?figure=ends_at_site")
+SITES = 300
+MOST = 400_000  # bytes of a page
+
+_LEASES = """
+insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
+                             role_name, matched_at, expires_at)
+select 'default', 7000000000 + n, 1, gen_random_uuid(), 1, 1, 1, 'SITE.' || repeat('long-', 8) || n %% %s, 'x',
+       now() - interval '2 hours', now() - interval '1 hour'
+  from generate_series(1, %s) n
+"""
+_ENDS = """
+insert into taskqueue.history (setup, at, event, job_id, attempt, task_queue_id, definition_id, user_priority, site,
+                               owner_group, role_name)
+select 'default', date_trunc('minute', now()) - interval '1 second',
+       case n / 300 %% 3 when 0 then 'finished' else 'failed' end, 8000000000 + n, 1, 1, 1, 1,
+       'SITE.' || repeat('long-', 8) || n %% %s, 'group ' || n %% 40, 'x'
+  from generate_series(1, %s) n
+"""
+
+
+@pytest.fixture
+def storm(filled: Calls) -> Calls:
+    """Each site has expired leases and fails most of its jobs; there are 40 groups with long names."""
+    db = filled.connection
+    db.execute(_LEASES, [SITES, 10 * SITES])
+    db.execute(_ENDS, [SITES, 20 * SITES])
+    for number in range(40):
+        filled.insert(
+            9_000_000_000 + number, OwnerGroup=f"group {number} {'of a long name ' * 6}", OwnerDN=f"/CN={number}"
+        )
+    db.execute("delete from taskqueue.summary")
+    loops.summarize(db, SETUP)
+    db.execute("delete from history.sample")
+    loops.sample(db, SETUP)
+    for rule in ("site_fails_jobs", "site_loses_jobs"):
+        db.execute("select alert.set_rule('default', %s, '{\"lasting\": 0, \"over\": 60}')", [rule])
+    assert (loops.judge(db, SETUP) or 0) >= SITES
+    return filled
+
+
+def test_each_page_stays_small(storm: Calls, look: Callable[..., httpx.Response]) -> None:
+    for path in PAGES:
+        answer = look(path.partition("?")[0], **dict([path.partition("?")[2].split("=")] if "?" in path else []))
+        assert answer.status_code == 200, path
+        assert len(answer.content) < MOST, path
+    page = look("").text
+    assert "more</a></p>" in page
+    assert page.count("<b>warning</b>") == 10
+    assert look("/alerts").text.count("<b>warning</b>") == 200
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1600, "light")])
+def test_each_page_is_for_everybody_in_a_storm(tab: Callable[..., Any], storm: Calls, width: int, scheme: str) -> None:
+    page = tab(width, scheme)
+    wrong = []
+    for path in PAGES:
+        assert page.goto(BASE + path).status == 200
+        wrong += [(path, one["id"]) for one in axe.Axe().run(page).response["violations"]]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wrong.append((path, "wider than the screen"))
+    assert wrong == []
