@@ -2,6 +2,8 @@
 
 The first request of a group is sent at once. Requests that come while it is under way wait for its answer, and go
 together; after a call for several, others have two milliseconds to join. So nobody waits while the service is idle.
+While the oldest of those that wait has waited for several seconds, whoever comes is refused at once: more is asked than
+can be done, and a longer queue would only make all answers late.
 """
 
 import asyncio
@@ -9,11 +11,15 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from broker.service.problems import Problem
+
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 PAUSE = 0.002
+PATIENCE = 5.0  # seconds
+_LATER = {"Retry-After": "5"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Bounds(Generic[Item]):
 
 @dataclass
 class _Group(Generic[Item, Answer]):
-    waiting: list[tuple[Item, "asyncio.Future[Answer]"]] = field(default_factory=list)
+    waiting: list[tuple[Item, "asyncio.Future[Answer]", float]] = field(default_factory=list)
     task: "asyncio.Task[None] | None" = None
 
 
@@ -54,10 +60,16 @@ class Collector(Generic[Key, Item, Answer]):
         self._groups: dict[Key, _Group[Item, Answer]] = {}
 
     async def ask(self, key: Key, item: Item) -> Answer:
-        """The answer to one item. The call goes on when the one who asked is gone."""
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        """The answer to one item. The call goes on when the one who asked is gone.
+
+        Raises Problem: 503 while the group waits for too long.
+        """
+        loop = asyncio.get_running_loop()
         group = self._groups.setdefault(key, _Group())
-        group.waiting.append((item, future))
+        if group.waiting and loop.time() - group.waiting[0][2] > PATIENCE:
+            raise Problem(503, "more is asked than can be done now", hint="Ask again later.", headers=_LATER)
+        future: asyncio.Future[Answer] = loop.create_future()
+        group.waiting.append((item, future, loop.time()))
         if group.task is None:
             group.task = asyncio.create_task(self._serve(key, group))
         return await future
@@ -67,10 +79,10 @@ class Collector(Generic[Key, Item, Answer]):
             batch = self._taken(group)
             self._note(len(batch))
             try:
-                answers = await self._send(key, [item for item, _ in batch])
+                answers = await self._send(key, [item for item, _, _ in batch])
             except Exception as error:
                 answers = [error] * len(batch)
-            for (_, future), answer in zip(batch, answers, strict=True):
+            for (_, future, _), answer in zip(batch, answers, strict=True):
                 if future.done():  # who asked is gone
                     continue
                 if isinstance(answer, Exception):
@@ -81,11 +93,11 @@ class Collector(Generic[Key, Item, Answer]):
                 await asyncio.sleep(PAUSE)
         del self._groups[key]
 
-    def _taken(self, group: _Group[Item, Answer]) -> list[tuple[Item, "asyncio.Future[Answer]"]]:
+    def _taken(self, group: _Group[Item, Answer]) -> list[tuple[Item, "asyncio.Future[Answer]", float]]:
         """The items of the next call, out of those that wait, the oldest first."""
         bounds = self._bounds
-        taken: list[tuple[Item, asyncio.Future[Answer]]] = []
-        left: list[tuple[Item, asyncio.Future[Answer]]] = []
+        taken: list[tuple[Item, asyncio.Future[Answer], float]] = []
+        left: list[tuple[Item, asyncio.Future[Answer], float]] = []
         names = set()
         weight = 0
         for entry in group.waiting:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from broker.service import collector as collector_module
 from broker.service.collector import Bounds, Collector
+from broker.service.problems import Problem
 
 
 class _Calls:
@@ -98,5 +100,29 @@ def test_the_call_goes_on_for_the_others_when_one_is_gone() -> None:
             calls.go_on.release()
         assert [await first, await stays] == ["answer 1", "answer 3"]
         assert calls.batches == [[1], [2, 3]]
+
+    _run(test)
+
+
+def test_while_the_oldest_waits_for_too_long_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        monkeypatch.setattr(collector_module, "PATIENCE", 0.1)
+        calls = _Calls()
+        collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
+        asked = [asyncio.create_task(collector.ask("group", number)) for number in (1, 2)]
+        await asyncio.sleep(0.01)
+        assert calls.batches == [[1, 2]]
+        asked.append(asyncio.create_task(collector.ask("group", 3)))
+        await asyncio.sleep(0.2)
+        with pytest.raises(Problem) as refused:
+            await collector.ask("group", 4)
+        assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "5")
+        other = asyncio.create_task(collector.ask("another", 9))
+        for _ in range(4):
+            calls.go_on.release()
+        assert await asyncio.gather(*asked, other) == [f"answer {n}" for n in (*range(1, len(asked) + 1), 9)]
+        await asyncio.sleep(0.01)
+        calls.go_on.release()
+        assert await collector.ask("group", 5) == "answer 5"
 
     _run(test)
