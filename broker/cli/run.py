@@ -48,7 +48,7 @@ def run(
     log_format: Annotated[str, typer.Option(metavar="FORMAT", help="Log lines as text, or as json.")] = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings and errors only.")] = False,
 ) -> None:
-    """Run all loops until SIGTERM or Ctrl-C: maintain, watchdog, classify, schedule, and the brokers.
+    """Run all loops until SIGTERM or Ctrl-C: counts, timeouts, samples, alerts, and the brokers.
 
     Run it on two machines: one leads each loop, and the other takes over within half a minute when the first is gone.
     It outlives a restart of the server. A second signal ends it at once. Needs the role broker_operator.

@@ -1,6 +1,7 @@
 """Charts that the service draws: lines over time as SVG, with what is drawn as a table beside it."""
 
 import math
+import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,12 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
 _LEVELS = 4
 _TIMES = 5
 OTHER = "other"
+COLOURS = 7  # of lines; the last one more is that of the others
+FIXED = {
+    "finished": 3, "failed": 6, "expired": 2, "released": 5, "cancelled": 4, "closed": 7, "running": 3, "matched": 5,
+    "waiting": 1, "held": 4, "limited": 5, "misconfigured": 6, "too_large": 2, "no_resource_seen": 7,
+}  # fmt: skip
+"""The colours of words that mean the same on each page. A name has one colour as long as no other needs it."""
 
 Point = tuple[datetime, timedelta, str, float, float, int]
 """A row of history.figure_over: when a span begins, its width, the label, mean, largest, and minutes sampled."""
@@ -19,11 +26,12 @@ Point = tuple[datetime, timedelta, str, float, float, int]
 
 @dataclass(frozen=True)
 class Line:
-    """A line: what it shows, its number among the colours, its path, and its last, mean and largest value."""
+    """A line: what it shows, its number among the colours, its path, and its first, last, mean and largest value."""
 
     label: str
     number: int
     path: str
+    first: float
     last: float
     mean: float
     most: float
@@ -67,12 +75,13 @@ def chart(title: str, unit: str, points: Sequence[Point], percent: bool = False)
     def y(value: float) -> float:
         return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top
 
+    colours = _colours(kept)
     lines = [
         Line(
-            name or title, number, _path([(at, x(at + width / 2), y(of[at])) for at in sorted(of)], width),
-            of[max(of)], sum(of.values()) / len(of), most[name],
+            name or title, colours[name], _path([(at, x(at + width / 2), y(of[at])) for at in sorted(of)], width),
+            of[min(of)], of[max(of)], sum(of.values()) / len(of), most[name],
         )
-        for number, (name, of) in enumerate(((name, values[name]) for name in [*kept, OTHER] if name in values), 1)
+        for name, of in ((name, values[name]) for name in [*kept, OTHER] if name in values)
     ]  # fmt: skip
     return Chart(
         title, "%" if percent else unit, lines,
@@ -89,6 +98,17 @@ def _largest(points: Sequence[Point]) -> list[str]:
     return sorted((label for label in sums if label != OTHER), key=lambda label: (-sums[label], label))[:LINES]
 
 
+def _colours(names: Sequence[str]) -> dict[str, int]:
+    """A number among the colours for each name, and for the others."""
+    found = {OTHER: COLOURS + 1}
+    for name in sorted(names, key=lambda name: (name not in FIXED, name)):
+        wanted = FIXED.get(name) or zlib.crc32(name.encode()) % COLOURS + 1
+        taken = set(found.values())
+        free = [number for number in range(1, COLOURS + 1) if number not in taken]
+        found[name] = wanted if wanted not in taken else next((n for n in free if n > wanted), free[0])
+    return found
+
+
 def _path(points: Sequence[tuple[datetime, float, float]], width: timedelta) -> str:
     """A path that is interrupted where spans are missing. A lone span is a short line."""
     parts: list[str] = []
@@ -100,11 +120,12 @@ def _path(points: Sequence[tuple[datetime, float, float]], width: timedelta) -> 
 
 
 def _top(largest: float) -> float:
-    """The upper end of the scale: four steps of 1, 2, 2.5 or 5 times a power of ten."""
+    """The upper end of the scale: four steps of a round number times a power of ten."""
     if largest <= 0:
         return float(_LEVELS)
     power = float(10.0 ** math.floor(math.log10(largest / _LEVELS)))
-    return next(_LEVELS * step * power for step in (1, 2, 2.5, 5, 10) if _LEVELS * step * power >= largest * 0.9999)
+    steps = (1, 1.5, 2, 2.5, 3, 4, 5, 10)
+    return next(_LEVELS * step * power for step in steps if _LEVELS * step * power >= largest * 0.9999)
 
 
 def _marks(begin: datetime, end: datetime) -> list[tuple[datetime, str]]:
@@ -113,8 +134,9 @@ def _marks(begin: datetime, end: datetime) -> list[tuple[datetime, str]]:
     step = next((one for one in steps if (end - begin) / one <= _TIMES), steps[-1])
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     first = epoch + math.ceil((begin - epoch) / step) * step
-    form = "%H:%M" if step < timedelta(days=1) else "%m-%d" if end - begin < timedelta(days=300) else "%Y-%m"
-    return [(first + n * step, (first + n * step).strftime(form)) for n in range(_TIMES + 1) if first + n * step <= end]
+    date = "%m-%d" if end - begin < timedelta(days=300) else "%Y-%m"
+    marks = [first + n * step for n in range(_TIMES + 1) if first + n * step <= end]
+    return [(at, at.strftime("%H:%M" if (at.hour, at.minute) != (0, 0) else date)) for at in marks]
 
 
 def short(value: float) -> str:

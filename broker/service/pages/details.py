@@ -5,6 +5,7 @@ from typing import Any, LiteralString
 import msgspec
 
 from broker.service.door import Call
+from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 from broker.service.problems import Problem
@@ -177,6 +178,7 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
     ]
     limits = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
     return "site", {
+        "alerts": [row for row in await firing(call) if row["site"] == name],
         "site": known, "since": since, "spans": list(SPANS), "charts": charts,
         "limits": await table(call, limits, _LIMITS, setup, name),
         "waiting": await table(call, "reason jobs", _WAITING_AT, setup, name),

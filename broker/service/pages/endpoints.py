@@ -5,6 +5,7 @@ from broker.service.pages import (
     alerts,
     configured,
     details,
+    find,
     instances,
     lists,
     more,
@@ -32,6 +33,7 @@ ENDPOINTS = (
     endpoint("/alerts", "Alerts", alerts.alerts),
     endpoint("/health", "Health", more.health),
     *what_if.ENDPOINTS,
+    find.FIND,
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,
 )

@@ -9,7 +9,7 @@ from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 
 _WAITING: LiteralString = """
-    select owner_group, reason, sum(jobs)::bigint, max(waits), max(age)
+    select owner_group, reason, sum(jobs)::bigint, max(waits + age), max(age)
       from monitor.waiting_by_reason where setup = %s group by owner_group, reason
 """
 _LEASES: LiteralString = """
@@ -18,6 +18,10 @@ _LEASES: LiteralString = """
 _GROUPS: LiteralString = """
     select owner_group, share, target, use, waiting, matched + running from monitor.group_use where setup = %s
      order by target desc, owner_group collate "C" limit 12
+"""
+_TASKS: LiteralString = """
+    select reason, count(*), sum(jobs_left)::bigint from brokerage.task_reason where setup = %s group by reason
+     order by count(*) desc, reason
 """
 _HEALTH: LiteralString = """
     select verdict, area, object, value, cost, remedy from monitor.health where verdict <> 'ok'
@@ -47,6 +51,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "age": max((row["age"] for row in waiting), default=None),
         "leases": await table(call, "state leases expired", _LEASES, setup),
         "groups": await table(call, "owner_group share target use waiting leases", _GROUPS, setup),
+        "tasks": await table(call, "reason tasks jobs", _TASKS, setup),
         "alerts": await firing(call),
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
         "charts": [

@@ -71,7 +71,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         obstacles = await table(call, "rule rejects fails opens example", _OBSTACLES, setup, number)
     elif shown:
         rows = await table(call, "queue verdict rank rule reason weight jobs", _STORED, setup, number, shown["run_id"])
-    queues = [row for row in rows if row["queue"] is not None]
+    queues = nearest(rows, known["nucleus"])
     return "task", {
         "asked": urlencode({"tasks": number, "algorithm": known["algorithm"]}),
         "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
@@ -98,6 +98,20 @@ def _named(call: Call) -> int:
     """The number of the run that the address names, or one that no run has."""
     wanted = call.request.query_params.get("run", "")
     return int(wanted) if wanted.isdecimal() and len(wanted) < _DIGITS else 0
+
+
+def nearest(rows: Sequence[dict[str, Any]], nucleus: str | None) -> list[dict[str, Any]]:
+    """The queues of a decision, those that come nearest first: candidates, then queues that few rules reject, then
+    queues of the nucleus, then queues whose rule rejects few others."""
+    queues = [row for row in rows if row["queue"] is not None]
+    by_rule = Counter(row["rule"] for row in queues)
+    return sorted(
+        queues,
+        key=lambda row: (
+            row["verdict"] != "candidate", row["rank"] or 0, len(_reasons(row)),
+            nucleus is None or not row["queue"].startswith(nucleus), by_rule[row["rule"]], row["queue"],
+        ),
+    )  # fmt: skip
 
 
 def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

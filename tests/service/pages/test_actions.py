@@ -78,7 +78,7 @@ def test_each_action_is_done(person: Callable[[str], Person], filled: Calls) -> 
         answer = operator.act(do, of)
         assert answer.status_code == 200, (do, answer.text)
         assert "<script>" not in answer.text
-        back = re.search(r'href="([^"]*)">Go on<', answer.text)
+        back = re.search(r'href="([^"]*)">Back to where it is<', answer.text)
         assert back is not None
         assert operator.client.get(unescape(back[1])).status_code == 200, (do, back[1])
         assert action.title.partition(" ")[0] in answer.text

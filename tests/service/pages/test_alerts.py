@@ -29,7 +29,7 @@ def fired(filled: Calls) -> None:
 
 def test_what_fires_is_on_the_overview_and_leads_to_the_site(fired: None, look: Look) -> None:
     page = look("").text
-    assert '<a href="/setups/default/sites/NORTH">1 jobs at NORTH</a>, since 20' in page
+    assert '<a href="/setups/default/sites/NORTH">1 jobs at NORTH</a>. The condition holds since 20' in page
     assert "<b>critical</b>: " in page
     assert "jobs of a &amp; b wait" in page
     assert page.index("jobs of users wait") < page.index("1 jobs at NORTH")

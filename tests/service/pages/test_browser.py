@@ -83,7 +83,7 @@ def test_a_job_is_cancelled_without_scripts(tab: Callable[..., Any], filled: Cal
     page.get_by_label("Reason").fill("wrong input")
     page.get_by_role("button", name="Cancel job 6000000001").click()
     assert page.get_by_role("listitem").filter(has_text="ended").count() == 1
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Back to where it is").click()
     assert page.get_by_role("heading", level=1).inner_text() == "Job 6000000001: cancelled"
     assert filled.outcome(6000000001) == "cancelled"
 

@@ -25,7 +25,7 @@ def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
     parts = line.path.split("M")[1:]
     assert [part.count("L") for part in parts] == [1, 0, 1]
     assert ["h" in part for part in parts] == [False, True, False]
-    assert (line.last, line.mean, line.most) == (1, 1.6, 4)
+    assert (line.first, line.last, line.mean, line.most) == (1, 1, 1.6, 4)
     assert (drawn.begin, drawn.end) == (NOON, NOON + 9 * MINUTE)
 
 
@@ -38,7 +38,20 @@ def test_lines_beyond_the_largest_are_one() -> None:
     assert drawn is not None
     assert [line.label for line in drawn.lines] == ["g11", "g10", "g9", "g8", "g7", "g6", "g5", "other"]
     assert drawn.lines[-1].last == 1 + 2 + 3 + 4
-    assert [line.number for line in drawn.lines] == list(range(1, 9))
+    assert sorted(line.number for line in drawn.lines) == list(range(1, 9))
+    assert drawn.lines[-1].number == 8
+
+
+def test_a_name_keeps_its_colour_whatever_its_size() -> None:
+    def colours(values: dict[str, dict[int, float]]) -> dict[str, int]:
+        drawn = charts.chart("x", "jobs", points(values))
+        assert drawn is not None
+        return {line.label: line.number for line in drawn.lines}
+
+    assert colours({"finished": {0: 9}, "failed": {0: 1}}) == colours({"finished": {0: 1}, "failed": {0: 9}})
+    assert colours({"a": {0: 9}, "b": {0: 1}}) == colours({"a": {0: 1}, "b": {0: 9}})
+    names = {f"g{n}": {0: float(n + 1)} for n in range(7)} | {"failed": {0: 20.0}}
+    assert colours(names)["failed"] == charts.FIXED["failed"]
 
 
 def test_fractions_are_percent() -> None:
@@ -50,7 +63,7 @@ def test_fractions_are_percent() -> None:
 @pytest.mark.parametrize(
     ("largest", "levels"),
     [
-        (0, ["0", "1", "2", "3", "4"]), (4, ["0", "1", "2", "3", "4"]), (4.1, ["0", "2", "4", "6", "8"]),
+        (0, ["0", "1", "2", "3", "4"]), (4, ["0", "1", "2", "3", "4"]), (4.1, ["0", "1.5", "3", "4.5", "6"]),
         (9, ["0", "2.5", "5", "7.5", "10"]), (18_900, ["0", "5k", "10k", "15k", "20k"]),
         (0.3, ["0", "0.1", "0.2", "0.3", "0.4"]), (7.9e6, ["0", "2M", "4M", "6M", "8M"]),
     ],

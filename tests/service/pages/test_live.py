@@ -81,7 +81,7 @@ def test_a_change_is_seen(watched: Callable[..., Watched], filled: Calls) -> Non
     assert one.page.locator("main [aria-live], main[aria-live]").count() == 0
     assert one.page.locator(STATUS).inner_text() == ""
     one.wait(60)
-    assert 8 <= one.asked <= 13
+    assert 2 < one.asked <= 13, "each 5 s, and less often where answers are slow"
 
 
 def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:

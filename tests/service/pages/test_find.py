@@ -1,0 +1,49 @@
+"""The field that finds a thing by its number or its name."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.calls import Calls
+
+Look = Callable[..., httpx.Response]
+
+
+@pytest.mark.parametrize(("what", "place"), [("6000000000", "/jobs/6000000000"), (" NORTH ", "/sites/NORTH")])
+def test_the_only_thing_is_shown_at_once(look: Look, what: str, place: str) -> None:
+    answer = look("/find", what=what)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/setups/default{place}")
+
+
+def test_a_task_and_a_queue_are_found(look: Look, filled: Calls) -> None:
+    [(task,)] = filled.rows("select min(task_id) from monitor.task where setup = 'default'")
+    assert look("/find", what=task).headers["Location"] == f"/setups/default/tasks/{task}"
+    [(queue, site)] = filled.rows("select queue, site from monitor.queue where setup = 'default' order by 1 limit 1")
+    assert f"/setups/default/queues/{queue}" in look("/find", what=queue).headers.get(
+        "Location", look("/find", what=queue).text
+    )
+    assert f"/setups/default/sites/{site}" in look("/find", what=site).headers.get(
+        "Location", look("/find", what=site).text
+    )
+
+
+def test_several_things_of_a_number_are_listed(look: Look, filled: Calls) -> None:
+    filled.insert(1)
+    page = look("/find", what="1")
+    assert page.status_code == 200
+    assert 'href="/setups/default/jobs/1">Job 1<' in page.text
+    assert 'href="/setups/default/task-queues/1">TaskQueue 1<' in page.text
+
+
+@pytest.mark.parametrize("what", ["77", "nowhere", "<script>", "9" * 18, "9" * 40, "a/b?c#d"])
+def test_nothing_is_found(look: Look, what: str) -> None:
+    page = look("/find", what=what)
+    assert page.status_code == 404
+    assert "No task, job, TaskQueue or run has this number" in page.text
+    assert "<script>" not in page.text
+
+
+@pytest.mark.parametrize("what", ["", " ", "x" * 301, "a\0b"])
+def test_what_names_nothing_is_refused(look: Look, what: str) -> None:
+    assert look("/find", what=what).status_code == 422
