@@ -94,7 +94,7 @@ def set_rule(rule: _Rule, changes: _Changes, *, setup: Setup = "default", as_jso
 @app.command("clear-rule")
 def clear_rule(rule: _Rule, *, setup: Setup = "default", as_json: Json = False) -> None:
     """Remove a rule, or make one that comes with the program hold as it was. Needs the role broker_operator."""
-    _clear("select alert.clear_rule(%s, %s)", "own or changed rule", rule, setup, as_json=as_json)
+    _clear("select alert.clear_rule(%s, %s)", "own or changed rule", "rules", rule, setup, as_json=as_json)
 
 
 @app.command()
@@ -132,7 +132,7 @@ def set_target(target: _Target, changes: _Changes, *, setup: Setup = "default", 
 @app.command("clear-target")
 def clear_target(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
     """Remove a target, with what is on its way there. Needs the role broker_operator."""
-    _clear("select alert.clear_target(%s, %s)", "target", target, setup, as_json=as_json)
+    _clear("select alert.clear_target(%s, %s)", "target", "targets", target, setup, as_json=as_json)
 
 
 @app.command()
@@ -187,11 +187,11 @@ def _given(changes: list[str]) -> str:
     return json_text(found)
 
 
-def _clear(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
+def _clear(query: str, what: str, listed: str, name: str, setup: str, *, as_json: bool) -> None:
     from broker.errors import NoSuchThing
 
     with session() as connection:
         require_setup(connection, setup)
         if connection.execute(query.encode(), [setup, name]).fetchone() != (True,):
-            raise NoSuchThing(f"there is no {what} {name} in setup {setup}")
+            raise NoSuchThing(f"there is no {what} {name} in setup {setup}", f"broker alerts {listed} lists them")
     report(f"removed: {name}", as_json=as_json, setup=setup, removed=name)

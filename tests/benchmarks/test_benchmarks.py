@@ -339,6 +339,14 @@ def test_agents_that_wait_are_measured(server_dsn: str, tmp_path: Path) -> None:
     assert 0 < row["service %"] < 100 and 0 <= row["database %"] < 100
 
 
+def test_pages_are_measured_alone_and_beside_matching(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 2000 --clients 5 --rate 20 --seconds 5 --rounds 1"
+    pages, cost = measure("pages", options, server_dsn, tmp_path)
+    assert {row["page"] for row in pages["rows"]} >= {"/", "/sites", "(a match)", "(all pages)"}
+    assert all(row["beside p95"] > 0 for row in pages["rows"])
+    assert [row["buffers a match"] > 0 for row in cost["rows"]] == [True, True]
+
+
 def test_readme_explains_each_scenario() -> None:
     assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
     text = (TOP / "benchmarks" / "README.md").read_text()
@@ -348,7 +356,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions packing serve wait"
+        "replay transitions packing serve wait pages"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

@@ -62,7 +62,7 @@ def shown(value: Any) -> str:
 
 MEANINGS = {
     "misconfigured": "It bans each of its sites, or its evaluation raised an error.",
-    "too_large": "What fits otherwise has too little CPU time, memory or processors.",
+    "too_large": "What fits otherwise has too little CPU time, memory, disk or processors.",
     "held": "The job, its owner, its TaskQueue or its task is held.",
     "input_missing": "Input is at no place that can be read, or on its way.",
     "no_queue_accepts": "A rule of brokerage rejects every queue.",

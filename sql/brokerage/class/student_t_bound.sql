@@ -13,7 +13,9 @@ declare
   v_step float8;
   v_log float8;
 begin
-  if p_freedom >= 60 then
+  if p_freedom > 1e15 then  -- the powers below overflow
+    return v_z;
+  elsif p_freedom >= 60 then
     return v_z + (v_z ^ 3 + v_z) / (4 * p_freedom) + (5 * v_z ^ 5 + 16 * v_z ^ 3 + 3 * v_z) / (96 * p_freedom ^ 2)
            + (3 * v_z ^ 7 + 19 * v_z ^ 5 + 17 * v_z ^ 3 - 15 * v_z) / (384 * p_freedom ^ 3)
            + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
