@@ -9,6 +9,7 @@ from broker.service.pages import (
     lists,
     more,
     overview,
+    replay,
     runs,
     task,
     what_if,
@@ -32,6 +33,7 @@ ENDPOINTS = (
     endpoint("/alerts", "Alerts", alerts.alerts),
     endpoint("/health", "Health", more.health),
     *what_if.ENDPOINTS,
+    *replay.ENDPOINTS,
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,
 )

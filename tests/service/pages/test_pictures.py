@@ -50,6 +50,7 @@ class Picture:
 _FAILS = "select labels ->> 'site' from alert.alert_now where rule = 'site_fails_jobs'"
 _TASK = """select task_id from monitor.task_decision where setup = 'default' and algorithm = 'production_job'
               and candidates > 1 order by candidates, rejected desc, task_id limit 1"""
+_RUN = "select run_id from monitor.run where setup = 'default' and algorithm = 'production_job'"
 PICTURES = {
     # the server of a test has findings of its own
     "overview": Picture("", "[aria-label='Shares of owner groups']", ".tiles li:has([href$='/health'])"),
@@ -61,6 +62,12 @@ PICTURES = {
     ),
     "site": Picture("/sites/{}", "[aria-label='Its queues']", query=_FAILS),
     "shares": Picture("/shares", ".charts", ".charts figure:nth-child(n+4)"),
+    "replay": Picture(
+        "/replay?run={}&parameters=top-10.best%3D2",
+        "[aria-label='Where jobs go']",
+        "form p.note, tbody tr:nth-child(n+7), [aria-label='Status of tasks that are decided otherwise']",
+        _RUN,
+    ),
     "alerts": Picture("/alerts", "[aria-label='Rules of alerts']", "[aria-label='Rules of alerts'] tr:nth-child(n+5)"),
 }
 
