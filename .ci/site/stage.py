@@ -35,6 +35,7 @@ MENU = {
     "Project": ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "python/", "migrations/", "benchmarks/", ""],
 }
 LEFT_OUT = ("tests", "benchmarks/results")
+IMAGES = (".svg", ".webp")
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.MULTILINE | re.DOTALL)
 
@@ -47,8 +48,14 @@ def sources() -> list[PurePosixPath]:
     return [path for path in paths if not any(path.is_relative_to(place) for place in LEFT_OUT)]
 
 
+def images() -> list[PurePosixPath]:
+    """The images of the pages."""
+    found = [path for path in (ROOT / "broker" / "docs").rglob("*") if path.suffix in IMAGES]
+    return [PurePosixPath(path.relative_to(ROOT).as_posix()) for path in sorted(found)]
+
+
 def place(path: PurePosixPath) -> PurePosixPath:
-    """Where a page stands on the site."""
+    """Where a page or an image stands on the site."""
     top = max((top for top in PLACES if path.is_relative_to(top or ".")), key=len)
     inside = path.relative_to(top or ".")
     if path == PurePosixPath("README.md"):
@@ -93,15 +100,16 @@ def stage(folder: Path) -> None:
     places = {path: place(path) for path in sources()}
     if len(set(places.values())) != len(places):
         raise SystemExit(f"two pages have one place on the site: {sorted(map(str, places.values()))}")
+    pictures = {path: place(path) for path in images()}
     for source, target in places.items():
-        text = rewritten((ROOT / source).read_text(encoding="utf-8"), source, places, repository)
+        text = rewritten((ROOT / source).read_text(encoding="utf-8"), source, places | pictures, repository)
         file = folder / target
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    for image in (ROOT / "broker" / "docs").rglob("*.svg"):
-        file = folder / image.relative_to(ROOT / "broker" / "docs")
+    for source, target in pictures.items():
+        file = folder / target
         file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(image, file)
+        shutil.copy(ROOT / source, file)
 
 
 def on_config(config: Any) -> Any:

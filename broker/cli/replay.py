@@ -22,6 +22,9 @@ def replay(
     since: Annotated[str, typer.Option(help="Take the runs of this time up to now, such as 2 hours.")] = "1 day",
     until: Annotated[str | None, typer.Option(help="Leave out the runs since then, such as 1 hour.")] = None,
     run: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Take only this run, however old.")] = None,
+    newest: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Take so many runs, the newest that decided something.")
+    ] = None,
     profile: Annotated[str | None, typer.Option(help="Decide with this profile; it needs the same base.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -47,14 +50,17 @@ def replay(
     changes = parameters_of_rules("--set", settings or [])
     if check and (profile or changes or without):
         raise BadRequest("--check changes nothing", "leave out --profile, --set and --without, or --check")
+    if run is not None and newest is not None:
+        raise BadRequest("--run and --newest are given", "leave out one of them")
     with session() as connection:
         require_setup(connection, setup)
         found = replayed(
             connection,
             setup,
-            since=since if run is None else None,
+            since=since if run is None and newest is None else None,
             until=until,
             run=run,
+            newest=newest,
             profile=profile,
             changes=changes,
             without=without or [],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.database import Connection
+from broker.errors import NoSuchThing
 from broker.json_text import json_text
 from broker.operate.reading import Row, rows_of
 
@@ -35,8 +36,20 @@ class Replay:
         for row in self.differences:
             then.update(row["jobs_before"] or {})
             again.update(row["jobs_after"] or {})
-        moved = [(queue, then[queue], again[queue]) for queue in {*then, *again} if then[queue] != again[queue]]
-        return sorted(moved, key=lambda one: (-abs(one[2] - one[1]), one[0]))
+        return _moved(then, again)
+
+    def jobs_of_tasks(self) -> list[tuple[int, str, int, int]]:
+        """The same of each task by itself, with the task in front."""
+        return [
+            (row["task_id"], *one)
+            for row in self.differences
+            for one in _moved(Counter(row["jobs_before"] or {}), Counter(row["jobs_after"] or {}))
+        ]
+
+
+def _moved(then: Counter[str], again: Counter[str]) -> list[tuple[str, int, int]]:
+    moved = [(queue, then[queue], again[queue]) for queue in {*then, *again} if then[queue] != again[queue]]
+    return sorted(moved, key=lambda one: (-abs(one[2] - one[1]), one[0]))
 
 
 def replay(
@@ -46,6 +59,7 @@ def replay(
     since: str | None = None,
     until: str | None = None,
     run: int | None = None,
+    newest: int | None = None,
     profile: str | None = None,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
     without: Sequence[str] = (),
@@ -53,19 +67,34 @@ def replay(
     """Decide the real runs of a time again: by another profile of the same base, other parameters of rules, or without
     some rules; else by the rules that decided.
 
-    since, until: so long ago, such as "1 day"; run: only this run. changes: rule -> parameter -> value. Raises
-    psycopg's error PB001 for what does not fit, PB004 where no facts are kept, PB006 where it takes too long.
+    since, until: so long ago, such as "1 day"; run: only this run; newest: so many runs, the newest that decided
+    something. changes: rule -> parameter -> value. Raises psycopg's error PB001 for what does not fit, PB004 where no
+    facts are kept, PB006 where it takes too long.
     """
-    when = (setup, since, until, run)
-    rows = rows_of(
-        connection,
-        "select * from brokerage.replay(%s, %s::interval, %s::interval, %s, %s, %s::jsonb, %s::text[])",
-        *when,
-        profile,
-        json_text(changes or {}),
-        list(without),
-    )
-    changed = rows_of(connection, "select * from brokerage.replay_changes(%s, %s::interval, %s::interval, %s)", *when)
-    return Replay(
-        len(rows), [row for row in rows if row["differs"]], {row["function"]: row["change"] for row in changed}
-    )
+    rows: list[Row] = []
+    changed: dict[str, str] = {}
+    for number in [run] if newest is None else _newest(connection, setup, newest):
+        when = (setup, since, until, number)
+        rows += rows_of(
+            connection,
+            "select * from brokerage.replay(%s, %s::interval, %s::interval, %s, %s, %s::jsonb, %s::text[])",
+            *when,
+            profile,
+            json_text(changes or {}),
+            list(without),
+        )
+        for row in rows_of(
+            connection, "select * from brokerage.replay_changes(%s, %s::interval, %s::interval, %s)", *when
+        ):
+            changed[row["function"]] = row["change"]
+    return Replay(len(rows), [row for row in rows if row["differs"]], changed)
+
+
+def _newest(connection: Connection, setup: str, most: int) -> list[int]:
+    """Real runs that decided something, the oldest of them first."""
+    query = """select r.run_id from monitor.run r where r.setup = %s and not r.dry and r.tasks > 0
+                order by r.run_id desc limit %s"""
+    found = sorted(run for (run,) in connection.execute(query, (setup, most)).fetchall())
+    if not found:
+        raise NoSuchThing(f"no real run of setup {setup} has decided a task", sqlstate="PB004")
+    return found

@@ -47,12 +47,26 @@ def test_other_rules_show_what_would_have_been(cli: Cli, decided: Connection) ->
     assert all(len(row["jobs_after"] or {}) <= 1 for row in found["differences"])
 
 
+def test_the_newest_runs_are_those_that_decided_something(cli: Cli, decided: Connection) -> None:
+    decided.execute("call brokerage.broker_jobs('grid', p_dry_run => true)")
+    decided.execute("call brokerage.broker_tasks('grid')")
+    decided.execute("call brokerage.broker_tasks('grid')")  # nothing is due any more
+    tasks = dict(decided.execute("select run_id, tasks from monitor.run where not dry and tasks > 0").fetchall())
+    assert len(tasks) == 2
+    for newest, runs in ((1, [max(tasks)]), (2, list(tasks)), (9, list(tasks))):
+        found = cli("replay", "--setup", "grid", "--newest", newest, "--json").json
+        assert (found["tasks"], found["differences"]) == (sum(tasks[run] for run in runs), [])
+    decided.execute("select lifecycle.set_settings('empty', '{}')")
+    assert "no real run of setup empty has decided a task" in cli("replay", "--setup", "empty", "--newest", 1).err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--set", "top-10=1"], "--set top-10=1 names no parameter of a rule"),
         (["--set", "top-10.best"], "--set top-10.best has no value"),
         (["--check", "--without", "memory"], "--check changes nothing"),
+        (["--run", "1", "--newest", "1"], "--run and --newest are given"),
         (["--run", "99"], "run 99 is not in setup grid"),
         (["--since", "yesterday week"], "yesterday week"),
         (["--profile", "panda2026"], "profile panda2026 is based on panda2026"),

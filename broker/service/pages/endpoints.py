@@ -10,6 +10,7 @@ from broker.service.pages import (
     lists,
     more,
     overview,
+    replay,
     runs,
     task,
     what_if,
@@ -34,6 +35,7 @@ ENDPOINTS = (
     endpoint("/health", "Health", more.health),
     *what_if.ENDPOINTS,
     find.FIND,
+    *replay.ENDPOINTS,
     endpoint("/act", "What an action would do", actions.ask),
     actions.POST,
 )

@@ -4,19 +4,18 @@ An answer is kept and not computed for each reader: it costs as much as a run, a
 fewer tasks and less time than the command does, since the rows that a change touches are locked meanwhile.
 """
 
-import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, LiteralString
 
 import msgspec
 from starlette.responses import Response
 
-from broker.json_text import parse_or_text
 from broker.service import bodies, pages
 from broker.service.door import Call, Endpoint
 from broker.service.models import Difference, WhatIf
 from broker.service.operators import answered
+from broker.service.pages import forms
 from broker.service.pages.details import one
 from broker.service.pages.frame import BASE, FACE, address, endpoint, framed, table
 from broker.service.problems import Problem, of_error
@@ -32,8 +31,6 @@ _CHANGES = 3  # of statuses
 _NAMES = 3  # of queues in a heading
 _CANDIDATES = 10  # in a row
 _USUAL_TASKS = 50
-_IN_FORM = (400, 404, 409, 422)  # refusals of what the form holds
-_TOO_LONG = "57014"  # the database cancelled a statement
 
 ALGORITHMS = {
     "production_job": "jobs of production to queues",
@@ -47,7 +44,6 @@ FIELDS = (
 )  # fmt: skip
 """Fields of the form, and of an address that fills it in."""
 
-_PROFILES: LiteralString = "select p.profile from monitor.profile p order by p.shipped, p.profile"
 _RULES: LiteralString = """
     select r.rule, r.kind, r.parameters
       from brokerage.rule_in_force r
@@ -86,10 +82,10 @@ async def ask(call: Call) -> Response:
         found = await answered(call, asked, _SECONDS)
     except Exception as error:
         problem = of_error(error)
-        if asked and problem.code == _TOO_LONG:
+        if asked and problem.code == forms.CANCELLED:
             hint = f"Ask about fewer tasks. This command has more time: {command(call.setup, asked)}"
-            problem = Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=_TOO_LONG, hint=hint)
-        if problem.status not in _IN_FORM:
+            problem = Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=forms.CANCELLED, hint=hint)
+        if problem.status not in forms.REFUSALS:
             raise problem from error
         return await framed(call, "/what-if", "what_if", await _form(call, given, problem), problem.status)
     return pages.redirect(f"{call.request.url.path}/{found.what_if_id}")
@@ -116,10 +112,10 @@ async def answer(call: Call) -> tuple[str, dict[str, Any]]:
             for status in sorted({*found.before, *found.after})
         ],
         "tasks": [
-            {"of": row, "gained": some(row.gained, _CANDIDATES), "lost": some(row.lost, _CANDIDATES)}
+            {"of": row, "gained": forms.some(row.gained, _CANDIDATES), "lost": forms.some(row.lost, _CANDIDATES)}
             for row in found.differences[:ROWS]
         ],
-        "world": _text(asked.world) if asked.world else None, "tasks_left": max(0, len(found.differences) - ROWS),
+        "world": forms.text(asked.world) if asked.world else None, "tasks_left": max(0, len(found.differences) - ROWS),
         "queues": queues[:ROWS], "queues_left": max(0, len(queues) - ROWS), "rules": rules,
         "noun": "nucleus" if asked.algorithm == "production_task" else "queue",
     }  # fmt: skip
@@ -128,7 +124,7 @@ async def answer(call: Call) -> tuple[str, dict[str, Any]]:
 async def _form(call: Call, given: Mapping[str, str], problem: Problem | None = None) -> dict[str, Any]:
     algorithm = given.get("algorithm") or "production_job"
     latest = await table(call, "what_if_id asked_at asked_by change", _LATEST, call.setup)
-    profiles = [row["profile"] for row in await table(call, "profile", _PROFILES)]
+    profiles = await forms.profiles(call)
     profile = given.get("profile") or None
     rules = await table(call, "rule kind parameters", _RULES, algorithm, profile, call.setup)
     return {
@@ -148,11 +144,7 @@ def _words(change: msgspec.Raw) -> str:
 
 def _known(fields: Mapping[str, str]) -> dict[str, str]:
     """The fields that hold something. Raises Problem: 422 for one that there is not, and an unknown algorithm."""
-    for name in fields:
-        if name not in FIELDS:
-            hint = f"There are {', '.join(FIELDS)}."
-            raise Problem(422, f"there is no field {name[:100]!r}", code="PB001", key=name[:100], hint=hint)
-    known = {name: value.strip() for name, value in fields.items() if value.strip()}
+    known = forms.known(fields, FIELDS)
     if known.get("algorithm", "production_job") not in ALGORITHMS:
         hint = f"Use {', '.join(ALGORITHMS)}."
         raise Problem(422, f"algorithm is {known['algorithm'][:100]!r}", code="PB001", key="algorithm", hint=hint)
@@ -161,18 +153,18 @@ def _known(fields: Mapping[str, str]) -> dict[str, str]:
 
 async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
     """The question of a form. Raises Problem: 422 for what cannot be read or is too large."""
-    tasks = [_number("tasks", text) for text in re.split(r"[\s,]+", given.get("tasks", "")) if text] or None
-    newest = None if tasks else _number("newest", given.get("newest", str(_USUAL_TASKS)))
+    tasks = [forms.number("tasks", text) for text in forms.names(given.get("tasks", ""))] or None
+    newest = None if tasks else forms.number("newest", given.get("newest", str(_USUAL_TASKS)))
     algorithm = given.get("algorithm")
     if algorithm is None and tasks:
         [(algorithm,)] = await call.rows(_ALGORITHM_OF, call.setup, tasks[0])
     world = bodies.decoded(given["world"].encode(), dict[str, Any], "world") if "world" in given else {}
     asked = WhatIf(
-        settings=dict(_pair("settings", line) for line in given.get("settings", "").splitlines() if line.strip()),
+        settings=dict(forms.pair("settings", line) for line in given.get("settings", "").splitlines() if line.strip()),
         world=await _with_statuses(call, given, world) or msgspec.UNSET,
         profile=given.get("profile"),
-        parameters=_parameters(given.get("parameters", "")),
-        without=re.split(r"[\s,]+", given["without"]) if "without" in given else [],
+        parameters=forms.parameters(given.get("parameters", "")),
+        without=forms.names(given.get("without", "")),
         tasks=tasks,
         newest=newest,
         algorithm=algorithm or "production_job",  # type: ignore[arg-type]
@@ -211,35 +203,6 @@ def _of_queues(world: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return bodies.decoded(text, dict[str, dict[str, Any]], "queues of the world")  # type: ignore[no-any-return]
 
 
-def _parameters(text: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for line in text.splitlines():
-        if line.strip():
-            name, value = _pair("parameters", line)
-            rule, _, parameter = name.rpartition(".")
-            if not (rule and parameter):
-                raise Problem(
-                    422, f"parameters has {line[:100]!r}, which names no parameter of a rule", code="PB001",
-                    key="parameters", hint="Write top-10.best=20.",
-                )  # fmt: skip
-            found.setdefault(rule, {})[parameter] = value
-    return found
-
-
-def _pair(key: str, line: str) -> tuple[str, Any]:
-    name, equals, value = line.strip().partition("=")
-    if not equals:
-        raise Problem(422, f"{key} has {line[:100]!r}, which has no value", code="PB001", key=key,
-                      hint="Write NAME=VALUE, one a line.")  # fmt: skip
-    return name.strip(), parse_or_text(value.strip())
-
-
-def _number(key: str, text: str) -> int:
-    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:
-        raise Problem(422, f"{key} has {text[:50]!r}, which is no number", code="PB001", key=key)
-    return int(text)
-
-
 def changes_of(asked: WhatIf) -> list[str]:
     """What a question changes, in words."""
     world = {} if isinstance(asked.world, msgspec.UnsetType) else asked.world
@@ -249,20 +212,14 @@ def changes_of(asked: WhatIf) -> list[str]:
     return [
         *([f"profile {asked.profile}"] if asked.profile else []),
         *(f"without rule {rule}" for rule in asked.without),
-        *(f"{rule}.{name} = {_text(value)}" for rule, of in asked.parameters.items() for name, value in of.items()),
-        *(f"{key} = {_text(value)}" for key, value in asked.settings.items()),
+        *(f"{name} = {value}" for name, value in forms.parameter_texts(asked.parameters)),
+        *(f"{key} = {forms.text(value)}" for key, value in asked.settings.items()),
         *(
-            f"{some([name for name in statuses if statuses[name] == status], _NAMES)}: {_text(status)}"
+            f"{forms.some([name for name in statuses if statuses[name] == status], _NAMES)}: {forms.text(status)}"
             for status in dict.fromkeys(statuses.values())
         ),
         *([f"a world with {', '.join(rest)}"] if rest else []),
     ]
-
-
-def some(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def fields_of(asked: WhatIf) -> dict[str, str]:
@@ -273,11 +230,9 @@ def fields_of(asked: WhatIf) -> dict[str, str]:
         "algorithm": asked.algorithm,
         "profile": asked.profile or "",
         "without": " ".join(asked.without),
-        "parameters": "\n".join(
-            f"{rule}.{name}={_text(value)}" for rule, of in asked.parameters.items() for name, value in of.items()
-        ),
-        "settings": "\n".join(f"{key}={_text(value)}" for key, value in asked.settings.items()),
-        "world": _text(asked.world) if asked.world else "",
+        "parameters": "\n".join(f"{name}={value}" for name, value in forms.parameter_texts(asked.parameters)),
+        "settings": "\n".join(f"{key}={forms.text(value)}" for key, value in asked.settings.items()),
+        "world": forms.text(asked.world) if asked.world else "",
     }
 
 
@@ -288,19 +243,9 @@ def command(setup: str, asked: WhatIf) -> str:
     words += ["--newest", str(asked.newest)] if asked.newest else []
     words += ["--profile", asked.profile] if asked.profile else []
     words += [word for rule in asked.without for word in ("--without", rule)]
-    for option, pairs in (
-        (
-            "--parameter",
-            [(f"{rule}.{name}", value) for rule, of in asked.parameters.items() for name, value in of.items()],
-        ),
-        ("--set", list(asked.settings.items())),
-    ):
-        words += [word for name, value in pairs for word in (option, f"{name}={_text(value)}")]
+    words += [w for name, value in forms.parameter_texts(asked.parameters) for w in ("--parameter", f"{name}={value}")]
+    words += [w for key, value in asked.settings.items() for w in ("--set", f"{key}={forms.text(value)}")]
     return shlex.join([*words, *(["--world", "change.json"] if asked.world else [])])
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 ENDPOINTS = (
