@@ -47,8 +47,9 @@ with job as (
   select (select min(q.queue) from monitor.queue q where q.setup = %(setup)s) as queue,
          (select min(s.site) from monitor.site s where s.setup = %(setup)s) as site
 )
-select array['', '?since=1d', '/task-queues', '/task-queues?sort=-jobs', '/jobs', '/jobs?status=activated', '/leases',
-             '/tasks', '/queues', '/sites', '/shares', '/history?since=1d', '/history?figure=jobs_waiting&since=1d',
+select array['', '?since=1d', '/task-queues', '/task-queues?sort=-cpu_time', '/jobs', '/jobs?status=activated',
+             '/leases', '/tasks', '/queues', '/sites', '/shares', '/history?since=1d',
+             '/history?figure=jobs_waiting&since=1d',
              '/history?figure=leases_at_site&by=site&since=1d', '/alerts', '/health', '/jobs/' || j.job_id,
              '/task-queues/' || j.task_queue_id, '/tasks/' || t.task_id, '/queues/' || s.queue, '/sites/' || s.site]
   from job j, task t, site s
@@ -249,9 +250,10 @@ def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> lis
             {"while": name, "CPU us a match": round(1e6 * statistics.median(cpu for cpu, _ in found[looks]), 1),
              "buffers a match": round(statistics.median(buffers for _, buffers in found[looks]), 1)}
         )  # fmt: skip
-    for column in ("CPU us a match", "buffers a match"):
-        without, with_pages = (float(row[column]) for row in rows)  # type: ignore[arg-type]
-        rows[1][f"ratio of {column}"] = round(with_pages / without, 3)
+    for column, ratio in (("CPU us a match", "ratio of CPU"), ("buffers a match", "ratio of buffers")):
+        base = float(rows[0][column])  # type: ignore[arg-type]
+        for row in rows:
+            row[ratio] = round(float(row[column]) / base, 3)  # type: ignore[arg-type]
     return rows
 
 

@@ -64,7 +64,7 @@ _SITES: LiteralString = """
        cross join lateral history.figure_over(
                %s, 'ends_at_site',
                coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
-               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 60) e
+               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 12) e
        group by e.label
     ), queue as (
       select q.queue, q.site, q.waiting from monitor.queue q where q.setup = %s

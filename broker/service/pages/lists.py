@@ -19,14 +19,15 @@ ROWS = 50
 class List:
     """A list: its title, its columns with their headings, the columns that filter it, and where a column leads.
 
-    links: by column, the path below the setup; {} is the value.
+    links: by column, the path below the setup; {} is the value. unsorted: columns that are found row by row, so that an
+    order by them reads all rows.
     """
 
     title: str
     headings: Mapping[str, str]
     filters: tuple[str, ...]
     links: Mapping[str, str]
-    note: str = ""
+    unsorted: tuple[str, ...] = ()
 
 
 _JOB, _TASK, _QUEUE, _SITE, _TASK_QUEUE = (
@@ -56,6 +57,7 @@ LISTS = {
          "priority": "Priority"},
         ("owner_group", "owner_dn", "reason", "state"),
         {"task_queue_id": _TASK_QUEUE},
+        ("jobs", "held_jobs", "reason"),
     ),
     "leases": List(
         "Leases",
@@ -100,7 +102,7 @@ def _endpoint(name: str) -> Endpoint:
             "following": found.cursor and address(path, **given, cursor=found.cursor),
             "first": address(path, **given) if wanted.cursor else None,
             "sorts": {key: address(path, **(given | {"sort": _turned(key, given["sort"])})) for key in headings
-                      if listed.columns[key].kind in (INTEGER, TEXT)},
+                      if listed.columns[key].kind in (INTEGER, TEXT) and key not in of.unsorted},
             "sorted": given["sort"].removeprefix("-"), "down": given["sort"].startswith("-"),
         }  # fmt: skip
 
@@ -122,6 +124,9 @@ def _search(listed: Listed, of: List, query: Mapping[str, str]) -> Search:
         Restriction(name, "eq", _value(listed, name, query[name].strip())) for name in of.filters if query.get(name)
     ]
     sort = query.get("sort", "")
+    if sort.removeprefix("-") in of.unsorted:
+        hint = "Headings with a link order the list."
+        raise Problem(422, f"the list is not ordered by {sort.removeprefix('-')}", code="PB001", key="sort", hint=hint)
     order = [Order(sort.removeprefix("-"), "desc" if sort.startswith("-") else "asc")] if sort else []
     return Search(search=restrictions, sort=order, limit=ROWS, cursor=query.get("cursor") or None)
 

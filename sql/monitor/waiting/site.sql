@@ -48,12 +48,15 @@ with queue as not materialized (
    where not l.brokered and l.site is not null
    group by l.setup, l.site
 ), listed as not materialized (
-  select p.setup, p.site, sum(n.jobs)::bigint as waiting
-    from taskqueue.posted_task_queue p
-    join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
-   where p.site not in ('', '*')
-     and not exists (select from resource.queue q where q.setup = p.setup and q.queue = p.site)
-   group by p.setup, p.site
+  select l.setup, l.site,
+         sum((select sum(n.jobs) from taskqueue.posting p
+                join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+               where p.setup = l.setup and p.list_id = l.list_id))::bigint as waiting
+    from taskqueue.posting_list l
+   where l.site not in ('', '*')
+     and exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)
+     and not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
+   group by l.setup, l.site
 ), source as (  -- each is read once
   select q.setup, q.site, q.queues, q.online, q.status, q.waiting, q.starting, q.running, q.waiting_cores,
          q.starting_cores, q.running_cores, null::bigint as limits, null::bigint as limits_reached,
