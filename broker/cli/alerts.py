@@ -25,7 +25,7 @@ _Changes = Annotated[
 def alerts(
     context: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Show pending alerts and those that ended, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show pending and ended alerts, too.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:

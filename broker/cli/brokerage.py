@@ -59,7 +59,7 @@ def what_if(
 ) -> None:
     """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
-    The jobs of a queue are those that it would get if each task were alone. Needs the role broker_operator.
+    A queue's jobs are what it would get if each task were alone. Needs the role broker_operator.
     """
     import psycopg
 

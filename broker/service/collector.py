@@ -2,7 +2,7 @@
 
 The first request of a group is sent at once. Requests that come while it is under way wait for its answer, and go
 together; after a call for several, others have two milliseconds to join. So nobody waits while the service is idle.
-While the oldest of those that wait has waited for several seconds, whoever comes is refused at once: more is asked than
+While the oldest waiting request has waited for several seconds, further ones are refused at once: more is asked than
 can be done, and a longer queue would only make all answers late.
 """
 

@@ -42,7 +42,7 @@ _NEWEST: LiteralString = """
 
 @dataclass(frozen=True)
 class Question:
-    """Which runs are decided again, and by which rules: without all three changes by those that decided."""
+    """Which runs are decided again, and by which rules: without all three by the rules that decided."""
 
     run: int | None
     newest: int | None

@@ -101,7 +101,7 @@ def _named(call: Call) -> int:
 
 
 def nearest(rows: Sequence[dict[str, Any]], nucleus: str | None) -> list[dict[str, Any]]:
-    """The queues of a decision, those that come nearest first: candidates, then queues that few rules reject, then
+    """The queues of a decision, the nearest first: candidates, then queues that few rules reject, then
     queues of the nucleus, then queues whose rule rejects few others."""
     queues = [row for row in rows if row["queue"] is not None]
     by_rule = Counter(row["rule"] for row in queues)
