@@ -43,7 +43,8 @@ def alerts(
                  from alert.alert_now
                 where setup = %s and (state = 'firing' or %s)
                 order by array_position(array['firing', 'pending', 'ended'], state),
-                         array_position(array['critical', 'warning', 'info'], severity), since desc, alert_id""",
+                         array_position(array['critical', 'warning', 'info'], severity), since desc, rule, labels::text,
+                         alert_id""",
             setup,
             every,
         )

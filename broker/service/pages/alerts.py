@@ -9,7 +9,8 @@ _ALERTS: LiteralString = """
     select a.state, a.severity, a.summary, a.rule, a.labels, a.labels ->> 'site', a.since, a.fired_at, a.ended_at
       from alert.alert_now a where a.setup = %s and a.state = any (%s)
      order by array_position('{firing,pending,ended}', a.state),
-              array_position('{critical,warning,info}', a.severity), coalesce(a.ended_at, a.since) desc, a.alert_id
+              array_position('{critical,warning,info}', a.severity), coalesce(a.ended_at, a.since) desc, a.rule,
+              a.labels::text, a.alert_id
      limit 200
 """
 _RULES: LiteralString = """
