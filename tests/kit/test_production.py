@@ -36,9 +36,9 @@ class Machine:
     def __init__(self, root: Path, server: Server, warm: Path) -> None:
         self.root = root
         self.proxy, service = free_port(), free_port()
-        self._moved = {f"/{top}/": f"{root}/{top}/" for top in ("etc", "root", "opt", "var")}
+        self._moved = {f"/{top}/": f"{root}/{top}/" for top in ("etc", "opt", "var")}
         for folder in ("etc/postgresql/18/main/conf.d", "etc/systemd/system", "etc/nginx/conf.d", "etc/prometheus",
-                       "etc/grafana", "etc/default", "etc/pgbroker", "root", "var/backups", "bin"):  # fmt: skip
+                       "etc/grafana", "etc/default", "etc/pgbroker", "opt", "home", "var/backups", "bin"):  # fmt: skip
             (root / folder).mkdir(parents=True, exist_ok=True)
         for name in DONE_BY_OTHERS:
             self._stand_in(name, "exit 0")
@@ -55,7 +55,7 @@ class Machine:
         )
         self.environment = {
             "PATH": os.pathsep.join([str(root / "bin"), str(warm), str(psql_program().parent), os.environ["PATH"]]),
-            "HOME": str(root / "root"),
+            "HOME": str(root / "home"),
             "MACHINE": json.dumps({"root": str(root), "port": service, "program": str(Path(sys.executable).parent)}),
         }
         self._places = {
@@ -121,14 +121,14 @@ def test_from_an_empty_machine_to_alerts(machine: Machine, empty_server: Server)
     assert "the database is what the release says" in done.stdout
     root = machine.root
     assert (root / "etc/pgbroker/prometheus.token").read_text().strip()
-    assert json.loads((root / "root/findings.json").read_text())
+    assert json.loads((root / "opt/pgbroker-kit/findings.json").read_text())
     for path in (
         "etc/prometheus/prometheus.yml",
         "etc/grafana/boards/operations.json",
         "var/backups/pgbroker/broker.dump",
     ):
         assert (root / path).exists(), path
-    texts = [file.read_text() for file in (root / "root/kit").rglob("*") if file.is_file()]
+    texts = [file.read_text() for file in (root / "opt/pgbroker-kit").rglob("*") if file.is_file()]
     assert not any("example.org" in text for text in texts)
     with psycopg.connect(empty_server.superuser_dsn(), autocommit=True) as connection:
         assert connection.execute("select subject from taskqueue.lease").fetchall() == [("x509 " + ROBOT_DN,)]
