@@ -9,7 +9,8 @@ import psycopg
 from broker.upgrade.source import SCHEMAS, package_folder
 
 # Settings of a function that have nothing to do with plans.
-OTHERS = {"search_path", "lock_timeout", "timezone", "extra_float_digits", "datestyle", "intervalstyle"}
+OTHERS = {"search_path", "lock_timeout", "timezone", "extra_float_digits", "datestyle", "intervalstyle",
+          "client_min_messages"}  # fmt: skip
 Settings = frozenset[str]
 
 

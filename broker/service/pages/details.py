@@ -49,24 +49,10 @@ _QUEUE: LiteralString = """
     select q.queue, q.site, q.status, q.role, q.type, q.cloud, q.cores, q.waiting, q.running
       from monitor.queue q where q.setup = %s and q.queue = %s
 """
-_SITE: LiteralString = """
-    select s.site, s.status, s.queues, s.online, s.waiting, s.starting, s.running, s.waiting_cores, s.starting_cores,
-           s.running_cores, s.limits, s.limits_reached, s.pilots_seen
-      from monitor.site s where s.setup = %s and s.site = %s
-"""
-# What waits comes from the queues' counts and from what the loop summarize last counted: the view counts it anew, from
-# all TaskQueues.
-_SITES: LiteralString = """
-    with ends as (
-      select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
-             sum(e.value * e.samples) filter (where f.outcome = 'failed') as failed
-        from (values ('finished'), ('failed')) f (outcome)
-       cross join lateral history.figure_over(
-               %s, 'ends_at_site',
-               coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
-               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 12) e
-       group by e.label
-    ), queue as (
+# What waits at a site is what the loop summarize last counted, and for PanDA queues their counts: the view of sites
+# counts all TaskQueues anew.
+_COUNTED: LiteralString = """
+    with queue as (
       select q.queue, q.site, q.waiting from monitor.queue q where q.setup = %s
     ), waiting as (
       select w.site, sum(w.jobs)::bigint as jobs
@@ -76,6 +62,30 @@ _SITES: LiteralString = """
                where i.setup = %s and not exists (select from queue q where q.queue = i.site)) w
        group by w.site
     )
+"""
+_SITE: LiteralString = (
+    _COUNTED
+    + """
+    select s.site, s.status, s.queues, s.online, coalesce(w.jobs, 0), s.starting, s.running, s.running_cores,
+           s.limits, s.limits_reached, s.pilots_seen
+      from monitor.site s
+      left join waiting w on w.site = s.site
+     where s.setup = %s and s.site = %s
+"""
+)
+_SITES: LiteralString = (
+    _COUNTED
+    + """
+    , ends as (
+      select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
+             sum(e.value * e.samples) filter (where f.outcome = 'failed') as failed
+        from (values ('finished'), ('failed')) f (outcome)
+       cross join lateral history.figure_over(
+               %s, 'ends_at_site',
+               coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
+               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 12) e
+       group by e.label
+    )
     select s.site, s.status, coalesce(w.jobs, 0), s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
            s.pilots_seen, round(e.finished)::bigint, round(e.failed)::bigint
       from monitor.site s
@@ -84,6 +94,7 @@ _SITES: LiteralString = """
      where s.setup = %s
      order by e.failed desc nulls last, s.running desc, s.site collate "C" limit 500
 """
+)
 _LIMITS: LiteralString = """
     select l.limit_id, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.used, l.reached, l.jobs
       from monitor.site_limit l where l.setup = %s and l.site = %s order by l.limit_id
@@ -161,11 +172,8 @@ async def sites(call: Call) -> tuple[str, dict[str, Any]]:
 async def site(call: Call) -> tuple[str, dict[str, Any]]:
     """A site: what waits, runs and ends there, its limits and its queues."""
     setup, name = call.setup, call.request.path_params["site"]
-    names = (
-        "site status queues online waiting starting running waiting_cores starting_cores running_cores limits"
-        " limits_reached pilots_seen"
-    )
-    known = one(await table(call, names, _SITE, setup, name), "site", name)
+    names = "site status queues online waiting starting running running_cores limits limits_reached pilots_seen"
+    known = one(await table(call, names, _SITE, *[setup] * 3, name), "site", name)
     since = span_of(call, "1d")
     labels = msgspec.json.encode({"site": name}).decode()
     charts = [

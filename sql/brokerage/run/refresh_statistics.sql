@@ -1,7 +1,8 @@
 -- Without statistics of a world just loaded the planner expects a handful of rows, and a batch that takes seconds
 -- takes minutes.
 create or replace function brokerage.refresh_statistics() returns void
-language plpgsql security definer set search_path = brokerage, pg_temp as $$
+language plpgsql security definer set search_path = brokerage, pg_temp
+set client_min_messages = error as $$  -- what is skipped, another session analyzes
 begin
   analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot,
     resource.storage, resource.link, resource.software, resource.software_tag,

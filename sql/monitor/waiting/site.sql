@@ -25,12 +25,18 @@ with queue as not materialized (
        group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue
    group by q.setup, q.panda_site
 ), seen as not materialized (
-  select k.setup, coalesce(q.panda_site, s.site) as site, max(k.last_seen) as pilots_seen
-    from taskqueue.resource_kind k
-   cross join lateral jsonb_array_elements_text(
-     case jsonb_typeof(k.resource -> 'Site') when 'array' then k.resource -> 'Site'
-          when 'string' then jsonb_build_array(k.resource -> 'Site') else '[]' end) s(site)
-    left join resource.queue q on q.setup = k.setup and q.queue = s.site
+  select k.setup, coalesce(q.panda_site, k.site) as site, max(k.last_seen) as pilots_seen
+    from (select v.setup, s.site, max(v.last_seen) as last_seen
+            from (select c.setup, c.resource -> 'Site' as sites, max(c.last_seen) as last_seen
+                    from (select c.setup, c.resource, c.last_seen from taskqueue.resource_class c
+                           union all
+                          select r.setup, r.resource, r.seen_at from taskqueue.resource_seen r) c
+                   group by 1, 2) v
+           cross join lateral jsonb_array_elements_text(
+             case jsonb_typeof(v.sites) when 'array' then v.sites when 'string' then jsonb_build_array(v.sites)
+                  else '[]' end) s(site)
+           group by v.setup, s.site) k
+    left join resource.queue q on q.setup = k.setup and q.queue = k.site
    group by 1, 2
 ), limited as not materialized (
   select l.setup, l.site, count(*) as limits,

@@ -27,7 +27,7 @@ select 'default', 7000000000 + n, 1, gen_random_uuid(), 1, 1, 1, 'SITE.' || repe
 _ENDS = """
 insert into taskqueue.history (setup, at, event, job_id, attempt, task_queue_id, definition_id, user_priority, site,
                                owner_group, role_name)
-select 'default', date_trunc('minute', now()) - interval '1 second',
+select 'default', case n / %s %% 2 when 0 then now() else date_trunc('minute', now()) - interval '1 second' end,
        case n / 300 %% 3 when 0 then 'finished' else 'failed' end, 8000000000 + n, 1, 1, 1, 1,
        'SITE.' || repeat('long-', 8) || n %% %s, 'group ' || n %% 40, 'x'
   from generate_series(1, %s) n
@@ -39,7 +39,7 @@ def storm(filled: Calls) -> Calls:
     """Each site has expired leases and fails most of its jobs; there are 40 groups with long names."""
     db = filled.connection
     db.execute(_LEASES, [SITES, 10 * SITES])
-    db.execute(_ENDS, [SITES, 20 * SITES])
+    db.execute(_ENDS, [20 * SITES, SITES, 40 * SITES])  # in the last minute and in this one: one of both is sampled
     for number in range(40):
         filled.insert(
             9_000_000_000 + number, OwnerGroup=f"group {number} {'of a long name ' * 6}", OwnerDN=f"/CN={number}"
