@@ -72,7 +72,7 @@ create table alert.judged (
 
 --: Alerts: a row for each time that the condition of a rule began to hold. One that ends before it fires is removed.
 create table alert.alert (
-  alert_id bigint generated always as identity primary key,  --: Number.
+  alert_id bigint generated always as identity,  --: Number.
   setup    text not null references resource.setup on delete cascade,
   rule     text not null,  --: Rule.
   labels   jsonb not null,  --: Value of the label by which the rule judges, such as {"site": "CERN"}.
@@ -81,25 +81,28 @@ create table alert.alert (
   value    float8 not null,  --: Value when it was last judged, or the last for which the condition held.
   since    timestamptz not null,  --: First minute for which the condition held.
   fired_at timestamptz,  --: Minute in which it began to fire; null = it does not hold for long enough.
-  ended_at timestamptz  --: Minute for which the condition no longer held; null = it does.
+  ended_at timestamptz,  --: Minute for which the condition no longer held; null = it does.
+  primary key (setup, alert_id)
 );
 create unique index alert_open on alert.alert (setup, rule, labels) where ended_at is null;
 create index alert_ended on alert.alert (setup, ended_at);
 
 --: Notifications: an alert, or its end, on its way to a target. Sent at least once.
 create table alert.notification (
-  notification_id bigint generated always as identity primary key,  --: Number.
+  notification_id bigint generated always as identity,  --: Number.
   setup    text not null,
   target   text not null,  --: Target.
-  alert_id bigint references alert.alert on delete cascade,  --: Alert; null = a test.
+  alert_id bigint,  --: Alert; null = a test.
   state    text not null check (state in ('firing', 'resolved', 'test')),  --: firing, resolved or test.
   made_at  timestamptz not null default now(),  --: When it was made, by the server's clock, as all times here.
   attempts int not null default 0,  --: How often it was tried.
   next_at  timestamptz default now(),  --: When it is tried next; null = not any more.
   sent_at  timestamptz,  --: When it was sent; null = not yet.
   error    text,  --: Why the last attempt failed; null = it did not.
-  foreign key (setup, target) references alert.target on delete cascade
+  primary key (setup, notification_id),
+  foreign key (setup, target) references alert.target on delete cascade,
+  foreign key (setup, alert_id) references alert.alert on delete cascade
 );
 create index notification_due on alert.notification (setup, next_at) where next_at is not null;
-create index notification_alert on alert.notification (alert_id);
+create index notification_alert on alert.notification (setup, alert_id);
 create index notification_target on alert.notification (setup, target);

@@ -2,7 +2,7 @@ create or replace view alert.sent as
 select n.setup, n.notification_id, n.target, n.state, a.rule, a.labels, n.made_at, n.attempts, n.next_at, n.sent_at,
        n.error
   from alert.notification n
-  left join alert.alert a on a.alert_id = n.alert_id
+  left join alert.alert a on a.setup = n.setup and a.alert_id = n.alert_id
  where (n.setup = (select resource.bound_setup())) is not false;
 
 comment on view alert.sent is 'Notifications: sent, on their way, or given up. For operators.';

@@ -27,7 +27,7 @@ begin
              'fired_at', a.fired_at, 'ended_at', a.ended_at) order by n.notification_id)
       from taken n
       join alert.target t on t.setup = p_setup and t.target = n.target
-      left join alert.alert a on a.alert_id = n.alert_id
+      left join alert.alert a on a.setup = p_setup and a.alert_id = n.alert_id
      group by t.target, t.kind, t.address, t.header
      order by t.target;
 end $$;

@@ -13,15 +13,16 @@ language sql as $$
     join rank l on l.severity = t.least_severity and l.rank <= s.rank
    where a.setup = p_setup and a.fired_at is not null and a.ended_at is null
      and not exists (select from alert.notification n
-                      where n.alert_id = a.alert_id and n.target = t.target
+                      where n.setup = a.setup and n.alert_id = a.alert_id and n.target = t.target
                         and (t.repeat_after is null or n.made_at > now() - t.repeat_after));
   insert into alert.notification (setup, target, alert_id, state)
   select distinct n.setup, n.target, a.alert_id, 'resolved'
     from alert.alert a
-    join alert.notification n on n.alert_id = a.alert_id
+    join alert.notification n on n.setup = a.setup and n.alert_id = a.alert_id
    where a.setup = p_setup and a.ended_at > resource.clock(p_setup) - interval '1 day'
      and not exists (select from alert.notification r
-                      where r.alert_id = a.alert_id and r.target = n.target and r.state = 'resolved');
+                      where r.setup = a.setup and r.alert_id = a.alert_id and r.target = n.target
+                        and r.state = 'resolved');
   delete from alert.notification n
    where n.setup = p_setup and n.alert_id is null and n.made_at < now() - interval '90 days';
 $$;
