@@ -17,13 +17,14 @@
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema resource to broker_service;
 grant usage on schema workload, brokerage, monitor, history, alert to broker_operator, broker_viewer;
+grant usage on schema cluster to broker_agent, broker_submitter, broker_operator, broker_viewer, broker_service;
 grant usage on schema lifecycle to broker_submitter, broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
 grant execute on function resource.installed_release to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant execute on function resource.bound_setup to broker_operator, broker_viewer;
 grant execute on function
-  resource.set_identity, resource.clear_identity, resource.set_clock, resource.make_isolated_setup
+  resource.set_identity, resource.clear_identity, resource.set_clock, resource.make_isolated_setup, resource.note_shard
   to broker_operator;
 
 -- resource: who calls through the service
@@ -54,7 +55,7 @@ grant execute on procedure
   brokerage.broker, brokerage.broker_analysis, brokerage.broker_jobs, brokerage.broker_tasks, brokerage.classify
   to broker_operator;
 grant execute on function
-  brokerage.open_run, brokerage.broker_next, brokerage.close_run, brokerage.evaluate_task
+  brokerage.open_run, brokerage.broker_next, brokerage.close_run, brokerage.evaluate_task, brokerage.compute_classes
   to broker_operator;
 grant execute on function brokerage.require_tasks to broker_operator, broker_viewer;
 
@@ -194,3 +195,10 @@ grant execute on function
   to broker_operator;
 grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now to broker_operator, broker_viewer;
 grant select on table alert.target_now, alert.sent to broker_operator;
+
+-- cluster: which database has which setup; PL/Proxy asks as whoever calls
+grant execute on function cluster.shard_of, cluster.way_to
+  to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant execute on function cluster.way_to to broker_service;
+grant execute on function cluster.place to broker_operator;
+grant select on table monitor.shard to broker_operator, broker_viewer;

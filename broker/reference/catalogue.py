@@ -7,7 +7,9 @@ import psycopg
 
 Connection = psycopg.Connection[Any]
 
-SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert")
+SCHEMAS = (
+    "resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert", "cluster",
+)  # fmt: skip
 ROLES = ("agent", "submitter", "operator", "viewer", "service")
 
 _ERROR = re.compile(r"errcode = '(PB\d{3})'")

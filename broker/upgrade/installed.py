@@ -18,12 +18,16 @@ _COUNTED = {"taskqueue.job": "waiting jobs", "taskqueue.lease": "leased jobs", "
 
 @dataclass(frozen=True)
 class Installed:
-    """What is installed in a database; all None where nothing of pgbroker is."""
+    """What is installed in a database; all None where nothing of pgbroker is.
+
+    kind: single, shard or front.
+    """
 
     revision: str | None = None
     release: str | None = None
     role_prefix: str | None = None
     server_major: int | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ def installed(cur: Cursor) -> Installed:
         row = cur.execute("select version_num from resource.alembic_version").fetchone()
         revision = row[0] if row else None
         refuse_development_state(revision)
-        row = cur.execute("select release, server_major from resource.installation").fetchone() if revision else None
+        query = "select release, server_major, kind from resource.installation"
+        row = cur.execute(query).fetchone() if revision else None
     except errors.InsufficientPrivilege as error:
         user = cur.connection.info.user
         grant = sql.SQL("grant {} to {}").format(sql.Identifier(f"{prefix}owner"), sql.Identifier(user))
@@ -77,8 +82,8 @@ def installed(cur: Cursor) -> Installed:
             f"log in as a superuser or as a member of {prefix}owner; a superuser, or who has the ADMIN option on it,"
             f" makes one: {grant.as_string(cur)}",
         ) from error
-    release, major = row or (None, None)
-    return Installed(revision, release, prefix, major)
+    release, major, kind = row or (None, None, None)
+    return Installed(revision, release, prefix, major, kind)
 
 
 def look(dsn: str) -> Installed:

@@ -18,6 +18,7 @@ from broker.upgrade.session import Session, connect, giving_way, take_role, tran
 from broker.upgrade.source import parse_files
 
 Cursor = psycopg.Cursor[Any]
+FRONT = "front"
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,18 @@ def _names(found: Installed, asked: str | None) -> roles.Roles:
 
 
 def upgrade(
-    dsn: str, *, role_prefix: str | None = None, program: Program | None = None, patience: float = 120.0
+    dsn: str,
+    *,
+    role_prefix: str | None = None,
+    program: Program | None = None,
+    patience: float = 120.0,
+    front: bool = False,
 ) -> Report:
     """Bring a database to this release: revisions, then the objects of sql/ that changed, then the grants.
 
     One transaction under an advisory lock; where it would have to wait it rolls back and tries again, for `patience`
     seconds. `role_prefix` is what the roles' names begin with (broker_ in a new database, else what the database has).
+    `front` makes an installation a front of shards (broker.cluster); a front stays one.
     Raises UpgradeError, with nothing changed but roles made, when it cannot; CompatibilityError when the database is
     newer than the program.
     """
@@ -88,13 +95,16 @@ def upgrade(
             changes = Installer(cur, names.owner).load().run(objects, release.release, suspect, verify=moves)
             planned = grants.apply(cur, wanted_grants, names)
             report = _report(release.release, was, release.head, changes, planned)
-            if report.changed or was.release != release.release or suspect or not left:
+            if report.changed or was.release != release.release or suspect or not left or front:
                 _write_installation(cur, names, release.release)
+                if front or was.kind == FRONT:
+                    _lay_front(cur, names)
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
     report = _timed(work, patience)
-    _make_partitions(dsn, names)
+    if not front and found.kind != FRONT:
+        _make_partitions(dsn, names)
     return report
 
 
@@ -241,6 +251,13 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
         cur.execute(revoke.format(sql.Identifier(database), sql.Identifier(names.owner)))
     except errors.InsufficientPrivilege:
         cur.execute("rollback to savepoint last")
+
+
+def _lay_front(cur: Cursor, names: roles.Roles) -> None:
+    from broker.cluster import overlay
+
+    cur.execute("update resource.installation set kind = %s where kind <> %s", [FRONT, FRONT])
+    overlay.lay(cur, names)
 
 
 def _write_installation(cur: Cursor, names: roles.Roles, release: str) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from broker.upgrade.parse import ParseError, created
 
-SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert")
+SCHEMAS = (
+    "resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert", "cluster",
+)  # fmt: skip
 KINDS = ("function", "procedure", "view", "trigger")
 # Generated, to be read: what migrations/ makes in each schema (broker.upgrade.schema).
 TABLES = tuple(f"{schema}/tables.sql" for schema in SCHEMAS)

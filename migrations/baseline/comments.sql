@@ -29,7 +29,8 @@ begin
       join pg_attribute on attname = name
       join pg_class c on c.oid = attrelid and relkind in ('r', 'p', 'c') and not relispartition
      where relnamespace::regnamespace::text in
-           ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor', 'history', 'alert')
+           ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor', 'history', 'alert',
+            'cluster')
        and col_description(attrelid, attnum) is null
   loop
     execute v_comment;
@@ -55,7 +56,8 @@ begin
                                ', ([^,]*)$', E' or \\1') listed
      where coalesce(meaning, listed) is not null
        and connamespace::regnamespace::text in
-           ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor', 'history', 'alert')
+           ('resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor', 'history', 'alert',
+            'cluster')
        and obj_description(c.oid, 'pg_constraint') is null
   loop
     execute v_comment;

@@ -16,8 +16,11 @@ create table resource.installation (
   role_prefix  text not null,  --: Beginning of the roles' names, broker_ by default.
   --: Major version of the PostgreSQL that wrote the definitions in resource.installed_state.
   server_major int not null,
-  installed_at timestamptz not null  --: When the last upgrade that changed anything ended.
+  installed_at timestamptz not null,  --: When the last upgrade that changed anything ended.
+  --: single (a database by itself), shard (some of the setups of a front), or front (shards have all setups).
+  kind         text not null default 'single' check (kind in ('single', 'shard', 'front'))
 );
+comment on constraint installation_kind_check on resource.installation is 'single, shard or front';
 
 --: Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
@@ -56,6 +59,17 @@ create table resource.setup (
   --: A world that is evaluated by itself: configuration of all setups does not hold in it.
   alone      boolean not null default false
 );
+
+--: Setups on their way from one shard to another (broker cluster move); calls are refused meanwhile. A setup that left
+--: keeps its row.
+create table resource.setup_move (
+  setup    text primary key,
+  --: leaving (while whoever moves it holds a lock), arriving (not yet this shard's), or moved (another shard has it).
+  state    text not null check (state in ('leaving', 'arriving', 'moved')),
+  shard    text not null,  --: The other shard.
+  since    timestamptz not null default now()  --: Since when.
+);
+comment on constraint setup_move_state_check on resource.setup_move is 'leaving, arriving or moved';
 
 --: Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators
 --: need none.

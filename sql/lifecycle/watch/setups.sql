@@ -6,8 +6,13 @@ begin
     perform resource.identify(p_setup);
     perform resource.require_known_setup(p_setup);
   end if;
-  return query select s.setup from resource.setup s where p_setup is null or s.setup = p_setup order by s.setup;
+  return query
+    select s.setup from resource.setup s
+     where (p_setup is null or s.setup = p_setup)
+       and not exists (select from resource.setup_move m where m.setup = s.setup)
+     order by s.setup;
 end $$;
 
 comment on function lifecycle.setups(text) is
-  'Setups to watch: the one given, or all. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+  'Setups to watch: the one given, or all that do not move to another shard. Errors:'
+  ' PB001 (there is no such setup), PB002 (setup not granted).';

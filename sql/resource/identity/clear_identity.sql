@@ -1,8 +1,11 @@
 create or replace function resource.clear_identity(p_setup text, p_role_name text) returns boolean
-language sql security definer set search_path = resource, pg_temp as $$
-  with gone as (delete from resource.identity where setup = p_setup and role_name = p_role_name returning 1)
-  select exists (select from gone)
-$$;
+language plpgsql security definer set search_path = resource, pg_temp as $$
+begin
+  perform resource.identify(p_setup);
+  delete from resource.identity where setup = p_setup and role_name = p_role_name;
+  return found;
+end $$;
 
 comment on function resource.clear_identity(text, text) is
-  'Takes the use of a setup away from a database role; returns false if the role had none.';
+  'Takes the use of a setup away from a database role; returns false if the role had none. '
+  'Errors: PB001 (no setup).';

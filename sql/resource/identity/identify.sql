@@ -6,6 +6,9 @@ declare
   v_identity resource.identity;
   v_subject resource.subject := resource.subject();
 begin
+  if exists (select from resource.setup_move m where m.setup = p_setup) then
+    perform resource.require_here(p_setup);
+  end if;
   if v_subject.setup <> p_setup then
     raise exception '% may not use setup %', resource.shown(to_jsonb(v_subject.name)), p_setup
       using errcode = 'PB002', hint = format('Its credential is for setup %s.', v_subject.setup);
@@ -38,4 +41,4 @@ end $$;
 comment on function resource.identify(text) is
   'The identity of the caller in a setup. Operators need no row and are generic in every setup; a caller through the '
   'service needs none in the setup of its credential, whose owner and group override those of the role. Errors: PB001 '
-  '(no setup), PB002 (setup not granted).';
+  '(no setup), PB002 (setup not granted), PB006 (the setup moves to another shard).';

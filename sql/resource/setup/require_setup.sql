@@ -2,6 +2,9 @@
 create or replace function resource.require_setup(p_setup text) returns void
 language plpgsql as $$
 begin
+  if exists (select from resource.setup_move m where m.setup = p_setup) then
+    perform resource.require_here(p_setup);
+  end if;
   loop
     perform from resource.setup s where s.setup = p_setup for key share;  -- waits while somebody removes it
     exit when found;
@@ -16,4 +19,5 @@ begin
 end $$;
 
 comment on function resource.require_setup(text) is
-  'Makes a setup if it does not exist, and keeps it from being removed until the transaction ends. Errors: PB001.';
+  'Makes a setup if it does not exist, and keeps it from being removed until the transaction ends. Errors: PB001, '
+  'PB006 (the setup moves to another shard).';

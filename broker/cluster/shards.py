@@ -1,0 +1,231 @@
+"""Making a front, and letting it know shards."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from broker import upgrade as machinery
+from broker.cluster.overlay import SERVER, schema_of, server_of
+from broker.errors import BrokerError
+from broker.upgrade import roles as role_names
+from broker.upgrade.session import connect
+
+Connection = psycopg.Connection[Any]
+
+EXTENSIONS = {"plproxy": "postgresql-{major}-plproxy", "postgres_fdw": "postgresql-contrib"}
+"""What a front needs beside pgbroker, and the packages that have it."""
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_SECRET = ("user", "password", "passfile", "options", "application_name", "fallback_application_name", "service")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard by its name, and the DSN by which the front reads its views: of a login that is an operator there."""
+
+    name: str
+    dsn: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise BrokerError(
+                f"shard {self.name!r} is no name",
+                "lower case letters, digits and underscores, at most 40, a letter first",
+            )
+        try:
+            given = conninfo_to_dict(self.dsn)
+        except psycopg.ProgrammingError as error:
+            raise BrokerError(
+                f"the DSN of shard {self.name} cannot be read: {str(error).strip()}",
+                "write host=... dbname=... user=...",
+            ) from None
+        missing = [key for key in ("host", "dbname", "user") if not given.get(key)]
+        if missing:
+            raise BrokerError(
+                f"the DSN of shard {self.name} has no {' and no '.join(missing)}",
+                "write host=... port=... dbname=... user=...: the front connects to it from its own machine",
+            )
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What leads there: the DSN without the login."""
+        given = conninfo_to_dict(self.dsn)
+        return {key: str(value) for key, value in given.items() if key not in _SECRET and value is not None}
+
+    @property
+    def login(self) -> dict[str, str]:
+        """The login of the DSN."""
+        given = conninfo_to_dict(self.dsn)
+        return {key: str(given[key]) for key in ("user", "password") if given.get(key)}
+
+
+def read_shard(text: str) -> Shard:
+    """A shard of NAME=DSN. Raises BrokerError."""
+    name, equals, dsn = text.partition("=")
+    if not equals or not dsn.strip():
+        raise BrokerError(
+            f"--shard {text} has no DSN", 'for example --shard a="host=db1 dbname=broker user=broker_front"'
+        )
+    return Shard(name.strip(), dsn.strip())
+
+
+def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> machinery.Report:
+    """Make an empty database a front of shards. Raises BrokerError, with nothing but roles made, where that cannot be.
+
+    The login must be a superuser: only that may write functions in PL/Proxy.
+    """
+    if not shards:
+        raise BrokerError("a front needs a shard", 'for example --shard a="host=db1 dbname=broker user=broker_front"')
+    for shard in shards:
+        _join(shard)
+    with connect(dsn, autocommit=True) as connection:
+        found = machinery.look(dsn)
+        if found.revision is not None and found.kind != "front":
+            raise BrokerError(
+                f"database {connection.info.dbname} has pgbroker already, as a {found.kind} database",
+                "make an empty database for the front: create database NAME",
+            )
+        _make_extensions(connection)
+        with connection.transaction():
+            _make_server(connection, shards[0])
+    report = machinery.upgrade(dsn, role_prefix=role_prefix, front=True)
+    for shard in shards:
+        add(dsn, shard)
+    return report
+
+
+def add(dsn: str, shard: Shard) -> list[str]:
+    """Let a front know a shard. Returns the setups that are there, which are placed on it.
+
+    Raises BrokerError, with nothing stored, where the shard cannot be reached, is of another release, or has a setup
+    that is on another shard.
+    """
+    require_front(dsn)
+    setups = _join(shard)
+    with connect(dsn, autocommit=True) as connection, connection.transaction():
+        connection.execute("lock table cluster.shard in share row exclusive mode")
+        known = dict(connection.execute("select shard, number from cluster.shard order by number").fetchall())
+        if shard.name in known:
+            raise BrokerError(f"shard {shard.name} is there already", "broker cluster status lists the shards")
+        elsewhere = connection.execute(
+            "select setup, shard from cluster.placement where setup = any (%s) order by setup", [setups]
+        ).fetchall()
+        if elsewhere:
+            held = ", ".join(f"{setup} (on {name})" for setup, name in elsewhere[:5])
+            raise BrokerError(
+                f"shard {shard.name} has setups that are on other shards: {held}",
+                "remove them there, or move them first",
+            )
+        _make_shard(connection, shard, len(known))
+        connection.cursor().executemany(
+            "insert into cluster.placement (setup, shard) values (%s, %s)", [(setup, shard.name) for setup in setups]
+        )
+    machinery.upgrade(dsn, front=True)  # views read the new shard, too
+    return setups
+
+
+def require_front(dsn: str) -> None:
+    """Raises BrokerError where a database is no front."""
+    found = machinery.look(dsn)
+    if found.kind != "front":
+        raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
+
+
+def _make_extensions(connection: Connection) -> None:
+    there = {name for (name,) in connection.execute("select name from pg_available_extensions").fetchall()}
+    major = connection.info.server_version // 10000
+    lacking = [name for name in EXTENSIONS if name not in there]
+    if lacking:
+        packages = ", ".join(EXTENSIONS[name].format(major=major) for name in lacking)
+        raise BrokerError(
+            f"a front needs {' and '.join(lacking)}, which this PostgreSQL {major} does not have",
+            f"Debian's packages are {packages}; the embedded server cannot be a front",
+        )
+    superuser = connection.execute("select usesuper from pg_user where usename = session_user").fetchone()
+    if superuser != (True,):
+        raise BrokerError(
+            f"{connection.info.user} is no superuser: only a superuser may write functions in PL/Proxy",
+            "log in as one, for example postgres",
+        )
+    for name in EXTENSIONS:
+        connection.execute(sql.SQL("create extension if not exists {}").format(sql.Identifier(name)))
+
+
+def _make_server(connection: Connection, first: Shard) -> None:
+    """The cluster of PL/Proxy, which has one partition at least. Callers connect to shards as themselves: a mapping may
+    add a password for a role."""
+    if connection.execute("select from pg_foreign_server where srvname = %s", [SERVER]).fetchone() is not None:
+        return
+    name = sql.Identifier(SERVER)
+    connection.execute(
+        sql.SQL("create server {} foreign data wrapper plproxy options (modular_mapping '1', p0 {})").format(
+            name, sql.Literal(_dsn(first))
+        )
+    )
+    connection.execute(sql.SQL("create user mapping for public server {}").format(name))
+    connection.execute(sql.SQL("grant usage on foreign server {} to public").format(name))
+
+
+def _make_shard(connection: Connection, shard: Shard, number: int) -> None:
+    owner = _owner(connection)
+    connection.execute(
+        "insert into cluster.shard (shard, number, dsn) values (%s, %s, %s)", [shard.name, number, _dsn(shard)]
+    )
+    connection.execute(
+        sql.SQL("alter server {} options ({} {} {})").format(
+            sql.Identifier(SERVER), sql.SQL("add" if number else "set"), sql.Identifier(f"p{number}"),
+            sql.Literal(_dsn(shard)),
+        )
+    )  # fmt: skip
+    server, schema = sql.Identifier(server_of(shard.name)), sql.Identifier(schema_of(shard.name))
+    options = sql.SQL(", ").join(
+        sql.SQL("{} {}").format(sql.Identifier(key), sql.Literal(value))
+        for key, value in {**shard.where, "updatable": "false", "async_capable": "true"}.items()
+    )
+    connection.execute(
+        sql.SQL("create server {} foreign data wrapper postgres_fdw options ({})").format(server, options)
+    )
+    login = {**shard.login, "password_required": "false"}
+    options = sql.SQL(", ").join(
+        sql.SQL("{} {}").format(sql.Identifier(key), sql.Literal(value)) for key, value in login.items()
+    )
+    connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, options))
+    connection.execute(sql.SQL("grant usage on foreign server {} to {}").format(server, owner))
+    connection.execute(sql.SQL("create schema {} authorization {}").format(schema, owner))
+
+
+def _dsn(shard: Shard) -> str:
+    return make_conninfo("", **shard.where)
+
+
+def _owner(connection: Connection) -> sql.Identifier:
+    row = connection.execute("select role_name from resource.installation_role where kind = 'owner'").fetchone()
+    return sql.Identifier(row[0] if row else role_names.Roles(role_names.DEFAULT_PREFIX).owner)
+
+
+def _join(shard: Shard) -> list[str]:
+    """Note at a shard that it is one, and return its setups. Raises BrokerError where it cannot be one."""
+    release = machinery.Program().release
+    with connect(shard.dsn, autocommit=True) as connection:
+        try:
+            row = connection.execute("select release from resource.installed_release()").fetchone()
+            if row is None or row[0] != release:
+                raise BrokerError(
+                    f"shard {shard.name} has release {row[0] if row else None}, this program is {release}",
+                    f"upgrade the shard first: broker --dsn '{make_conninfo('', **shard.where)}' db upgrade",
+                )
+            connection.execute("select resource.note_shard()")
+            return [name for (name,) in connection.execute("select setup from monitor.setup order by setup").fetchall()]
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise BrokerError(
+                f"{shard.login['user']} may not operate shard {shard.name}: {error.diag.message_primary}",
+                f"let the shard's DBA run: grant broker_operator to {shard.login['user']}",
+            ) from error
+        except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
+            raise BrokerError(
+                f"shard {shard.name} has no pgbroker: {error.diag.message_primary}",
+                f"broker --dsn '{make_conninfo('', **shard.where)}' db upgrade",
+            ) from error

@@ -1,0 +1,11 @@
+create or replace function cluster.require_front() returns void
+language plpgsql stable as $$
+begin
+  if (select i.kind from resource.installation i) <> 'front' then
+    raise exception 'this database is no front'
+      using errcode = 'PB005', hint = 'Placement is for a front that broker cluster init made.';
+  end if;
+end $$;
+
+comment on function cluster.require_front() is
+  'Refuses what only a front has. Errors: PB005 (this database is no front).';

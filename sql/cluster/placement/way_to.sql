@@ -1,0 +1,18 @@
+create or replace function cluster.way_to(p_setup text) returns table (shard text, dsn text)
+language plpgsql stable security definer set search_path = cluster, pg_temp as $$
+begin
+  if (select i.kind from resource.installation i) <> 'front' then
+    return;
+  end if;
+  return query
+    select s.shard, s.dsn from cluster.shard s
+     where p_setup is null or s.shard = (select p.shard from cluster.placement p where p.setup = p_setup)
+     order by s.number;
+  if not found and p_setup is not null then
+    perform cluster.shard_of(p_setup);
+  end if;
+end $$;
+
+comment on function cluster.way_to(text) is
+  'The shard of a setup and its DSN, without a login; null = all shards. No row where this database is no front. A '
+  'program that needs more than one statement in a transaction connects there. Errors: PB004 (no shard).';

@@ -1,0 +1,9 @@
+create or replace view monitor.shard as
+select s.shard, s.number, s.dsn, s.added_at, count(p.setup) as setups
+  from cluster.shard s
+  left join cluster.placement p on p.shard = s.shard
+ group by s.shard;
+
+comment on view monitor.shard is 
+  'Shards of a front, with how many setups each has. No row in a database that is no front.';
+comment on column monitor.shard.setups is 'Setups that are placed on it.';
