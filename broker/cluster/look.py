@@ -1,0 +1,99 @@
+"""What stands where in a cluster, and whether front and shards go together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+
+from broker.cluster.overlay import OWN_SCHEMA
+from broker.cluster.ways import Way, ways
+from broker.database import Connection, Target, connect
+from broker.errors import ConnectError
+from broker.upgrade.signatures import signatures
+
+_SETUPS = """
+select p.setup, p.shard, p.placed_at from cluster.placement p order by p.setup
+"""
+_OF_SHARD = """
+select (select release from resource.installed_release()),
+       (select array_agg(s.setup order by s.setup) from monitor.setup s),
+       (select coalesce(sum(w.jobs), 0) from monitor.waiting_by_group w),
+       (select count(*) from monitor.lease)
+"""
+SHARED = {
+    "profiles": """
+        select md5(coalesce(string_agg(row (p.profile, p.based_on, p.description)::text, '|' order by p.profile), ''))
+          from monitor.profile p""",
+    "rules of profiles": """
+        select md5(coalesce(string_agg(to_jsonb(r)::text, '|' order by r.profile, r.algorithm, r.rule), ''))
+          from monitor.profile_rule r""",
+}
+"""What is not of one setup and is to be alike everywhere: by its name, a query of its hash."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A shard as it is now; error: why it does not answer."""
+
+    shard: str
+    where: str
+    release: str | None = None
+    setups: tuple[str, ...] = ()
+    waiting: int = 0
+    leases: int = 0
+    error: str | None = None
+    shared: dict[str, str] = field(default_factory=dict)
+    signatures: frozenset[str] = frozenset()
+
+
+def standing(front: Connection, target: Target, *, whole: bool = False) -> list[Standing]:
+    """Each shard, asked as the login of the target. whole: with what `differences` compares."""
+    return [_standing(way, whole) for way in ways(front, target)]
+
+
+def _standing(way: Way, whole: bool) -> Standing:
+    info = psycopg.conninfo.conninfo_to_dict(way.target.dsn)
+    where = f"{info.get('dbname')} on {info.get('host')}:{info.get('port', 5432)}"
+    try:
+        with connect(way.target) as connection:
+            row: Any = connection.execute(_OF_SHARD).fetchone()
+            shared = {name: _value(connection, query) for name, query in SHARED.items()} if whole else {}
+            public = frozenset(signatures(connection)) if whole else frozenset()
+    except ConnectError as error:
+        return Standing(way.shard, where, error=error.message)
+    except psycopg.Error as error:
+        return Standing(way.shard, where, error=error.diag.message_primary or str(error))
+    release, setups, waiting, leases = row
+    return Standing(way.shard, where, release, tuple(setups or ()), int(waiting), leases, None, shared, public)
+
+
+def differences(front: Connection, shards: Iterable[Standing]) -> list[str]:
+    """What does not go together, a sentence each: calls that a shard does not have, setups that are not where they are
+    placed, and profiles that differ."""
+    found: list[str] = []
+    asked = {line for line in signatures(front) if f" {OWN_SCHEMA}." not in line}
+    front.execute("reset search_path")
+    placed = {setup: shard for setup, shard, _ in front.execute(_SETUPS).fetchall()}
+    reached = [shard for shard in shards if shard.error is None]
+    found += [f"shard {shard.shard} does not answer: {shard.error}" for shard in shards if shard.error is not None]
+    for shard in reached:
+        found += [f"shard {shard.shard} has no {line}" for line in sorted(asked - shard.signatures)]
+        for setup in shard.setups:
+            if setup not in placed:
+                found.append(f"setup {setup} is on shard {shard.shard} and is placed nowhere")
+            elif placed[setup] != shard.shard:
+                found.append(f"setup {setup} is on shard {shard.shard}, and is placed on {placed[setup]}")
+    for name in SHARED:
+        groups: dict[str, list[str]] = {}
+        for shard in reached:
+            groups.setdefault(shard.shared[name], []).append(shard.shard)
+        if len(groups) > 1:
+            alike = "; ".join(", ".join(names) for names in groups.values())
+            found.append(f"{name} differ between shards: {alike}")
+    return found
+
+
+def _value(connection: Connection, query: str) -> str:
+    row = connection.execute(query.encode()).fetchone()
+    return str(row[0]) if row else ""

@@ -1,0 +1,269 @@
+"""A setup moves from one shard to another, while agents ask.
+
+Its rows say whose it is, and at each commit exactly one shard may work on it:
+
+| after the commit | at the source | at the target | who has it |
+| --- | --- | --- | --- |
+| 1. mark | leaving: calls are refused (PB006) | | source, once more if the mover dies |
+| 2. copy | leaving | whole, arriving: calls are refused | source, as before |
+| 3. hand over | moved | arriving | target; a mover that comes again goes on from here |
+| 4. open | moved | works | target |
+| 5. place | moved | works; the front sends calls there | target |
+| 6. remove | moved, no rows | works | target |
+
+The mark `leaving` counts while the mover's session holds a lock, so a mover that dies before step 3 leaves everything
+as it was; its copy is removed by the next move. Calls that began before the mark may go on to write: the mover waits
+for each transaction that was there. Copies are rows as text, so that servers may have different versions.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import IsolationLevel, sql
+
+from broker.cluster import look
+from broker.cluster.ways import ways
+from broker.database import Connection, Target, connect
+from broker.errors import BrokerError, Busy
+from broker.upgrade.source import SCHEMAS
+
+_PATIENCE = 10.0  # seconds that the mover waits for transactions which were there before the mark
+_LEADS = "lifecycle.loop"
+_OWN = ("resource.setup_move", "cluster.placement", _LEADS)
+# Unlogged tables hold what may be lost. A number that PostgreSQL draws is kept, but where it is one of all setups.
+_TABLES = """
+select format('%%I.%%I', n.nspname, c.relname),
+       array_agg(a.attname::text order by a.attnum)
+         filter (where a.attgenerated = '' and not (a.attidentity <> '' and c.oid = 'resource.change'::regclass))
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+ where n.nspname = any (%s) and c.relkind in ('r', 'p') and not c.relispartition
+ group by c.oid, n.nspname, c.relname
+having bool_or(a.attname = 'setup') and bool_and(c.relpersistence = %s)
+ order by 1
+"""
+_SEQUENCES = """
+select format('%%I.%%I', s.schemaname, s.sequencename), s.last_value from pg_sequences s
+ where s.schemaname = any (%s) and s.last_value is not null
+"""
+_OTHERS = """
+select a.pid, a.backend_start, format('%%s (%%s)', a.usename, nullif(a.application_name, ''))
+  from pg_stat_activity a
+ where a.datname = current_database() and a.xact_start is not null and a.pid <> pg_backend_pid()
+   and a.backend_type in ('client backend', 'background worker')
+"""
+_ROLES_OF = "select role_name from resource.identity where setup = %s order by 1"
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a move did: how many rows went, and for how long calls were refused, in seconds."""
+
+    rows: int
+    seconds: float
+
+
+def move(front: Connection, target: Target, setup: str, shard: str, *, step: Step = lambda _: None) -> Moved:
+    """Move a setup to a shard. The login of the target must be a superuser on both shards.
+
+    step: is told the name of each step that is done. A move that was broken off is ended, or begun again.
+    Raises BrokerError, and Busy where a transaction of the setup's shard does not end; nothing has moved then.
+    """
+    known = {way.shard: way.target for way in ways(front, target)}
+    if shard not in known:
+        raise BrokerError(f"there is no shard {shard}", f"there are: {', '.join(known) or 'none'}")
+    placed = front.execute("select shard from cluster.placement where setup = %s", [setup]).fetchone()
+    if placed is None:
+        raise BrokerError(f"setup {setup} is on no shard", f"broker cluster place {setup} {shard}")
+    if placed[0] == shard:
+        raise BrokerError(f"setup {setup} is on shard {shard} already", "broker cluster status lists who is where")
+    with connect(known[placed[0]]) as source, connect(known[shard]) as goal, _alone(source, setup):
+        for name, connection in ((placed[0], source), (shard, goal)):
+            _require_superuser(connection, name)
+        began = time.monotonic()
+        rows = 0
+        if _state(source, setup) != ("moved", shard):
+            _compare(source, goal, placed[0], shard, setup)
+            _clear(goal, setup, placed[0], shard)
+            began = time.monotonic()
+            try:
+                _mark(source, setup, shard)
+                step("mark")
+                rows = _copy(source, goal, setup, placed[0])
+                step("copy")
+            except BaseException:
+                if not source.closed:
+                    source.execute("delete from resource.setup_move where setup = %s and state = 'leaving'", [setup])
+                raise
+            source.execute("update resource.setup_move set state = 'moved', since = now() where setup = %s", [setup])
+            step("hand over")
+        goal.execute("delete from resource.setup_move where setup = %s", [setup])
+        step("open")
+        front.execute("update cluster.placement set shard = %s, placed_at = now() where setup = %s", [shard, setup])
+        took = time.monotonic() - began
+        step("place")
+        _remove(source, setup)
+        step("remove")
+        goal.execute("select taskqueue.refresh_statistics()")
+    return Moved(rows, took)
+
+
+@contextmanager
+def _alone(source: Connection, setup: str) -> Iterator[None]:
+    """Hold the lock by which the mark `leaving` counts. Calls that look for a mover hold it for a moment."""
+    for _ in range(50):
+        row = source.execute("select pg_try_advisory_lock(hashtext('cluster.move'), hashtext(%s))", [setup]).fetchone()
+        if row == (True,):
+            break
+        time.sleep(0.1)
+    else:
+        raise Busy(f"setup {setup} is being moved by another session", "look again in a minute: broker cluster status")
+    try:
+        yield
+    finally:
+        if not source.closed:
+            source.execute("select pg_advisory_unlock(hashtext('cluster.move'), hashtext(%s))", [setup])
+
+
+def _require_superuser(connection: Connection, shard: str) -> None:
+    if connection.execute("select usesuper from pg_user where usename = session_user").fetchone() != (True,):
+        raise BrokerError(
+            f"{connection.info.user} is no superuser on shard {shard}",
+            "a move copies rows without triggers: log in as one, for example postgres",
+        )
+
+
+def _state(connection: Connection, setup: str) -> tuple[str, str] | None:
+    return connection.execute("select state, shard from resource.setup_move where setup = %s", [setup]).fetchone()
+
+
+def _compare(source: Connection, goal: Connection, source_name: str, goal_name: str, setup: str) -> None:
+    """Raises BrokerError where the setup would not be the same at the goal."""
+    releases = [one.execute("select release, revision from resource.installed_release()").fetchone()
+                for one in (source, goal)]  # fmt: skip
+    if releases[0] != releases[1]:
+        raise BrokerError(
+            f"shards {source_name} and {goal_name} have different releases", "upgrade both shards: broker db upgrade"
+        )
+    for name, query in look.SHARED.items():
+        if source.execute(query.encode()).fetchone() != goal.execute(query.encode()).fetchone():
+            raise BrokerError(
+                f"{name} differ between shards {source_name} and {goal_name}", "broker cluster check names differences"
+            )
+    roles = [role for (role,) in source.execute(_ROLES_OF, [setup]).fetchall()]
+    there = {role for (role,) in goal.execute("select rolname from pg_roles where rolname = any (%s)", [roles])}
+    lacking = sorted(set(roles) - there)
+    if lacking:
+        script = " ".join(
+            sql.SQL("create role {} login;").format(sql.Identifier(role)).as_string(goal) for role in lacking
+        )
+        raise BrokerError(f"shard {goal_name} does not have the roles {', '.join(lacking)}", f"run there: {script}")
+
+
+def _clear(goal: Connection, setup: str, source_name: str, goal_name: str) -> None:
+    """Take away what a move that was broken off has left. Raises BrokerError for a setup of the goal's own."""
+    there = goal.execute("select from resource.setup where setup = %s", [setup]).fetchone() is not None
+    state = _state(goal, setup)
+    if there and state != ("arriving", source_name) and (state is None or state[0] != "moved"):
+        raise BrokerError(
+            f"shard {goal_name} has a setup {setup} of its own",
+            "remove it there, or give it another name: broker setup",
+        )
+    _remove(goal, setup)
+
+
+def _mark(source: Connection, setup: str, shard: str) -> None:
+    """Refuse calls from now on, and wait for those that began before. Raises Busy."""
+    source.execute(
+        """insert into resource.setup_move (setup, state, shard) values (%s, 'leaving', %s)
+               on conflict (setup) do update set state = excluded.state, shard = excluded.shard, since = now()""",
+        [setup, shard],
+    )
+    # A description that is known is matched without a look at who asks. A call from before may make one known again.
+    for _ in range(2):
+        source.execute("select taskqueue.forget_offers(%s)", [setup])
+        _wait(source, setup)
+
+
+def _wait(source: Connection, setup: str) -> None:
+    """Wait until all transactions that there are have ended. Raises Busy."""
+    before = set(source.execute(_OTHERS.encode()).fetchall())
+    until = time.monotonic() + _PATIENCE
+    began = {pid: start for pid, start, _ in before}
+    xacts = _transactions(source, list(began))
+    while xacts and time.monotonic() < until:
+        time.sleep(0.01)
+        now = _transactions(source, list(xacts))
+        xacts = {pid: start for pid, start in xacts.items() if now.get(pid) == start}
+    if xacts:
+        names = ", ".join(f"process {pid}, {name}" for pid, _, name in sorted(before) if pid in xacts)
+        raise Busy(
+            f"setup {setup} stays on its shard: a transaction there has been open for over {_PATIENCE:g} s",
+            f"end it, and try again: {names}",
+        )
+
+
+def _transactions(connection: Connection, pids: list[int]) -> dict[int, Any]:
+    query = "select pid, xact_start from pg_stat_activity where pid = any (%s) and xact_start is not null"
+    return dict(connection.execute(query, [pids]).fetchall())
+
+
+def _copy(source: Connection, goal: Connection, setup: str, source_name: str) -> int:
+    """Copy all rows in one transaction of the goal, and make there what holds numbers of transactions anew."""
+    copied = 0
+    source.isolation_level = IsolationLevel.REPEATABLE_READ
+    try:
+        with source.transaction(), goal.transaction():
+            goal.execute("set local session_replication_role = replica")  # neither triggers nor foreign keys
+            goal.execute("delete from resource.setup_move where setup = %s", [setup])
+            for table, columns in _tables(source):
+                copied += _copy_table(source, goal, table, columns, setup)
+            for sequence, last in source.execute(_SEQUENCES.encode(), [list(SCHEMAS)]).fetchall():
+                goal.execute(
+                    "select setval(%s::regclass, greatest(%s, coalesce(pg_sequence_last_value(%s::regclass), 0)))",
+                    [sequence, last, sequence],
+                )
+            goal.execute("set local session_replication_role = origin")
+            goal.execute("select taskqueue.rebuild_matching(%s)", [setup])
+            goal.execute(
+                "insert into resource.setup_move (setup, state, shard) values (%s, 'arriving', %s)",
+                [setup, source_name],
+            )
+    finally:
+        if not source.closed:
+            source.isolation_level = None
+    return copied
+
+
+def _tables(connection: Connection) -> list[tuple[str, list[str]]]:
+    rows = connection.execute(_TABLES.encode(), [list(SCHEMAS), "p"]).fetchall()
+    return [(table, columns) for table, columns in rows if table not in _OWN]
+
+
+def _copy_table(source: Connection, goal: Connection, table: str, columns: list[str], setup: str) -> int:
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    name = sql.Identifier(*table.split("."))
+    read = sql.SQL("copy (select {} from {} where setup = {}) to stdout").format(names, name, sql.Literal(setup))
+    with source.cursor() as reader, goal.cursor() as writer:
+        with reader.copy(read) as out, writer.copy(sql.SQL("copy {} ({}) from stdin").format(name, names)) as into:
+            for part in out:
+                into.write(part)
+        return writer.rowcount
+
+
+def _remove(connection: Connection, setup: str) -> None:
+    """Delete the rows of a setup, and leave the row that names where it went."""
+    with connection.transaction():
+        connection.execute("set local session_replication_role = replica")
+        for persistence in ("p", "u"):
+            for table, _ in connection.execute(_TABLES.encode(), [list(SCHEMAS), persistence]).fetchall():
+                if table not in _OWN:
+                    delete = sql.SQL("delete from {} where setup = %s").format(sql.Identifier(*table.split(".")))
+                    connection.execute(delete, [setup])
+        connection.execute("delete from lifecycle.loop where setup = %s", [setup])
