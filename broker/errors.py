@@ -6,6 +6,8 @@ Errors that the database raises carry SQLSTATEs of our own class `PB`; they reac
 
 import psycopg
 
+from broker.cluster.remote import own_words, why_unreached
+
 # The SQLSTATEs of class PB. The hint of each single error comes from the database.
 SQLSTATES = {
     "PB001": "bad request",
@@ -86,9 +88,12 @@ _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_co
 
 def from_database(error: psycopg.Error) -> BrokerError:
     """The same error as message, detail and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's."""
-    message = error.diag.message_primary or str(error).strip() or type(error).__name__
-    hint = error.diag.message_hint
-    detail = error.diag.message_detail or None
+    message = own_words(error.diag.message_primary) or str(error).strip() or type(error).__name__
+    hint = own_words(error.diag.message_hint)
+    detail = own_words(error.diag.message_detail) or None
+    unreached = why_unreached(error.sqlstate, message)
+    if unreached:
+        return ConnectError(f"the front does not reach a shard: {unreached}", "broker cluster status", error.sqlstate)
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return ConnectError(message, hint, None, detail)
     if error.sqlstate and error.sqlstate.startswith("08"):  # connection exceptions; PgBouncer's own errors are 08P01

@@ -14,6 +14,7 @@ from broker.cli import (
     assign,
     brokerage,
     classes,
+    cluster,
     config,
     credential,
     db,
@@ -83,6 +84,7 @@ app.add_typer(classes.app)
 app.add_typer(shares.app)
 app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")
 app.add_typer(db.app, name="db")
+app.add_typer(cluster.app, name="cluster", rich_help_panel="Server")
 
 
 def _version(wanted: bool) -> None:
@@ -115,6 +117,7 @@ def root(
     common.options.prepare = False if no_prepare else None
     common.options.as_json = False
     common.options.wide = wide
+    common.options.setup = None
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
 
 

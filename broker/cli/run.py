@@ -12,8 +12,9 @@ from broker.cli.shared.common import Json
 from broker.cli.shared.session import require_setup, session
 
 if TYPE_CHECKING:
-    from broker.database import Connection
+    from broker.database import Connection, Target
     from broker.operate.loops import Loop
+    from broker.operate.runner import Runner
 
 app = typer.Typer()
 loops_app = typer.Typer(invoke_without_command=True)
@@ -59,9 +60,39 @@ def run(
     if log_format not in ("text", "json"):
         raise typer.BadParameter(f"{log_format} is neither text nor json", param_hint="--log-format")
     with _logging(as_json=log_format == "json", quiet=quiet):
-        runner = Runner(_opener(), loops, setup)
-        with _until_a_signal(runner.stop):
+        runners = [Runner(opener, loops, setup, shard=shard) for shard, opener in _openers(setup)]
+
+        def stop() -> None:
+            for runner in runners:
+                runner.stop()
+
+        with _until_a_signal(stop):
+            _run(runners, stop)
+
+
+def _run(runners: "list[Runner]", stop: Callable[[], None]) -> None:
+    """Run until all have ended, those of a front side by side. The error of one ends all."""
+    import threading
+
+    if len(runners) == 1:
+        runners[0].run()
+        return
+    errors: list[BaseException] = []
+
+    def run_one(runner: "Runner") -> None:
+        try:
             runner.run()
+        except BaseException as error:
+            errors.append(error)
+            stop()
+
+    threads = [threading.Thread(target=run_one, args=(runner,), name=runner.shard) for runner in runners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def _wanted(only: list[str], without: list[str], every: list[str]) -> "list[tuple[Loop, float]]":
@@ -90,8 +121,29 @@ def _period(text: str) -> tuple[str, float]:
     return name, period
 
 
-def _opener() -> "Callable[[], Any]":
-    """What opens a connection to the server that the options name now.
+def _openers(setup: str | None) -> "list[tuple[str | None, Callable[[], Any]]]":
+    """What opens a connection to the server that the options name now; to each shard where that is a front.
+
+    A server that is away cannot be asked whether it is a front: it is taken for a database by itself, and waited for.
+    """
+    from broker import database, upgrade
+    from broker.cli.shared import common
+    from broker.cli.shared.session import ready
+    from broker.cluster.ways import ways
+    from broker.errors import ConnectError
+
+    target = database.named(common.options.dsn, prepare=common.options.prepare) or ready()
+    try:
+        with database.connect(target) as connection:
+            upgrade.check_compatible(connection)
+            found = ways(connection, target, setup)
+    except ConnectError:
+        found = []
+    return [(way.shard, _opener(way.target)) for way in found] or [(None, _opener(target, alone=True))]
+
+
+def _opener(target: "Target", *, alone: bool = False) -> "Callable[[], Any]":
+    """What opens a connection to a server. alone: it is refused where it turns out to be a front.
 
     The embedded server is started once. Somebody who stops it later wants it stopped.
     """
@@ -100,12 +152,9 @@ def _opener() -> "Callable[[], Any]":
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     from broker import database, upgrade
-    from broker.cli.shared import common
-    from broker.cli.shared.session import ready
-    from broker.errors import ConnectError
+    from broker.cluster.ways import ways
+    from broker.errors import BrokerError, ConnectError
     from broker.server import embedded
-
-    target = database.named(common.options.dsn, prepare=common.options.prepare) or ready()
 
     @contextmanager
     def opened() -> "Iterator[Connection]":
@@ -118,6 +167,8 @@ def _opener() -> "Callable[[], Any]":
         lasting = make_conninfo("", **(_TRANSPORT | conninfo_to_dict(dsn)))
         with database.connect(dataclasses.replace(target, dsn=lasting)) as connection:
             upgrade.check_compatible(connection)
+            if alone and ways(connection, target):
+                raise BrokerError("this database is a front, which was away when the loops began", "start them again")
             yield connection
 
     return opened

@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from broker import database
+from broker.cluster.remote import why_unreached
 from broker.database import Target
 from broker.errors import BadRequest, ConnectError, from_database
 from broker.json_text import json_text
@@ -49,6 +50,7 @@ def only(rows: Rows) -> Any:
 def _repeats(call: Call[Any], error: psycopg.Error) -> bool:
     """Whether the connection was lost (or the server went away: class 57P), and the call may be sent again."""
     lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate[:3] in _LOST)
+    lost = lost or why_unreached(error.sqlstate, error.diag.message_primary) is not None
     return lost and call.repeatable and not isinstance(error, PoolTimeout)
 
 
@@ -106,7 +108,7 @@ class Client:
         try:
             try:
                 return self._once(call)
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
                 if not _repeats(call, error):
                     raise
             self._pool.check()  # the other connections may be as dead as that one
@@ -173,7 +175,7 @@ class AsyncClient:
         try:
             try:
                 return await self._once(call)
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
                 if not _repeats(call, error):
                     raise
             await self._pool.check()

@@ -12,7 +12,10 @@ def _at(record: logging.LogRecord) -> str:
 
 
 def _parts(record: logging.LogRecord) -> dict[str, Any]:
-    return {name: getattr(record, name, None) for name in ("loop", "setup")} | dict(getattr(record, "figures", {}))
+    about = {name: getattr(record, name, None) for name in ("loop", "setup")}
+    if getattr(record, "shard", None) is not None:
+        about["shard"] = getattr(record, "shard", None)
+    return about | dict(getattr(record, "figures", {}))
 
 
 class TextLines(logging.Formatter):
@@ -21,7 +24,9 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
         parts = _parts(record)
-        about = " ".join(str(value) for name in ("loop", "setup") if (value := parts.pop(name)) is not None)
+        shard = parts.pop("shard", None)
+        named = [str(value) for name in ("loop", "setup") if (value := parts.pop(name)) is not None]
+        about = " ".join([*([f"[{shard}]"] if shard else []), *named])
         text = ", ".join([record.getMessage(), *(f"{name} {value}" for name, value in parts.items())])
         return f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}"
 

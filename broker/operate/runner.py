@@ -25,7 +25,7 @@ from broker.errors import BrokerError, ConnectError
 from broker.operate.loops import Figures, Loop, Round, one_line
 
 LOG = logging.getLogger("broker.run")
-"""Where the loops write: records with the attributes `loop`, `setup` and `figures`."""
+"""Where the loops write: records with the attributes `loop`, `setup`, `shard` and `figures`."""
 
 KEEP = 5.0  # seconds between two renewals of the leads
 LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead one's loops after that
@@ -34,16 +34,11 @@ _AT_MOST = 60.0  # seconds until a round that could not even begin is tried agai
 _JITTER = 0.1  # of the period
 
 
-def write(level: int, loop: str | None, setup: str | None, text: str, figures: Figures | None = None) -> None:
-    """Log a line about a loop (None: about the process) and a setup (None: about no single one)."""
-    LOG.log(level, text, extra={"loop": loop, "setup": setup, "figures": dict(figures or {})})
-
-
 class Runner:
     """A process that runs loops.
 
     connect: opens a connection in autocommit for a with statement. loops: what to run, with the period of each in
-    seconds. setup: the only one to work on; None = all.
+    seconds. setup: the only one to work on; None = all. shard: whose setups they are; None: the database is by itself.
     """
 
     def __init__(
@@ -52,10 +47,11 @@ class Runner:
         loops: Iterable[tuple[Loop, float]],
         setup: str | None = None,
         *,
+        shard: str | None = None,
         keep: float = KEEP,
         lasts: float = LASTS,
     ) -> None:
-        self.connect, self.setup = connect, setup
+        self.connect, self.setup, self.shard = connect, setup, shard
         self.stopped = threading.Event()
         self.holder = uuid.uuid4()
         self._keep, self._lasts = keep, lasts
@@ -65,6 +61,11 @@ class Runner:
         self._there: bool | None = None
         self._error: str | None = None
         self._workers = {loop.name: _Worker(self, loop, period) for loop, period in loops}
+
+    def write(self, level: int, loop: str | None, setup: str | None, text: str, figures: Figures | None = None) -> None:
+        """Log a line about a loop (None: about the process) and a setup (None: about no single one)."""
+        about = {"loop": loop, "setup": setup or self.setup, "shard": self.shard, "figures": dict(figures or {})}
+        LOG.log(level, text, extra=about)
 
     def stop(self) -> None:
         """End after the steps under way; may be called from a signal handler or another thread."""
@@ -95,7 +96,7 @@ class Runner:
             worker.join()
         rounds = {name: worker.rounds for name, worker in self._workers.items()}
         total = sum(rounds.values())
-        write(logging.INFO, None, self.setup, f"ended after {total} round{'' if total == 1 else 's'}", rounds)
+        self.write(logging.INFO, None, None, f"ended after {total} round{'' if total == 1 else 's'}", rounds)
 
     def _working(self) -> bool:
         return any(worker.is_alive() for worker in self._workers.values())
@@ -129,14 +130,14 @@ class Runner:
             [self.setup, self.holder, held_by, timedelta(seconds=self._lasts), beats],
         ).fetchall()
         if self._there is False:
-            write(logging.INFO, None, self.setup, "going on")
+            self.write(logging.INFO, None, None, "going on")
         self._there, self._error = True, None
         news: dict[str, list[str]] = {}
         for name, leads, leader in rows:
             if self._workers[name].may_work(began + self._lasts if leads else None, leader):
                 news.setdefault("leading" if leads else f"standing by, {leader} leads", []).append(name)
         for text, names in news.items():
-            write(logging.INFO, None, self.setup, f"{text}: {', '.join(names)}")
+            self.write(logging.INFO, None, None, f"{text}: {', '.join(names)}")
         with self._renewed:
             self._renewals += 1
             self._renewed.notify_all()
@@ -148,10 +149,10 @@ class Runner:
             raise error
         text = one_line(error)
         if gone and self._there is not False:
-            write(logging.WARNING, None, self.setup, f"trying again: {text}")
+            self.write(logging.WARNING, None, None, f"trying again: {text}")
             self._there = False
         elif not gone and text != self._error:
-            write(logging.ERROR, None, self.setup, text)
+            self.write(logging.ERROR, None, None, text)
             self._error = text
         if self.stopped.is_set():
             self._join_for(_AGAIN)
@@ -254,20 +255,15 @@ class _Worker(threading.Thread):
         self._ended = time.monotonic()
 
     def _note(self, setup: str | None, text: str, figures: Figures) -> None:
-        write(logging.INFO, self._loop.name, setup or self._runner.setup, text, figures)
+        self._runner.write(logging.INFO, self._loop.name, setup, text, figures)
 
     def _note_errors(self, errors: dict[tuple[str, str], str]) -> None:
         """Log what is new among the errors of a round, and what is no longer there."""
         for key, text in errors.items():
             if self._errors.get(key) != text:
-                write(
-                    logging.ERROR,
-                    self._loop.name,
-                    key[0] or self._runner.setup,
-                    ": ".join(filter(None, (key[1], text))),
-                )
+                self._runner.write(logging.ERROR, self._loop.name, key[0], ": ".join(filter(None, (key[1], text))))
         for setup, step in self._errors.keys() - errors.keys():
-            write(logging.INFO, self._loop.name, setup or self._runner.setup, f"{step or 'the round'} works again")
+            self._runner.write(logging.INFO, self._loop.name, setup, f"{step or 'the round'} works again")
         self._errors = dict(errors)
 
     def _texts(self) -> list[str]:

@@ -31,6 +31,7 @@ class Options:
     prepare: bool | None = None
     as_json: bool = False
     wide: bool = False
+    setup: str | None = None
 
 
 options = Options()

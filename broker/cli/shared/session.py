@@ -41,9 +41,15 @@ def setups(context: typer.Context, incomplete: str) -> list[str]:
         return []
 
 
+def _remember_setup(value: str) -> str:
+    common.options.setup = value
+    return value
+
+
 Setup = Annotated[
     str,
     typer.Option(
+        callback=_remember_setup,
         envvar=SETUP,
         show_envvar=False,
         help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.",
@@ -73,7 +79,20 @@ def ready() -> "Target":
                 raise
         if target.source == "embedded":
             make_partitions(connection)
+        if common.options.setup is not None:
+            return shard_of(connection, target, common.options.setup)
     return target
+
+
+def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str) -> "Target":
+    """The shard that has a setup, where the server is a front; else the server itself.
+
+    A command may need several statements in one transaction, which a front cannot give: each of its calls commits.
+    """
+    from broker.cluster import ways
+
+    found = ways.ways(connection, target, setup)
+    return found[0].target if found else target
 
 
 def make_partitions(connection: "psycopg.Connection[Any]") -> None:
