@@ -60,7 +60,8 @@ NOT_TRIED = {
     "of loops, by tests/lifecycle and tests/cli": "lead stand_down forget_loop",
     "as another that is tried": """
         match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
-        make_isolated_setup""",
+        make_isolated_setup compute_classes""",
+    "of a front, by tests/cluster": "note_shard",
 }
 
 

@@ -12,7 +12,9 @@ from psycopg import sql
 
 from tests.security.conftest import PASSWORD
 
-SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert"]
+SCHEMAS = [
+    "resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert", "cluster",
+]  # fmt: skip
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 OPERATORS_VIEWS = {
@@ -26,7 +28,7 @@ OPERATORS_VIEWS = {
         "alert.sent",
     )
 }
-EVERYBODY = {"resource.installed_release"}
+EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.way_to"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",
     "taskqueue.match_jobs",
@@ -196,6 +198,9 @@ OPERATOR = (
         "brokerage.broker_next",
         "brokerage.close_run",
         "brokerage.evaluate_task",
+        "brokerage.compute_classes",
+        "cluster.place",
+        "resource.note_shard",
         "brokerage.set_profile",
         "brokerage.remove_profile",
         "brokerage.set_rule",

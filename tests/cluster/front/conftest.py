@@ -1,0 +1,165 @@
+"""A front on Debian's PostgreSQL with PL/Proxy, and shards of several servers and versions.
+
+| shard | server |
+| --- | --- |
+| a | the server of the test run |
+| b | Debian's, beside the front |
+| c | another embedded server, which a test may kill |
+"""
+
+import fcntl
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from broker import upgrade
+from broker.cluster import shards
+from broker.server import embedded
+from tests.throwaway import NOT_DURABLE, programs
+
+PASSWORD = "not a secret"
+LOGINS = {f"cluster_{kind}": f"broker_{kind}" for kind in ("agent", "submitter", "operator", "viewer")} | {
+    "cluster_nobody": None
+}
+SUPERUSER = "cluster_super"
+"""A front connects to shards as its caller, and each server has a password of its own for postgres."""
+SETUPS = {"north": "a", "south": "b", "east": "c"}
+
+
+@dataclass
+class Cluster:
+    """A front, its shards, and the home of the server of shard c."""
+
+    front: str
+    shards: dict[str, str]
+    home_of_c: Path
+
+    def connect(self, setup: str | None = None, login: str | None = None) -> psycopg.Connection[Any]:
+        """An autocommit connection to the front, or to the shard of a setup."""
+        dsn = self.front if setup is None else self.shards[SETUPS[setup]]
+        changed = {"user": login, "password": PASSWORD} if login else {}
+        return psycopg.connect(make_conninfo("", **{**conninfo_to_dict(dsn), **changed}), autocommit=True)
+
+
+def _at(dsn: str, database: str) -> str:
+    return make_conninfo("", **{**conninfo_to_dict(dsn), "dbname": database})
+
+
+def _make_logins(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for name, role in [*LOGINS.items(), (SUPERUSER, None)]:
+            there = connection.execute("select from pg_roles where rolname = %s", [name]).fetchone()
+            if there is None:
+                rights = sql.SQL("superuser" if name == SUPERUSER else "")
+                connection.execute(
+                    sql.SQL("create role {} login {} password {}").format(
+                        sql.Identifier(name), rights, sql.Literal(PASSWORD)
+                    )
+                )
+            if role:
+                connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(role), sql.Identifier(name)))
+
+
+def _map(front: psycopg.Connection[Any], login: str, password: str) -> None:
+    front.execute(
+        sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})").format(
+            sql.Identifier(login), sql.Literal(login), sql.Literal(password)
+        )
+    )
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory, template: str, worker_id: str) -> Iterator[Cluster]:
+    """The cluster of a worker. Its setups are placed; a test makes what it needs in them, under names of its own."""
+    if not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")):
+        pytest.skip("PL/Proxy is not installed (Debian: postgresql-15-plproxy)")
+    if conninfo_to_dict(os.environ["BROKER_TEST_ADMIN_DSN"]).get("user") != "postgres":
+        pytest.skip("the superuser of the server given is not postgres")
+    homes = [tmp_path_factory.mktemp(name) for name in ("front", "c")]
+    for home in homes:
+        home.chmod(0o755)
+        home.parent.chmod(0o755)
+        home.parent.parent.chmod(0o755)
+    debian, own = programs("debian"), programs("embedded")
+    try:
+        servers = [
+            embedded.up(home, installation=used, settings=NOT_DURABLE)
+            for home, used in zip(homes, (debian, own), strict=True)
+        ]
+        yield _made([server.superuser_dsn("postgres") for server in servers], homes[1], template, worker_id)
+    finally:
+        for home, used in zip(homes, (debian, own), strict=True):
+            embedded.down(home, installation=used)
+
+
+def _made(servers: list[str], home_of_c: Path, template: str, worker_id: str) -> Cluster:
+    run = os.environ["BROKER_TEST_ADMIN_DSN"]
+    own = f"broker_test_{os.environ['BROKER_TEST_RUN']}_{worker_id}_shard"
+    with psycopg.connect(run, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("create database {} template {}").format(sql.Identifier(own), sql.Identifier(template))
+        )
+    for server, database in ((servers[0], "installed"), (servers[0], "front"), (servers[1], "shard_c")):
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(database)))
+    for server, database in ((servers[0], "installed"), (servers[1], "shard_c")):
+        upgrade.upgrade(_at(server, database))
+    with psycopg.connect(servers[0], autocommit=True) as connection:
+        connection.execute("create database shard_b template installed")
+    found = {"a": _at(run, own), "b": _at(servers[0], "shard_b"), "c": _at(servers[1], "shard_c")}
+    front = _at(servers[0], "front")
+    with (Path(tempfile.gettempdir()) / f"{os.environ['BROKER_TEST_RUN']}-logins.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # roles belong to the whole server of the run, which workers share
+        for dsn in found.values():
+            _make_logins(dsn)
+    front = make_conninfo("", **{**conninfo_to_dict(front), "user": SUPERUSER, "password": PASSWORD})
+    shards.init(front, [shards.Shard(name, dsn) for name, dsn in list(found.items())[:2]])
+    shards.add(front, shards.Shard("c", found["c"]))
+    with psycopg.connect(front, autocommit=True) as connection:
+        for login in (*LOGINS, SUPERUSER):
+            _map(connection, login, PASSWORD)
+        for setup, shard in SETUPS.items():
+            connection.execute("select cluster.place(%s, %s)", [setup, shard])
+    return Cluster(front, found, home_of_c)
+
+
+@pytest.fixture
+def front(cluster: Cluster) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection to the front."""
+    with cluster.connect() as connection:
+        yield connection
+
+
+@pytest.fixture
+def at_front(cluster: Cluster) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+    """A function that logs in at the front, or at the shard of a setup; closed at the end."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def log_in(login: str, setup: str | None = None) -> psycopg.Connection[Any]:
+        opened.append(cluster.connect(setup, login))
+        return opened[-1]
+
+    yield log_in
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def placed(front: psycopg.Connection[Any]) -> Callable[[str], str]:
+    """A function that places a new setup on a shard, and returns its name."""
+
+    def place(shard: str) -> str:
+        name = f"setup_{uuid.uuid4().hex[:8]}"
+        front.execute("select cluster.place(%s, %s)", [name, shard])
+        return name
+
+    return place

@@ -1,0 +1,267 @@
+"""A front: its calls are those of the release, and it answers as the shard that has the setup."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from broker import upgrade
+from broker.cluster import look, overlay
+from broker.cluster.remote import own_words
+from broker.database import Target
+from broker.errors import from_database
+from broker.upgrade.roles import Roles
+from tests.calls import requirements, resource
+from tests.cluster.front.conftest import LOGINS, SETUPS, Cluster
+from tests.security.test_matrix import MAY_CALL, compare_calls
+
+Db = psycopg.Connection[Any]
+ROLES = Roles("broker_")
+# Of no setup: what changes something goes to all shards, what reads goes to any, and the rest is answered here.
+ALL = {
+    "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
+    "brokerage.remove_rule",
+    "brokerage.set_profile", "brokerage.set_rule", "lifecycle.make_partitions", "lifecycle.stand_down",
+    "taskqueue.refresh_statistics", "workload.fold_counts",
+}  # fmt: skip
+ANY = {
+    "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",
+    "resource.setups_of_claims",
+}  # fmt: skip
+_BODIES = """
+select p.oid::regprocedure::text, l.lanname, p.prosrc, coalesce(p.proargnames[1], '') = 'p_setup'
+  from pg_proc p
+  join pg_language l on l.oid = p.prolang
+ where p.oid = any (%s::regprocedure[])
+"""
+
+
+def test_every_public_function_is_routed(front: Db, cluster: Cluster) -> None:
+    """By the catalogue of a shard: whose first argument is the setup goes to the shard of the setup."""
+    with cluster.connect("south") as shard:
+        expected = {routine.title: routine for routine in overlay.routines(shard.cursor(), ROLES)}
+    found = {title: (language, body, of_setup) for title, language, body, of_setup in
+             front.execute(_BODIES, [list(expected)]).fetchall()}  # fmt: skip
+    assert found.keys() == expected.keys()
+    assert len(found) > 150
+    for title, routine in expected.items():
+        language, body, of_setup = found[title]
+        if routine.way == "setup":
+            assert of_setup and language == "plproxy", title
+            assert body.strip() == "cluster 'pgbroker'; run on cluster.shard_of(p_setup);", title
+        elif routine.way == "here":
+            assert language != "plproxy", title
+        else:
+            assert routine.way == ("all" if routine.name in ALL else "any"), title
+            assert f"run on {routine.way}" in body or f"{overlay.SCHEMA}." in body, title
+    assert {routine.name for routine in expected.values() if routine.way == "all"} == ALL
+    assert {routine.name for routine in expected.values() if routine.way == "any"} == ANY
+
+
+def test_the_front_is_what_the_release_is(cluster: Cluster) -> None:
+    """Grants, owners, comments: `broker db check` finds nothing, and an upgrade changes nothing."""
+    assert upgrade.check(cluster.front).differences == ()
+    report = upgrade.upgrade(cluster.front)
+    assert (report.written, report.dropped, report.grants) == ((), (), ())
+    assert upgrade.check(cluster.front).differences == ()
+
+
+def test_front_and_shards_go_together(front: Db, cluster: Cluster) -> None:
+    target = Target(cluster.front, "--dsn")
+    found = look.standing(front, target, whole=True)
+    assert [one.shard for one in found] == ["a", "b", "c"]
+    assert [one.error for one in found] == [None] * 3
+    assert look.differences(front, found) == []
+
+
+def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None:
+    with cluster.connect("south") as shard:
+        shard.execute("select brokerage.set_profile('only here')")
+        shard.execute("insert into resource.setup values ('stray')")
+        try:
+            found = look.differences(front, look.standing(front, Target(cluster.front, "--dsn"), whole=True))
+        finally:
+            shard.execute("select brokerage.remove_profile('only here')")
+            shard.execute("delete from resource.setup where setup = 'stray'")
+    assert "setup stray is on shard b and is placed nowhere" in found
+    assert "profiles differ between shards: a, c; b" in found
+
+
+@pytest.mark.parametrize("login", LOGINS)
+def test_roles(front: Db, at_front: Callable[..., Db], login: str) -> None:
+    """The matrix of tests/security at the front: each login may call what its role may."""
+    role = LOGINS[login]
+    may = MAY_CALL[role or "nobody"]
+    compare_calls(front, at_front(login), may)
+
+
+def test_a_front_holds_nothing(front: Db) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        front.execute("insert into resource.setup (setup) values ('north')")
+    assert (raised.value.sqlstate, raised.value.diag.message_primary) == (
+        "PB005", "this database is a front: setup north is on a shard",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "sqlstate", "message"),
+    [
+        ("select * from taskqueue.match_job('west', '{}')", "PB004", "setup west is on no shard"),
+        ("select cluster.place('north', 'b')", "PB005", "setup north is on shard a"),
+        ("select cluster.place('west', 'd')", "PB001", "there is no shard 'd'"),
+        ("select cluster.place('', 'a')", "PB001", "setup is ''"),
+        ("select resource.note_shard()", "PB005", "this database is a front"),
+    ],
+)
+def test_refusals(front: Db, call: str, sqlstate: str, message: str) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        front.execute(call.encode())
+    assert (raised.value.sqlstate, raised.value.diag.message_primary) == (sqlstate, message)
+    assert raised.value.diag.message_hint
+
+
+def test_no_other_database_places_setups(db: Db) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        db.execute("select cluster.place('north', 'a')")
+    assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", "this database is no front")
+    assert db.execute("select * from cluster.way_to('north')").fetchall() == []
+
+
+_OF_SETUP = """
+select p.oid::regprocedure::text,
+       array(select format_type(t, null) from unnest(p.proargtypes::oid[]) with ordinality u (t, n) order by n)
+  from pg_proc p
+ where p.oid = any (%s::regprocedure[])
+ order by 1
+"""
+_HOSTILE: dict[str, list[Any]] = {
+    "text": ["", "no such thing"], "bigint": [-1, 10**12], "integer": [-1, 5], "boolean": [True],
+    "jsonb": ["{}", "[7]"],
+    "uuid": ["d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e"], "interval": ["-1 day", "1 hour"], "numeric": [-1],
+    "timestamp with time zone": ["2000-01-01"], "double precision": [-1.0], "bigint[]": [[-1]], "text[]": [["x"]],
+    "uuid[]": [["d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e"]], "integer[]": [[-1]],
+}  # fmt: skip
+_CHANGES = {"taskqueue.remove_setup", "taskqueue.rebuild_matching"}  # of the whole setup
+
+
+def _outcome(connection: Db, call: sql.Composed, values: list[Any], *, keep: bool) -> Any:
+    """The error as a caller of the program sees it, or the columns."""
+    try:
+        with connection.transaction(force_rollback=not keep):
+            cursor = connection.execute(call, values)
+            return [column.name for column in cursor.description or []]
+    except psycopg.Error as error:
+        return [error.sqlstate, own_words(error.diag.message_primary), own_words(error.diag.message_hint),
+                own_words(error.diag.message_detail)]  # fmt: skip
+
+
+def test_errors_are_those_of_the_shard(
+    cluster: Cluster, at_front: Callable[..., Db], placed: Callable[[str], str]
+) -> None:
+    """Each routed function with hostile arguments: first at the shard, where it is undone, then at the front."""
+    login, setup = "cluster_operator", placed("b")
+    direct, through = at_front(login, "south"), at_front(login)
+    direct.execute("select taskqueue.insert_job(%s, 1, %s)", [setup, Jsonb(requirements())])
+    with cluster.connect("south") as shard:
+        titles = [routine.title for routine in overlay.routines(shard.cursor(), ROLES) if routine.way == "setup"]
+        functions = shard.execute(_OF_SETUP, [titles]).fetchall()
+    wrong, refused = [], 0
+    for title, types in functions:
+        name = title.partition("(")[0]
+        if name in _CHANGES:
+            continue
+        call = sql.SQL("select * from {}({})").format(
+            sql.Identifier(*name.split(".")), sql.SQL(", ").join(sql.SQL("%s::" + one) for one in types)
+        )
+        for choice in range(3):
+            values: list[Any] = [setup]
+            for kind in types[1:]:
+                known = _HOSTILE.get(kind, [])
+                values.append(None if choice == 0 or not known else known[min(choice - 1, len(known) - 1)])
+            expected = _outcome(direct, call, values, keep=False)
+            found = _outcome(through, call, values, keep=True)
+            refused += len(expected) == 4 and str(expected[0]).startswith("PB")
+            if found != expected:
+                wrong.append((title, values, expected, found))
+    assert refused > 100
+    assert wrong == []
+
+
+def test_an_error_reaches_the_program_in_the_shards_words(
+    at_front: Callable[..., Db], placed: Callable[[str], str]
+) -> None:
+    agent, setup = at_front("cluster_agent"), placed("a")
+    with pytest.raises(psycopg.Error) as raised:
+        agent.execute("select * from taskqueue.match_job(%s, %s)", [setup, Jsonb(resource())])
+    found = from_database(raised.value)
+    assert (found.sqlstate, found.message) == ("PB002", f"role cluster_agent may not use setup {setup}")
+    assert found.hint and found.hint.startswith("An operator grants it")
+
+
+def test_setups_live_on_their_shards(
+    cluster: Cluster, at_front: Callable[..., Db], placed: Callable[[str], str]
+) -> None:
+    """Jobs of three setups with the same ids: each is matched where it is, and views show all."""
+    operator, agent = at_front("cluster_operator"), at_front("cluster_agent")
+    setups = {placed(shard): shard for shard in cluster.shards}
+    for setup in setups:
+        operator.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
+        for job in (71, 72):
+            operator.execute("select taskqueue.insert_job(%s, %s, %s)", [setup, job, Jsonb(requirements())])
+    listed = "select setup, job_id from monitor.listed_job where setup = any (%s) order by 1, 2"
+    everything = [(setup, job) for setup in sorted(setups) for job in (71, 72)]
+    assert operator.execute(listed, [list(setups)]).fetchall() == everything
+    for setup, shard in setups.items():
+        match = "select job_id from taskqueue.match_job(%s, %s, %s)"
+        request = "d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e"
+        first = agent.execute(match, [setup, Jsonb(resource()), request]).fetchall()
+        assert first == agent.execute(match, [setup, Jsonb(resource()), request]).fetchall()
+        with psycopg.connect(cluster.shards[shard]) as there:
+            held = there.execute(
+                "select setup, job_id from taskqueue.lease where setup = any (%s)", [list(setups)]
+            ).fetchall()
+        assert held == [(setup, first[0][0])]
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        agent.execute("select from monitor.listed_job")
+    assert at_front("cluster_viewer").execute(listed, [list(setups)]).fetchall() == everything
+
+
+def test_views_have_the_columns_of_the_release(front: Db, cluster: Cluster) -> None:
+    with cluster.connect("south") as shard:
+        expected = overlay.views(shard.cursor(), ROLES)
+    assert overlay.views(front.cursor(), ROLES) == expected
+    for view in expected:
+        front.execute(f"select * from {view.name} limit 3".encode()).fetchall()
+    explained = front.execute("explain (verbose) select * from monitor.task where setup = 'north' and task_id = 5")
+    text = "\n".join(line for (line,) in explained.fetchall())
+    remote = re.findall(r"Remote SQL: .*", text)
+    assert len(remote) == 3
+    assert all("'north'" in one and "task_id = 5" in one for one in remote)
+
+
+def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        front.execute("call brokerage.broker_jobs('north', array[4711])")
+    assert own_words(raised.value.diag.message_primary) == "task 4711 is not in setup north"
+    run = front.execute("call brokerage.broker_jobs('north')").fetchone()
+    with cluster.connect("north") as shard:
+        found = shard.execute("select run_id, ended_at is not null from monitor.run where setup = 'north'").fetchall()
+    assert run is not None and (run[0], True) in found
+    front.execute("call brokerage.classify('north')")
+    front.execute("call lifecycle.watch('north')")
+    front.execute("call instance.schedule('north')")
+
+
+def test_what_has_no_setup_goes_to_all(front: Db, cluster: Cluster) -> None:
+    front.execute("select brokerage.set_profile('everywhere', 'documented', 'a test')")
+    for setup in SETUPS:
+        with cluster.connect(setup) as shard:
+            assert shard.execute("select from monitor.profile where profile = 'everywhere'").fetchone() is not None
+    assert front.execute("select count(*) from monitor.profile where profile = 'everywhere'").fetchone() == (1,)
+    assert front.execute("select brokerage.remove_profile('everywhere')").fetchone() == (True,)
+    assert front.execute("select brokerage.remove_profile('everywhere')").fetchone() == (False,)
+    assert front.execute("select workload.fold_counts()").fetchone() == (0,)

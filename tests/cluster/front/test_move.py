@@ -1,0 +1,314 @@
+"""A setup moves to another shard under agents: nothing is lost, nothing is there twice, and a mover may die."""
+
+import re
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import Jsonb
+
+from broker.client import JobAgent, Submitter
+from broker.client.matcher import Match
+from broker.cluster import overlay
+from broker.cluster.move import Moved, move
+from broker.cluster.remote import own_words
+from broker.database import Target
+from broker.errors import BrokerError, Busy
+from broker.upgrade.roles import Roles
+from broker.upgrade.source import SCHEMAS
+from tests.calls import requirements, resource
+from tests.cluster.front.conftest import PASSWORD, Cluster
+
+Db = psycopg.Connection[Any]
+STEPS = ("mark", "copy", "hand over", "open", "place", "remove")
+JOBS = 3000
+
+
+class Died(Exception):
+    """The mover is gone."""
+
+
+@pytest.fixture
+def setup(front: Db, placed: Callable[[str], str]) -> str:
+    """A setup on shard a, in which the agent may ask."""
+    name = placed("a")
+    front.execute("select resource.set_identity(%s, 'cluster_agent')", [name])
+    return name
+
+
+def _move(cluster: Cluster, setup: str, shard: str, **more: Any) -> Moved:
+    with cluster.connect() as front:
+        return move(front, Target(_moving(cluster.front), "--dsn"), setup, shard, **more)
+
+
+def _moving(front: str) -> str:
+    """The login that is a superuser everywhere."""
+    return make_conninfo("", **{**conninfo_to_dict(front), "user": "cluster_super", "password": PASSWORD})
+
+
+def _shard(cluster: Cluster, name: str) -> Db:
+    return psycopg.connect(cluster.shards[name], autocommit=True)
+
+
+def _owners(cluster: Cluster, setup: str) -> list[str]:
+    """The shards on which a call may change something in the setup."""
+    found = []
+    for name in cluster.shards:
+        with _shard(cluster, name) as shard:
+            if shard.execute("select from resource.setup where setup = %s", [setup]).fetchone() is None:
+                continue
+            try:
+                shard.execute("select taskqueue.set_settings(%s, '{}')", [setup])
+                found.append(name)
+            except psycopg.Error as error:
+                assert error.sqlstate == "PB006", error
+    return found
+
+
+def _whole(cluster: Cluster, setup: str, name: str) -> tuple[Counter[int], Counter[int]]:
+    """The jobs that wait and that are leased on a shard, where matching and instances are consistent."""
+    with _shard(cluster, name) as shard:
+        assert shard.execute("select * from taskqueue.check_matching(%s)", [setup]).fetchall() == []
+        differing = "select * from {} where setup = %s"
+        for view in ("monitor.instance_difference", "workload.count_difference", "monitor.matching_difference"):
+            query = sql.SQL(differing).format(sql.Identifier(*view.split(".")))
+            assert shard.execute(query, [setup]).fetchall() == [], view
+        return (
+            Counter(job for (job,) in shard.execute("select job_id from taskqueue.job where setup = %s", [setup])),
+            Counter(job for (job,) in shard.execute("select job_id from taskqueue.lease where setup = %s", [setup])),
+        )
+
+
+def _fill(cluster: Cluster, setup: str, jobs: int) -> None:
+    with Submitter(setup, _moving(cluster.front)) as submitter:
+        for part in range(10):
+            asked = requirements(OwnerGroup=f"group {part}", Sites=f"site {part % 3}")
+            first = part * jobs // 10
+            submitter.submit_many(
+                [{"requirements": asked, "jobs": [[first + n + 1, n % 10] for n in range(jobs // 10)]}]
+            )
+
+
+def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
+    _fill(cluster, setup, JOBS)
+    got: list[int] = []
+    reports: Counter[str] = Counter()
+    wrong: list[BaseException] = []
+    moved, refused = threading.Event(), Counter[str]()
+    login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})
+
+    def agent(number: int) -> None:
+        held: list[Match] = []
+        try:
+            with JobAgent(setup, login, connections=1) as client:
+                while not (moved.is_set() and len(held) > 30):
+                    try:
+                        match = client.match(resource(Site=f"site {number % 3}"))
+                    except Busy as error:
+                        refused[error.message.replace(setup, "S")] += 1
+                        time.sleep(0.02)
+                        continue
+                    if match is None:
+                        break
+                    got.append(match.job_id)
+                    held.append(match)
+                for match in held:
+                    reports[client.report(match).action] += 1
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=agent, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    while len(got) < 200:
+        time.sleep(0.01)
+    done = _move(cluster, setup, "b")
+    matched = len(got)
+    moved.set()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert set(refused) <= {"setup S moves to shard b", "setup S has moved to shard b", "setup S arrives from shard a"}
+    assert done.rows > JOBS
+    assert len(got) > matched, "nobody matched after the move"
+    assert max(Counter(got).values()) == 1
+    assert reports == {"continue": len(got)}
+    waiting, leased = _whole(cluster, setup, "b")
+    assert waiting + leased == Counter(range(1, JOBS + 1))
+    assert leased == Counter(got)
+    assert _owners(cluster, setup) == ["b"]
+    with _shard(cluster, "a") as shard:
+        tables = shard.execute(
+            """select format('%%I.%%I', n.nspname, c.relname)
+                 from pg_class c
+                 join pg_namespace n on n.oid = c.relnamespace
+                where n.nspname = any (%s) and c.relkind in ('r', 'p') and not c.relispartition
+                  and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'setup')""",
+            [list(SCHEMAS)],
+        ).fetchall()
+        left = [
+            table
+            for (table,) in tables
+            if shard.execute(f"select from {table} where setup = %s limit 1".encode(), [setup]).fetchone() is not None
+        ]
+    assert left == ["resource.setup_move"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_mover_dies(cluster: Cluster, setup: str, step: str) -> None:
+    """After each commit one shard has the setup, whole; the next move ends what was begun."""
+    _fill(cluster, setup, 100)
+
+    def die(done: str) -> None:
+        if done == step:
+            raise Died
+
+    before = _whole(cluster, setup, "a")
+    with pytest.raises(Died):
+        _move(cluster, setup, "b", step=die)
+    owners = _owners(cluster, setup)
+    assert owners == (["a"] if step in ("mark", "copy") else [] if step == "hand over" else ["b"])
+    if step not in ("place", "remove"):
+        _move(cluster, setup, "b")
+    assert _owners(cluster, setup) == ["b"]
+    assert _whole(cluster, setup, "b") == before
+    _move(cluster, setup, "a")
+    assert _owners(cluster, setup) == ["a"]
+    assert _whole(cluster, setup, "a") == before
+
+
+def test_a_mover_that_is_killed_leaves_no_mark_that_counts(cluster: Cluster, setup: str) -> None:
+    """Its session ends without a word, between the mark and the copy."""
+    _fill(cluster, setup, 10)
+
+    def kill(done: str) -> None:
+        if done == "mark":
+            with _shard(cluster, "a") as shard:
+                shard.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity"
+                    " where usename = 'cluster_super' and datname = current_database()"
+                )
+
+    with pytest.raises((psycopg.Error, BrokerError)):
+        _move(cluster, setup, "b", step=kill)
+    with _shard(cluster, "a") as shard:
+        marks = shard.execute("select state from resource.setup_move where setup = %s", [setup]).fetchall()
+    assert marks == [("leaving",)]
+    assert _owners(cluster, setup) == ["a"]
+    _move(cluster, setup, "b")
+    assert _owners(cluster, setup) == ["b"]
+
+
+def test_a_transaction_that_stays_open_stops_a_move(
+    cluster: Cluster, setup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.cluster.move._PATIENCE", 0.3)
+    _fill(cluster, setup, 10)
+    with _shard(cluster, "a") as shard, shard.transaction():
+        shard.execute("select 1")
+        with pytest.raises(Busy) as raised:
+            _move(cluster, setup, "b")
+    assert raised.value.message.startswith(f"setup {setup} stays on its shard: a transaction there")
+    assert _owners(cluster, setup) == ["a"]
+
+
+def test_two_movers(cluster: Cluster, setup: str) -> None:
+    """The second is refused while the first is at work."""
+    _fill(cluster, setup, 10)
+    said: list[str] = []
+
+    def other(done: str) -> None:
+        if done == "copy":
+            try:
+                _move(cluster, setup, "c")
+            except Busy as error:
+                said.append(error.message)
+
+    _move(cluster, setup, "b", step=other)
+    assert said == [f"setup {setup} is being moved by another session"]
+    assert _owners(cluster, setup) == ["b"]
+
+
+def test_refusals(cluster: Cluster, front: Db, setup: str) -> None:
+    for shard, message in (("d", "there is no shard d"), ("a", f"setup {setup} is on shard a already")):
+        with pytest.raises(BrokerError) as raised:
+            _move(cluster, setup, shard)
+        assert raised.value.message == message and raised.value.hint
+    with pytest.raises(BrokerError) as raised:
+        _move(cluster, "no such setup", "b")
+    assert raised.value.message == "setup no such setup is on no shard"
+    with _shard(cluster, "c") as goal:
+        goal.execute("insert into resource.setup (setup) values (%s)", [setup])
+    with pytest.raises(BrokerError) as raised:
+        _move(cluster, setup, "c")
+    assert raised.value.message == f"shard c has a setup {setup} of its own"
+
+
+def test_roles_are_made_first(cluster: Cluster, setup: str) -> None:
+    role = f"only_on_a_{uuid.uuid4().hex[:8]}"
+    with _shard(cluster, "a") as source:
+        source.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
+        try:
+            source.execute("select resource.set_identity(%s, %s)", [setup, role])
+            with pytest.raises(BrokerError) as raised:
+                _move(cluster, setup, "b")
+        finally:
+            source.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
+    assert raised.value.message == f"shard b does not have the roles {role}"
+    assert raised.value.hint == f'run there: create role "{role}" login;'
+
+
+# Arguments behind the setup, of calls that look at their arguments first.
+_VALID = {
+    "brokerage.store": "'live_counter', '[]'", "resource.store": "'queue', '[]'",
+    "lifecycle.watch_step": "'leases', false, 10", "taskqueue.clear_limit": "'running', 'X', null, 'JobType', 'x'",
+    "taskqueue.set_limit": "'running', 'X', null, 'JobType', 'x', 1, 1",
+    "resource.set_identity": "'cluster_agent', false",
+    "resource.set_clock": "now()", "resource.clear_identity": "'cluster_agent'", "taskqueue.match_jobs": "'{}', 1",
+    "taskqueue.match_jobs_with_seed": "'{}', 1, 1",
+}  # fmt: skip
+_READS = {"brokerage.replay", "lifecycle.lead"}  # leads are not the setup's: they stay where they are
+
+
+def test_every_call_that_changes_something_is_refused_meanwhile(
+    cluster: Cluster, setup: str, at_front: Callable[..., Db]
+) -> None:
+    """By the catalogue: whatever is not stable raises PB006, before anything else but faults of its arguments."""
+    _fill(cluster, setup, 10)
+    with _shard(cluster, "a") as shard:
+        shard.execute("insert into resource.setup_move (setup, state, shard) values (%s, 'moved', 'b')", [setup])
+        functions = [r for r in overlay.routines(shard.cursor(), Roles("broker_")) if r.way == "setup"]
+        wrong: list[tuple[str | None, ...]] = []
+        tried = 0
+        for routine in functions:
+            if re.search(r"\n STABLE|\n IMMUTABLE", routine.definition) or routine.name in _READS:
+                continue
+            arguments = shard.execute(
+                "select array(select format_type(t, null) from unnest(p.proargtypes::oid[]) t)"
+                "  from pg_proc p where p.oid = %s::regprocedure",
+                [routine.title],
+            ).fetchone()
+            assert arguments
+            values = _VALID.get(routine.name, "")
+            given = values.count(",") + 1 if values else 0
+            nulls = [f"null::{one}" for one in arguments[0][1 + given :]]
+            call = f"select * from {routine.name}({', '.join(['%s', *([values] if values else []), *nulls])})"
+            try:
+                with shard.transaction(force_rollback=True):
+                    shard.execute(call.encode(), [setup])
+                wrong.append((routine.title, "answers"))
+            except psycopg.Error as error:
+                tried += error.sqlstate == "PB006"
+                if error.sqlstate != "PB006":
+                    wrong.append((routine.title, error.sqlstate, own_words(error.diag.message_primary)))
+        shard.execute("delete from resource.setup_move where setup = %s", [setup])
+        assert wrong == []
+        assert tried > 80
+        assert shard.execute("select taskqueue.insert_job(%s, 11, %s)", [setup, Jsonb(requirements())]).fetchone()

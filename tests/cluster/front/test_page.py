@@ -1,0 +1,55 @@
+"""The page about shards works: its blocks are run from top to bottom, on databases of the test's own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.cluster.front.conftest import Cluster
+
+PAGE = Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "shards.md"
+
+
+def test_the_blocks_of_the_page(cluster: Cluster, warm: Path, tmp_path: Path) -> None:
+    where = conninfo_to_dict(cluster.front)
+    server = {key: str(where[key]) for key in ("host", "port")}
+    with psycopg.connect(cluster.front, autocommit=True) as connection:
+        for name in ("shard_a", "page_b", "shard_c"):
+            connection.execute(sql.SQL("create database {} template installed").format(sql.Identifier(name)))
+        connection.execute("create database page_front")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 7
+    script = "\n".join(blocks)
+    for host in ("db0", "db1", "db2", "db3"):
+        script = script.replace(f"host={host}", f"host={server['host']} port={server['port']}")
+    script = script.replace("dbname=front", "dbname=page_front").replace("dbname=shard_b", "dbname=page_b")
+    script = script.replace("user=postgres", "user=cluster_super password='not a secret'")
+    path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    done = subprocess.run(
+        ["bash", "-uo", "pipefail", "-c", "set -e\n" + _once(script)],
+        cwd=tmp_path, env={**kept, "PATH": path}, capture_output=True, text=True, check=False, timeout=280,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "setup lhcb is on shard a" in done.stdout
+    assert done.stdout.count("front and shards go together") == 2
+    assert re.search(r"setup lhcb is on shard c: \d+ rows, calls were refused for", done.stdout)
+    shards = make_conninfo("", **{**where, "dbname": "shard_c"})
+    with psycopg.connect(shards) as connection:
+        held = connection.execute("select setup, job_id from taskqueue.lease").fetchall()
+    assert held == [("lhcb", 1)]
+
+
+def _once(script: str) -> str:
+    """Roles belong to a server, and here one server has all databases: each is made once, and granted again."""
+    return re.sub(
+        r"^create role (\w+) (.*);$",
+        r"select $q$create role \1 \2$q$ where to_regrole('\1') is null \\gexec",
+        script,
+        flags=re.MULTILINE,
+    )
