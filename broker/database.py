@@ -32,6 +32,17 @@ Connection = psycopg.Connection[Any]
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
+# Of a server that vanishes with its machine no answer comes: without these a connection waits for hours.
+_TRANSPORT = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# Seconds after which a pool begins anew to connect. Its pauses double until then: while a standby takes over it tries
+# every two seconds or oftener.
+_RECONNECT = 5.0
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,13 @@ class Target:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What every connection to it is opened with, beside the DSN."""
+        """What every connection to it is opened with, beside the DSN.
+
+        A server that vanishes with its machine is noticed in half a minute, unless the DSN sets these timeouts.
+        """
+        given = {*conninfo_to_dict(self.dsn), *(["connect_timeout"] if "PGCONNECT_TIMEOUT" in os.environ else [])}
         return {
+            **{name: value for name, value in _TRANSPORT.items() if name not in given},
             "prepare_threshold": None if self.prepare is False else _PREPARE_THRESHOLD,
             "fallback_application_name": "pgbroker",
         }
@@ -120,13 +136,17 @@ async def connect_async(target: Target | None = None, *, autocommit: bool = True
 
 
 def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> ConnectionPool:
-    """A pool of autocommit connections, not open yet: use it in a `with` statement."""
+    """A pool of autocommit connections, not open yet: use it in a `with` statement.
+
+    While the server is away, the pool tries to connect every two seconds or oftener.
+    """
     target = target or resolve()
     configure = _prepare_without_a_pooler if target.prepare is None else None
     kwargs = {"autocommit": True, **target.parameters}
     return ConnectionPool(
-        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False
-    )
+        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False,
+        reconnect_timeout=_RECONNECT, reconnect_failed=ConnectionPool.check,
+    )  # fmt: skip
 
 
 def pool_async(
@@ -138,7 +158,8 @@ def pool_async(
 ) -> AsyncConnectionPool:
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
 
-    configure: is called with each new connection.
+    configure: is called with each new connection. While the server is away, the pool tries to connect every two
+    seconds or oftener.
     """
     found = target or resolve()
 
@@ -150,8 +171,9 @@ def pool_async(
 
     kwargs = {"autocommit": True, **found.parameters}
     return AsyncConnectionPool(
-        found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False
-    )
+        found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False,
+        reconnect_timeout=_RECONNECT, reconnect_failed=AsyncConnectionPool.check,
+    )  # fmt: skip
 
 
 def engine(target: Target | None = None) -> "Engine":

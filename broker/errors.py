@@ -5,6 +5,7 @@ Errors that the database raises carry SQLSTATEs of our own class `PB`; they reac
 """
 
 import psycopg
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 # The SQLSTATEs of class PB. The hint of each single error comes from the database.
 SQLSTATES = {
@@ -82,6 +83,25 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
 _UNREADABLE = ("22007", "22008", "22P02", "22P05")  # no time, a time that there is not, no such value, NUL
 _MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
+_READ_ONLY = "25006"  # the server was the primary and is a standby now, or always was
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the server is no longer there for a connection, or takes no changes any more.
+
+    Other trouble of the same kind, such as a lock, a full disk or a statement that was cancelled, is not meant.
+    """
+    if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
+        return False
+    state = error.sqlstate
+    if state is None:
+        return isinstance(error, psycopg.OperationalError)
+    return state.startswith(("08", "57P")) or is_read_only(error)
+
+
+def is_read_only(error: psycopg.Error) -> bool:
+    """Whether a server refused a change since it is a standby. Nothing was done."""
+    return error.sqlstate == _READ_ONLY
 
 
 def from_database(error: psycopg.Error) -> BrokerError:
@@ -97,7 +117,7 @@ def from_database(error: psycopg.Error) -> BrokerError:
         return ConnectError(
             message, hint or "the server stopped, or its administrator ended this session", error.sqlstate, detail
         )
-    if error.sqlstate == "25006" or "during recovery" in message:
+    if is_read_only(error) or "during recovery" in message:
         hint = (
             "standbys only read: connect to the primary (target_session_attrs=read-write finds it among several hosts)"
         )
