@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -63,11 +64,16 @@ class Target:
     def parameters(self) -> dict[str, Any]:
         """What every connection to it is opened with, beside the DSN.
 
-        A server that vanishes with its machine is noticed in half a minute, unless the DSN sets these timeouts.
+        A server that vanishes with its machine is noticed in half a minute, unless the DSN sets these timeouts. What a
+        service file has (service=...) stands here, too: psycopg goes from one host to the next, each with its timeout,
+        where it sees several, while libpq on its behalf would wait for the first without end.
         """
-        given = {*conninfo_to_dict(self.dsn), *(["connect_timeout"] if "PGCONNECT_TIMEOUT" in os.environ else [])}
+        given = conninfo_to_dict(self.dsn)
+        in_file = {name: value for name, value in _of_service_file(given.get("service")).items() if name not in given}
+        chosen = {*given, *in_file, *(["connect_timeout"] if "PGCONNECT_TIMEOUT" in os.environ else [])}
         return {
-            **{name: value for name, value in _TRANSPORT.items() if name not in given},
+            **{name: value for name, value in _TRANSPORT.items() if name not in chosen},
+            **in_file,
             "prepare_threshold": None if self.prepare is False else _PREPARE_THRESHOLD,
             "fallback_application_name": "pgbroker",
         }
@@ -226,6 +232,27 @@ def _from_environment() -> str:
         if option.envvar and option.val is not None and option.envvar.decode() in os.environ
     }
     return make_conninfo("", **said)
+
+
+def _of_service_file(service: object) -> dict[str, str]:
+    """What libpq's service file has under a name, or under that of PGSERVICE; nothing where libpq is to look itself."""
+    name = service or os.environ.get("PGSERVICE")
+    if not name:
+        return {}
+    try:
+        file = Path(os.environ.get("PGSERVICEFILE") or Path.home() / ".pg_service.conf")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, RuntimeError, UnicodeDecodeError):  # no file, no home, no text
+        return {}
+    found: dict[str, str] = {}
+    section = None
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif section == name and not line.startswith(("#", "ldap")) and "=" in line:
+            key, _, value = line.partition("=")
+            found.setdefault(key, value)
+    return found
 
 
 def _connect_error(error: psycopg.OperationalError, target: Target) -> ConnectError:

@@ -355,9 +355,9 @@ def test_a_standby_takes_over(work: Work, tmp_path: Path) -> None:
         assert cluster.leader() not in (None, primary)
 
         [(moment,)] = work.rows("select clock_timestamp()")
-        wait_until(partial(work.loops_lead, moment), lambda: work.loops.log)
         cluster.start(primary)
         work.insert()
+        wait_until(partial(work.loops_lead, moment), lambda: work.loops.log)
         cluster.wait_for_a_standby()
     assert [program.process.poll() for program in (work.loops, work.service)] == [None, None]
     work.close()
