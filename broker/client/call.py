@@ -26,7 +26,6 @@ from broker.json_text import json_text
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
-PATIENCE = 60.0  # seconds: Patroni needs 30 for a standby to take over, as it comes
 _PAUSE = (
     0.25  # seconds before a call is sent again; a server that has begun to stop accepts calls that it will not answer
 )
@@ -89,8 +88,8 @@ class Client:
     the environment names (else the embedded one). Leaving a `with` statement closes the client.
     timeout: seconds that a call waits for a connection, while all are at work.
     patience: seconds in which a call is tried again while no server answers that takes changes: it restarts, or a
-    standby takes over. After a lost answer a call is sent once more at least; one that must not be done twice
-    (`release`) is not sent again, unless it was refused by a standby.
+    standby takes over, for which Patroni needs 20 to 40 seconds. After a lost answer a call is sent once more at least;
+    one that must not be done twice (`release`) is not sent again, unless it was refused by a standby.
 
     Raises ConnectError at once where the server does not answer or refuses the login.
     """
@@ -102,7 +101,7 @@ class Client:
         *,
         connections: int = 4,
         timeout: float = 30.0,
-        patience: float = PATIENCE,
+        patience: float = 60.0,
     ) -> None:
         self.setup = setup
         self.timeout = timeout
@@ -184,7 +183,7 @@ class AsyncClient:
         *,
         connections: int = 4,
         timeout: float = 30.0,
-        patience: float = PATIENCE,
+        patience: float = 60.0,
     ) -> None:
         self.setup = setup
         self.timeout = timeout

@@ -114,7 +114,7 @@ def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path
     yml.write_text(of_this_machine(tmp_path, etcd))
     blocks = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
     install, start, wait, dsn = blocks[:4]  # tests/cluster runs the others
-    edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # as the page says in words
+    edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it in words
     script = "".join([install, edit, start, wait, dsn]).replace("/etc/", f"{tmp_path}/etc/").replace("-o postgres ", "")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script.replace("PATH=/opt/pgbroker/bin:$PATH\n", "")],
