@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -32,6 +33,17 @@ Connection = psycopg.Connection[Any]
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
+# Of a server that vanishes with its machine no answer comes: without these a connection waits for hours.
+_TRANSPORT = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# Seconds after which a pool begins anew to connect. Its pauses double until then: while a standby takes over it tries
+# every two seconds or oftener.
+_RECONNECT = 5.0
 
 
 @dataclass(frozen=True)
@@ -50,8 +62,18 @@ class Target:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What every connection to it is opened with, beside the DSN."""
+        """What every connection to it is opened with, beside the DSN.
+
+        A server that vanishes with its machine is noticed in half a minute, unless the DSN sets these timeouts. What a
+        service file has (service=...) stands here, too: psycopg goes from one host to the next, each with its timeout,
+        where it sees several, while libpq on its behalf would wait for the first without end.
+        """
+        given = conninfo_to_dict(self.dsn)
+        in_file = {name: value for name, value in _of_service_file(given.get("service")).items() if name not in given}
+        chosen = {*given, *in_file, *(["connect_timeout"] if "PGCONNECT_TIMEOUT" in os.environ else [])}
         return {
+            **{name: value for name, value in _TRANSPORT.items() if name not in chosen},
+            **in_file,
             "prepare_threshold": None if self.prepare is False else _PREPARE_THRESHOLD,
             "fallback_application_name": "pgbroker",
         }
@@ -120,13 +142,17 @@ async def connect_async(target: Target | None = None, *, autocommit: bool = True
 
 
 def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> ConnectionPool:
-    """A pool of autocommit connections, not open yet: use it in a `with` statement."""
+    """A pool of autocommit connections, not open yet: use it in a `with` statement.
+
+    While the server is away, the pool tries to connect every two seconds or oftener.
+    """
     target = target or resolve()
     configure = _prepare_without_a_pooler if target.prepare is None else None
     kwargs = {"autocommit": True, **target.parameters}
     return ConnectionPool(
-        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False
-    )
+        target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configure, open=False,
+        reconnect_timeout=_RECONNECT, reconnect_failed=ConnectionPool.check,
+    )  # fmt: skip
 
 
 def pool_async(
@@ -138,7 +164,8 @@ def pool_async(
 ) -> AsyncConnectionPool:
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
 
-    configure: is called with each new connection.
+    configure: is called with each new connection. While the server is away, the pool tries to connect every two
+    seconds or oftener.
     """
     found = target or resolve()
 
@@ -150,8 +177,9 @@ def pool_async(
 
     kwargs = {"autocommit": True, **found.parameters}
     return AsyncConnectionPool(
-        found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False
-    )
+        found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False,
+        reconnect_timeout=_RECONNECT, reconnect_failed=AsyncConnectionPool.check,
+    )  # fmt: skip
 
 
 def engine(target: Target | None = None) -> "Engine":
@@ -204,6 +232,27 @@ def _from_environment() -> str:
         if option.envvar and option.val is not None and option.envvar.decode() in os.environ
     }
     return make_conninfo("", **said)
+
+
+def _of_service_file(service: object) -> dict[str, str]:
+    """What libpq's service file has under a name, or under that of PGSERVICE; nothing where libpq is to look itself."""
+    name = service or os.environ.get("PGSERVICE")
+    if not name:
+        return {}
+    try:
+        file = Path(os.environ.get("PGSERVICEFILE") or Path.home() / ".pg_service.conf")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, RuntimeError, UnicodeDecodeError):  # no file, no home, no text
+        return {}
+    found: dict[str, str] = {}
+    section = None
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif section == name and not line.startswith(("#", "ldap")) and "=" in line:
+            key, _, value = line.partition("=")
+            found.setdefault(key, value)
+    return found
 
 
 def _connect_error(error: psycopg.OperationalError, target: Target) -> ConnectError:

@@ -5,6 +5,7 @@ Errors that the database raises carry SQLSTATEs of our own class `PB`; they reac
 """
 
 import psycopg
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from broker.cluster.remote import own_words, why_unreached
 
@@ -19,6 +20,10 @@ SQLSTATES = {
     "PB007": "database and program differ",
     "PB008": "not known who calls",
 }
+
+
+MOVING = "The setup moves between shards."
+"""Detail of the error PB006 that goes away when a setup has moved."""
 
 
 class BrokerError(Exception):
@@ -84,6 +89,31 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
 _UNREADABLE = ("22007", "22008", "22P02", "22P05")  # no time, a time that there is not, no such value, NUL
 _MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
+_READ_ONLY = "25006"  # the server was the primary and is a standby now, or always was
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the server, or the shard behind a front, is no longer there, or takes no changes any more.
+
+    Other trouble of the same kind, such as a lock, a full disk or a statement that was cancelled, is not meant.
+    """
+    if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
+        return False
+    state = error.sqlstate
+    if state is None:
+        return isinstance(error, psycopg.OperationalError)
+    unreached = why_unreached(state, error.diag.message_primary) is not None
+    return unreached or state.startswith(("08", "57P")) or is_read_only(error)
+
+
+def is_moving(error: psycopg.Error) -> bool:
+    """Whether a call was refused since its setup moves to another shard. Nothing was done."""
+    return error.sqlstate == "PB006" and own_words(error.diag.message_detail) == MOVING
+
+
+def is_read_only(error: psycopg.Error) -> bool:
+    """Whether a server refused a change since it is a standby. Nothing was done."""
+    return error.sqlstate == _READ_ONLY
 
 
 def from_database(error: psycopg.Error) -> BrokerError:
@@ -102,7 +132,7 @@ def from_database(error: psycopg.Error) -> BrokerError:
         return ConnectError(
             message, hint or "the server stopped, or its administrator ended this session", error.sqlstate, detail
         )
-    if error.sqlstate == "25006" or "during recovery" in message:
+    if is_read_only(error) or "during recovery" in message:
         hint = (
             "standbys only read: connect to the primary (target_session_attrs=read-write finds it among several hosts)"
         )

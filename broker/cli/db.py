@@ -130,10 +130,13 @@ def _show_next(dsn: str, *, new: bool) -> None:
     """Print what is to be done after an installation, and what a login lacks that is to operate."""
     import psycopg
 
+    from broker import database
+    from broker.database import Target
+
     query = """select format('grant %I to %I;', r.role_name, session_user), session_user, r.role_name,
                       pg_has_role(session_user, r.role_name, 'usage')
                  from resource.installation_role r where r.kind = 'operator'"""
-    with psycopg.connect(dsn, prepare_threshold=None) as connection:
+    with database.connect(Target(dsn, "", prepare=False)) as connection:
         try:
             row = connection.execute(query).fetchone()
         except psycopg.errors.InsufficientPrivilege:

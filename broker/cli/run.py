@@ -21,14 +21,6 @@ loops_app = typer.Typer(invoke_without_command=True)
 
 PANEL = "Setups"
 _Only = Annotated[str | None, typer.Option(help="Work on this setup only, instead of all.")]
-# Of a server that vanishes with its machine, no answer comes: without these a connection waits for hours.
-_TRANSPORT = {
-    "connect_timeout": "10",
-    "keepalives_idle": "15",
-    "keepalives_interval": "5",
-    "keepalives_count": "3",
-    "tcp_user_timeout": "30000",
-}
 
 
 @app.command(rich_help_panel=PANEL)
@@ -52,7 +44,8 @@ def run(
     """Run all loops until SIGTERM or Ctrl-C: counts, timeouts, samples, alerts, and the brokers.
 
     Run it on two machines: one leads each loop, and the other takes over within half a minute when the first is gone.
-    It outlives a restart of the server. A second signal ends it at once. Needs the role broker_operator.
+    It outlives a restart of the server, and a standby that takes over. A second signal ends it at once. Needs the role
+    broker_operator.
     """
     from broker.operate.runner import Runner
 
@@ -149,8 +142,6 @@ def _opener(target: "Target", *, alone: bool = False) -> "Callable[[], Any]":
     """
     import dataclasses
 
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
     from broker import database, upgrade
     from broker.cluster.ways import ways
     from broker.errors import BrokerError, ConnectError
@@ -164,8 +155,7 @@ def _opener(target: "Target", *, alone: bool = False) -> "Callable[[], Any]":
             if server is None:
                 raise ConnectError("the embedded server does not run", "broker up")
             dsn = server.dsn
-        lasting = make_conninfo("", **(_TRANSPORT | conninfo_to_dict(dsn)))
-        with database.connect(dataclasses.replace(target, dsn=lasting)) as connection:
+        with database.connect(dataclasses.replace(target, dsn=dsn)) as connection:
             upgrade.check_compatible(connection)
             if alone and ways(connection, target):
                 raise BrokerError("this database is a front, which was away when the loops began", "start them again")

@@ -2,10 +2,13 @@
 
 Each call is one statement in autocommit and leaves no state in the session: PgBouncer's transaction mode works.
 
-A call whose answer is lost with its connection is sent once more, if repeating it does no harm: matching
-and inserting carry a request id, with which the database gives the first answer again (for ten minutes).
+A call whose answer is lost with its connection is sent again, if repeating it does no harm: matching and inserting
+carry a request id, with which the database gives the first answer again (for ten minutes). It is sent until a server
+answers, for as long as the client is patient: a standby needs some seconds to take over.
 """
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -16,15 +19,16 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from broker import database
-from broker.cluster.remote import why_unreached
 from broker.database import Target
-from broker.errors import BadRequest, ConnectError, from_database
+from broker.errors import BadRequest, ConnectError, from_database, is_lost, is_moving, is_read_only
 from broker.json_text import json_text
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
-_LOST = ("080", "57P")  # connection exceptions; admin_shutdown, crash_shutdown, cannot_connect_now
+_PAUSE = (
+    0.25  # seconds before a call is sent again; a server that has begun to stop accepts calls that it will not answer
+)
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,28 @@ def only(rows: Rows) -> Any:
     return rows[0][0]
 
 
-def _repeats(call: Call[Any], error: psycopg.Error) -> bool:
-    """Whether the connection was lost (or the server went away: class 57P), and the call may be sent again."""
-    lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate[:3] in _LOST)
-    lost = lost or why_unreached(error.sqlstate, error.diag.message_primary) is not None
-    return lost and call.repeatable and not isinstance(error, PoolTimeout)
+class _Patience:
+    """How long a call may be tried, from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+        self._sent = 0
+
+    def covers(self, call: Call[Any], error: psycopg.Error) -> bool:
+        """Whether the call is to be sent again after an error: the first time without regard to the clock."""
+        self._sent += 1
+        again = is_read_only(error) or is_moving(error) or (is_lost(error) and call.repeatable)
+        return again and (self._sent == 1 or self.lasts)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether there is time left."""
+        return time.monotonic() < self._until
+
+
+def _failed(pool: ConnectionPool | AsyncConnectionPool) -> int:
+    """How often a pool could not connect so far."""
+    return pool.get_stats().get("connections_errors", 0)
 
 
 def _all_at_work(timeout: float) -> ConnectError:
@@ -65,7 +86,10 @@ class Client:
 
     server: a DSN, a Target of broker.database, an open pool of autocommit connections, or None for the server that
     the environment names (else the embedded one). Leaving a `with` statement closes the client.
-    timeout: seconds that a call waits for a connection, while all are at work or the server restarts.
+    timeout: seconds that a call waits for a connection, while all are at work.
+    patience: seconds in which a call is tried again while no server answers that takes changes: it restarts, or a
+    standby takes over, for which Patroni needs 20 to 40 seconds. After a lost answer a call is sent once more at least;
+    one that must not be done twice (`release`) is not sent again, unless it was refused by a standby.
 
     Raises ConnectError at once where the server does not answer or refuses the login.
     """
@@ -77,9 +101,11 @@ class Client:
         *,
         connections: int = 4,
         timeout: float = 30.0,
+        patience: float = 60.0,
     ) -> None:
         self.setup = setup
         self.timeout = timeout
+        self.patience = patience
         self._target: Target | None = None
         if isinstance(server, ConnectionPool):
             self._pool = server
@@ -101,24 +127,37 @@ class Client:
             self._pool.close()
 
     def run(self, call: Call[T]) -> T:
-        """Run one call; once more after a lost connection, where that does no harm.
+        """Run one call; again after a lost connection, where that does no harm and while patience lasts.
 
-        Raises a BrokerError: the subclass of its SQLSTATE, ConnectError when the server is not there.
+        Raises a BrokerError: the subclass of its SQLSTATE, ConnectError when no server is there.
         """
-        try:
+        patience, failed = _Patience(self.patience), _failed(self._pool)
+        while True:
             try:
                 return self._once(call)
+            except PoolTimeout as error:
+                is_there = self._is_there(patience)
+                if is_there and (failed == _failed(self._pool) or not patience.lasts):
+                    raise _all_at_work(self.timeout) from error
             except psycopg.Error as error:
-                if not _repeats(call, error):
+                if not patience.covers(call, error):
+                    raise from_database(error) from error
+                if is_read_only(error):
+                    self._pool.drain()  # the other connections lead to the same standby
+                elif not is_moving(error):
+                    self._pool.check()  # the other connections may be as dead as that one
+            time.sleep(_PAUSE)
+
+    def _is_there(self, patience: _Patience) -> bool:
+        """Whether a server answers. Raises its reason not to, once patience has ended."""
+        if self._target:
+            try:
+                database.connect(self._target).close()
+            except ConnectError:
+                if not patience.lasts:
                     raise
-            self._pool.check()  # the other connections may be as dead as that one
-            return self._once(call)
-        except PoolTimeout as error:
-            if self._target:
-                database.connect(self._target).close()  # raises with the server's reason
-            raise _all_at_work(self.timeout) from error
-        except psycopg.Error as error:
-            raise from_database(error) from error
+                return False
+        return True
 
     def refuses(self, call: Call[Any]) -> bool:
         """Whether the database answers a call with BadRequest; what it would change is rolled back."""
@@ -144,9 +183,11 @@ class AsyncClient:
         *,
         connections: int = 4,
         timeout: float = 30.0,
+        patience: float = 60.0,
     ) -> None:
         self.setup = setup
         self.timeout = timeout
+        self.patience = patience
         self._target: Target | None = None
         if isinstance(server, AsyncConnectionPool):
             self._pool = server
@@ -171,21 +212,34 @@ class AsyncClient:
             await self._pool.close()
 
     async def run(self, call: Call[T]) -> T:
-        """Run one call; once more after a lost connection, where that does no harm. Raises as Client.run."""
-        try:
+        """Run one call; again after a lost connection, where that does no harm. Raises as Client.run."""
+        patience, failed = _Patience(self.patience), _failed(self._pool)
+        while True:
             try:
                 return await self._once(call)
+            except PoolTimeout as error:
+                is_there = await self._is_there(patience)
+                if is_there and (failed == _failed(self._pool) or not patience.lasts):
+                    raise _all_at_work(self.timeout) from error
             except psycopg.Error as error:
-                if not _repeats(call, error):
-                    raise
-            await self._pool.check()
-            return await self._once(call)
-        except PoolTimeout as error:
-            if self._target:
+                if not patience.covers(call, error):
+                    raise from_database(error) from error
+                if is_read_only(error):
+                    await self._pool.drain()
+                elif not is_moving(error):
+                    await self._pool.check()
+            await asyncio.sleep(_PAUSE)
+
+    async def _is_there(self, patience: _Patience) -> bool:
+        """Whether a server answers; see Client._is_there."""
+        if self._target:
+            try:
                 await (await database.connect_async(self._target)).close()
-            raise _all_at_work(self.timeout) from error
-        except psycopg.Error as error:
-            raise from_database(error) from error
+            except ConnectError:
+                if not patience.lasts:
+                    raise
+                return False
+        return True
 
     async def refuses(self, call: Call[Any]) -> bool:
         """Whether the database answers a call with BadRequest; see Client.refuses."""

@@ -160,7 +160,7 @@ class Submitter(Client):
     """What a submitter calls. One object serves any number of threads; see Client for its arguments.
 
     Its methods raise BadRequest (the message names the key; nothing of that call is stored), WrongState for a job
-    that is leased, NotAllowed, ConnectError. After a lost connection a call is repeated once, and stores nothing twice.
+    that is leased, NotAllowed, ConnectError. After a lost connection a call is repeated, and stores nothing twice.
     """
 
     def submit(

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from broker.database import Connection
-from broker.errors import BrokerError, from_database
+from broker.errors import BrokerError, from_database, is_read_only
 from broker.operate import batch, notify
 from broker.operate.reading import run_summary
 
@@ -96,11 +96,11 @@ class Round:
 
     @contextmanager
     def trying(self, setup: str, step: str = "") -> Iterator[None]:
-        """Keep an error of one setup from the others. A lost connection is raised."""
+        """Keep an error of one setup from the others. A lost connection is raised, and that of a standby."""
         try:
             yield
         except (psycopg.Error, BrokerError) as error:
-            if self.connection.closed:
+            if self.connection.closed or (isinstance(error, psycopg.Error) and is_read_only(error)):
                 raise
             self.errors[setup, step] = one_line(error)
 

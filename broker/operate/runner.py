@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 
 from broker.database import Connection
-from broker.errors import BrokerError, ConnectError
+from broker.errors import BrokerError, ConnectError, is_lost
 from broker.operate.loops import Figures, Loop, Round, one_line
 
 LOG = logging.getLogger("broker.run")
@@ -144,7 +144,7 @@ class Runner:
 
     def _without(self, error: Exception) -> None:
         """Note once that the server is away, or that it refuses; then wait a little."""
-        gone = isinstance(error, ConnectError) or (isinstance(error, psycopg.OperationalError) and is_gone(error))
+        gone = isinstance(error, ConnectError) or (isinstance(error, psycopg.Error) and is_gone(error))
         if not gone and self._there is None:
             raise error
         text = one_line(error)
@@ -168,10 +168,9 @@ class Runner:
                 self._renewed.wait(0.2)
 
 
-def is_gone(error: psycopg.OperationalError) -> bool:
-    """Whether the error is about the connection, and not about a lock, a full disk or a statement that was canceled."""
-    state = error.sqlstate
-    return state is None or state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300")
+def is_gone(error: psycopg.Error) -> bool:
+    """Whether the server is away: the connection is lost, none is free, or a standby answers until one takes over."""
+    return is_lost(error) or error.sqlstate == "53300"
 
 
 class _Worker(threading.Thread):

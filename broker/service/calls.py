@@ -17,6 +17,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from broker import database
+from broker.errors import is_read_only
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]
@@ -79,8 +80,8 @@ class Database:
         async with self.pool.connection(_WAIT) as connection:
             try:
                 return await (await connection.execute(statement, values)).fetchall()
-            except psycopg.OperationalError:
-                self._look_at_the_others(connection)
+            except psycopg.Error as error:
+                await self._look_at_the_others(connection, error)
                 raise
 
     async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> list[Row]:
@@ -113,8 +114,8 @@ class Database:
                 async with connection.transaction():
                     await connection.execute(_ACT_AS, [role, subject])
                     return await run(connection)
-            except psycopg.OperationalError:
-                self._look_at_the_others(connection)
+            except psycopg.Error as error:
+                await self._look_at_the_others(connection, error)
                 raise
 
     async def undone_as_role(
@@ -161,17 +162,19 @@ class Database:
                 cursor = await connection.execute(statement, values)
                 await connection.execute("commit")
             return await cursor.fetchall()
-        except psycopg.OperationalError:
-            self._look_at_the_others(connection)
+        except psycopg.Error as error:
+            await self._look_at_the_others(connection, error)
             raise
         finally:
             if connection.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
                 await connection.rollback()
 
-    def _look_at_the_others(self, lost: Connection) -> None:
-        """Replace the other connections, if they are as dead as one that was lost."""
-        if lost.closed and (self._checking is None or self._checking.done()):
-            self._checking = asyncio.create_task(self.pool.check())
+    async def _look_at_the_others(self, connection: Connection, error: psycopg.Error) -> None:
+        """Replace the other connections, if they are as dead as one that was lost, or lead to a standby as it does."""
+        if is_read_only(error):
+            await connection.close()
+        if connection.closed and (self._checking is None or self._checking.done()):
+            self._checking = asyncio.create_task(self.pool.drain() if is_read_only(error) else self.pool.check())
 
 
 @asynccontextmanager

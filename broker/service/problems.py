@@ -10,7 +10,7 @@ import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.responses import Response
 
-from broker.errors import SQLSTATES, BadRequest, BrokerError, ConnectError, from_database
+from broker.errors import SQLSTATES, BadRequest, BrokerError, ConnectError, from_database, is_lost
 
 LOG = logging.getLogger("broker.service")
 MEDIA_TYPE = "application/problem+json"
@@ -169,7 +169,7 @@ def _of_database(error: psycopg.Error) -> Problem:
         return Problem(
             503, "database and service are of different releases", code="PB007", hint="Run `broker db upgrade`."
         )
-    if code.startswith(("08", "57P")):
+    if is_lost(error):
         LOG.warning("the database does not answer: %s", found.message)
         return Problem(503, "the database does not answer", code=code, hint="Ask again.")
     status = status_of(code)

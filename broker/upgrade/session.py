@@ -41,12 +41,14 @@ def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
 
     Raises ConnectError; UpgradeError for a database that does not store every text.
     """
-    try:
-        conn = psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
-    except psycopg.OperationalError as error:
-        from broker.database import Target
+    from broker.database import Target
 
-        shown, _ = Target(dsn, "").without_password
+    target = Target(dsn, "", prepare=False)
+    try:
+        parameters = target.parameters | {"application_name": "broker db", "autocommit": autocommit}
+        conn = psycopg.connect(dsn, **parameters)
+    except psycopg.OperationalError as error:
+        shown, _ = target.without_password
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
         raise ConnectError(
             f"cannot connect to {shown}: {said}", "is the server up, is the DSN right, does the database exist?"

@@ -3,12 +3,14 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import database, errors, world
 from broker.client.call import Call, only
@@ -244,6 +246,83 @@ def test_connections_killed_by_the_server_are_replaced(dsn: str, db: Connection)
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
         assert agent.match(resource()) is not None
+
+
+@contextmanager
+def away(dsn: str, db: Connection) -> Iterator[None]:
+    """The database lets nobody in, and ends the connections of others; its superusers' connections end, too."""
+    name = conninfo_to_dict(dsn)["dbname"]
+    with psycopg.connect(make_conninfo(dsn, dbname="postgres"), autocommit=True) as other:
+        other.execute(sql.SQL("alter database {} allow_connections off").format(sql.Identifier(str(name))))
+        other.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name])
+        try:
+            yield
+        finally:
+            other.execute(sql.SQL("alter database {} allow_connections on").format(sql.Identifier(str(name))))
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize("patient", [True, False])
+def test_a_call_waits_for_a_server_as_long_as_it_is_patient(dsn: str, db: Connection, patient: bool) -> None:
+    """The pool tries to connect at 0, 1, 3 and 5 seconds, so a pause of three takes a repetition."""
+    Calls(db).insert_many([1, 2])
+
+    def ask(agent: JobAgent) -> Match | None:
+        return agent.match(resource())
+
+    async def ask_async(agent: AsyncJobAgent) -> Match | None:
+        return await agent.match(resource())
+
+    async def both(patience: float, then: Callable[[], None]) -> None:
+        async with AsyncJobAgent("default", dsn, timeout=0.5, patience=patience) as waiting:
+            with JobAgent("default", dsn, timeout=0.5, patience=patience) as agent:
+                with away(dsn, db):
+                    calls = [
+                        asyncio.create_task(asyncio.to_thread(ask, agent)),
+                        asyncio.create_task(ask_async(waiting)),
+                    ]
+                    await asyncio.sleep(3)
+                    assert [call.done() for call in calls] == [not patient] * 2
+                then()
+                found = await asyncio.gather(*calls)
+                assert sorted(taken(match).job_id for match in found) == [1, 2]
+
+    if patient:
+        asyncio.run(both(30, lambda: None))
+    else:
+        with pytest.raises(errors.ConnectError, match="not currently accepting connections"):
+            asyncio.run(both(0, lambda: None))
+
+
+@pytest.mark.own_database
+def test_connections_to_a_standby_are_dropped(dsn: str, db: Connection) -> None:
+    """A primary that was demoted only reads. What must not be done twice is sent again, too: nothing was done."""
+    calls = Calls(db)
+    calls.insert_many(range(1, 5))
+    name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+    demote = sql.SQL("alter database {} set default_transaction_read_only = on").format(name)
+    promote = sql.SQL("alter database {} reset default_transaction_read_only").format(name)
+    db.execute(demote)
+    with JobAgent("default", dsn, connections=3) as agent, ThreadPoolExecutor(3) as threads:
+        list(threads.map(agent.run, [Call(b"select pg_sleep(0.2)", (), only)] * 3))  # three connections are there
+        db.execute(promote)
+        match = taken(agent.match(resource()))
+        agent.release(match)
+        assert agent.match(resource()) is not None
+
+    async def work() -> None:
+        db.execute(demote)
+        async with AsyncJobAgent("default", dsn, connections=1) as agent:
+            await agent.run(Call(b"select 1", (), only))
+            db.execute(promote)
+            assert await agent.match(resource()) is not None
+        db.execute(demote)
+        async with AsyncJobAgent("default", dsn, patience=0.5) as agent:
+            with pytest.raises(errors.BrokerError, match="read-only transaction") as raised:
+                await agent.match(resource())
+            assert raised.value.sqlstate == "25006"
+
+    asyncio.run(work())
 
 
 def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:

@@ -50,9 +50,7 @@ class Caller:
         while True:
             try:
                 if self.connection is None:
-                    self.connection = psycopg.connect(
-                        self.target.dsn, autocommit=True, connect_timeout=10, **self.target.parameters
-                    )
+                    self.connection = psycopg.connect(self.target.dsn, autocommit=True, **self.target.parameters)
                 return self.connection.execute(query.encode(), arguments).fetchall()
             except psycopg.OperationalError as error:
                 if error.sqlstate and not error.sqlstate.startswith(("57P", "08")):

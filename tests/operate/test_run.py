@@ -105,6 +105,24 @@ def test_a_lost_connection_of_a_loop_alone(start: Start, logged: Lines, db: Conn
     assert logged.texts("WARNING") + logged.texts("ERROR") == []
 
 
+def test_a_loop_leaves_a_server_that_only_reads(start: Start, logged: Lines, db: Connection) -> None:
+    """A primary that was demoted: an error of one setup keeps the connection, but this one is none of a setup's."""
+
+    def work(work: Round) -> None:
+        rounds.append(work.connection.info.backend_pid)
+        if len(rounds) == 1:
+            work.connection.execute("set default_transaction_read_only = on")
+        with work.trying("default"):
+            work.connection.execute("select nextval('workload.job_id')")
+
+    rounds: list[int] = []
+    start("only", Loop("maintain", "", 1, work))
+    until(lambda: len(rounds) > 1)
+    assert rounds[1] != rounds[0]
+    until(lambda: "the round works again" in logged.texts())
+    assert [text[-7:] for text in logged.texts("ERROR")] == ["[25006]"]
+
+
 def test_a_loop_that_fails_stops_no_other(start: Start, logged: Lines, db: Connection) -> None:
     broken = threading.Event()
     broken.set()

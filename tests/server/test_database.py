@@ -1,6 +1,7 @@
 """Finding the server, and connecting to it in every way."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,6 +77,42 @@ def test_dsn_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_dsn_of_sqlalchemy_is_taken() -> None:
     assert database.resolve("postgresql+psycopg://u@h/d").dsn == "postgresql://u@h/d"
+
+
+def test_a_machine_that_vanished_is_noticed_unless_the_dsn_has_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Target("host=h", "--dsn").parameters
+    assert {name: found[name] for name in ("connect_timeout", "tcp_user_timeout")} == {
+        "connect_timeout": 10,
+        "tcp_user_timeout": 30_000,
+    }
+    assert "connect_timeout" not in Target("host=h connect_timeout=2", "--dsn").parameters
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
+    assert "connect_timeout" not in Target("host=h", "--dsn").parameters
+
+
+@pytest.mark.parametrize("named", ["dsn", "environment"])
+def test_the_hosts_of_a_service_file_are_tried_one_after_the_other(
+    named: str, server_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first never answers, as a machine that is off; libpq would wait for it until the whole time is over."""
+    server = psycopg.conninfo.conninfo_to_dict(server_dsn)
+    file = tmp_path / "services"
+    monkeypatch.setenv("PGSERVICEFILE", str(file))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ports = f"{silent.getsockname()[1]},{server['port']}"
+        file.write_text(
+            f"[other]\nhost=nowhere\n\n# ours\n[pair]\nhost={server['host']},{server['host']}\nport={ports}\n"
+            f"user={server['user']}\npassword={server['password']}\nconnect_timeout=2\n"
+            "dbname=nowhere\ntarget_session_attrs=read-write\n"
+        )
+        if named == "environment":
+            monkeypatch.setenv("PGSERVICE", "pair")
+        target = Target(f"dbname=postgres {'service=pair' if named == 'dsn' else ''}", "--dsn")
+        with database.connect(target) as connection:
+            assert connection.info.port == int(str(server["port"]))
+            assert connection.info.dbname == "postgres"
+        with database.pool(target) as pool, pool.connection(timeout=8) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
 
 
 def test_every_way_of_connecting(server_dsn: str) -> None:

@@ -7,11 +7,13 @@ import httpx
 import msgspec
 import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from broker.service import protocol
 from broker.service.calls import Database
 from broker.service.settings import Settings
-from tests.service.conftest import bearer
+from tests.service.conftest import BASE, Running, bearer
 
 pytestmark = pytest.mark.own_database
 
@@ -21,6 +23,30 @@ $$ begin raise exception 'not at this commit' using errcode = 'PB003'; end $$;
 create constraint trigger refuse after insert on taskqueue.lease deferrable initially deferred
   for each row execute function public.refuse()
 """
+
+
+def test_connections_to_a_standby_are_dropped(
+    db: psycopg.Connection, service_dsn: str, start: Callable[..., Running], token: Callable[..., str],
+    jobs: Callable[..., list[int]],
+) -> None:  # fmt: skip
+    """A primary that was demoted only reads: callers are asked to come again, and get their answer elsewhere."""
+    jobs(4)
+    name = sql.Identifier(str(conninfo_to_dict(service_dsn)["dbname"]))
+    role = sql.SQL("alter role broker_service in database {} {}")
+    db.execute(role.format(name, sql.SQL("set default_transaction_read_only = on")))
+    running = start(connections=3)
+    headers = bearer(token("agent"))
+
+    def ask(client: httpx.Client) -> httpx.Response:
+        return client.post("/match", json={"resources": [{"CPUTime": 86400}]}, headers=headers)
+
+    with httpx.Client(base_url=running.url + BASE, timeout=60) as client:
+        refused = ask(client)
+        assert (refused.status_code, refused.json()["code"]) == (503, "25006"), refused.text
+        assert refused.headers["Retry-After"] == "1"
+        db.execute(role.format(name, sql.SQL("reset default_transaction_read_only")))
+        answers = [ask(client).status_code for _ in range(4)]
+        assert answers[-3:] == [200] * 3, answers  # a connection of before may be left for the first
 
 
 def test_a_fault_at_the_commit_is_the_answer(

@@ -39,7 +39,7 @@ def _as(cluster: Cluster, login: str) -> str:
 
 
 def _agent(cluster: Cluster, setup: str, seen: Seen, done: threading.Event) -> None:
-    with JobAgent(setup, _as(cluster, "cluster_agent"), connections=1, timeout=5) as agent:
+    with JobAgent(setup, _as(cluster, "cluster_agent"), connections=1, timeout=5, patience=0) as agent:
         while not done.is_set():
             try:
                 match = agent.match(resource(Site="kill"))

@@ -101,7 +101,7 @@ def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
     got: list[int] = []
     reports: Counter[str] = Counter()
     wrong: list[BaseException] = []
-    moved, refused = threading.Event(), Counter[str]()
+    moved = threading.Event()
     login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})
 
     def agent(number: int) -> None:
@@ -109,12 +109,7 @@ def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
         try:
             with JobAgent(setup, login, connections=1) as client:
                 while not (moved.is_set() and len(held) > 30):
-                    try:
-                        match = client.match(resource(Site=f"site {number % 3}"))
-                    except Busy as error:
-                        refused[error.message.replace(setup, "S")] += 1
-                        time.sleep(0.02)
-                        continue
+                    match = client.match(resource(Site=f"site {number % 3}"))
                     if match is None:
                         break
                     got.append(match.job_id)
@@ -135,7 +130,6 @@ def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
     for thread in threads:
         thread.join(60)
     assert wrong == []
-    assert set(refused) <= {"setup S moves to shard b", "setup S has moved to shard b", "setup S arrives from shard a"}
     assert done.rows > JOBS
     assert len(got) > matched, "nobody matched after the move"
     assert max(Counter(got).values()) == 1
