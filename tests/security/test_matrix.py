@@ -254,6 +254,7 @@ VIEWS = {  # beside those of monitor
     "brokerage.task_standing",
     "lifecycle.needed_loop",
     "history.figure",
+    "history.freshness",
     "alert.alert_now",
     "alert.rule_in_force",
     "alert.sent",
