@@ -259,6 +259,24 @@ def test_figures_and_counts_that_nobody_keeps_up_are_marked(look: Look, filled: 
     )
 
 
+def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: Calls) -> None:
+    [(task, run)] = filled.rows(
+        "select task_id, run_id from monitor.task where setup = %s and why like 'run %% found none for it; %%'"
+        " order by task_id limit 1", SETUP,
+    )  # fmt: skip
+    words = filled.value("select why from monitor.task where setup = %s and task_id = %s", SETUP, task)
+
+    def facts() -> dict[str, str]:
+        return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", unescape(look(f"/tasks/{task}").text)))
+
+    assert facts()["Why it waits"] == words
+    assert facts()["Next try"].startswith("from 20")
+    assert "Tried again" not in look(f"/tasks/{task}").text + look(f"/runs/{run}").text
+    assert "Next try" in [cell for row in read(look(f"/runs/{run}")).rows for cell in row]
+    filled.connection.execute("update brokerage.task_state set retry_at = now() - interval '1 second'")
+    assert (facts()["Why it waits"], facts()["Next try"]) == (words, "the next run")
+
+
 def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
     """Queue to its verdict and the rules that are marked."""
     start = next(place for place, row in enumerate(page.rows) if row[:2] == ["Queue", "Verdict"])
