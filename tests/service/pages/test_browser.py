@@ -122,6 +122,29 @@ def test_a_keyboard_is_enough(tab: Callable[..., Any], filled: Calls) -> None:
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+@pytest.mark.parametrize("width", [360, 1600])
+def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled: Calls, width: int) -> None:
+    """The parts that show them are no stops of the keyboard, and nobody reads them aloud."""
+    page = tab(width)
+    page.goto(f"{BASE}/history?figure=jobs_waiting&by=owner_group")
+    drawing = page.locator(".chart svg")
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    [of] = filled.rows(
+        "select to_char(sampled_at at time zone 'utc', 'YYYY-MM-DD HH24:MI') from history.freshness where setup = %s",
+        SETUP,
+    )[0]
+    words = page.evaluate("document.querySelector('.step:hover title').textContent")
+    assert words.startswith(of[:10])
+    jobs = dict(filled.rows(
+        "select owner_group, sum(jobs)::int from monitor.waiting_by_reason where setup = %s group by 1", SETUP,
+    ))  # fmt: skip
+    assert {line.partition(": ")[0]: int(line.partition(": ")[2]) for line in words.splitlines()[1:]} == jobs
+    assert page.evaluate("[...document.querySelectorAll('svg *')].filter((one) => one.tabIndex >= 0).length") == 0
+    assert drawing.get_attribute("role") == "img"
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
 def test_a_setting_is_changed(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
