@@ -36,6 +36,6 @@ ENDPOINTS = (
     *what_if.ENDPOINTS,
     find.FIND,
     *replay.ENDPOINTS,
-    endpoint("/act", "What an action would do", actions.ask),
+    actions.ASK,
     actions.POST,
 )
