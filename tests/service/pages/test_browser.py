@@ -3,6 +3,7 @@
 They need Debian's chromium, and the packages playwright and axe-playwright-python; else they are skipped.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +67,37 @@ def test_each_page_is_for_everybody(tab: Callable[..., Any], filled: Calls, widt
             found.append(("wider than the screen", str(width)))
         wrong += [(path, *one) for one in found]
     assert wrong == []
+
+
+def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Callable[..., Any], filled: Calls) -> None:
+    """Also with long errors; what is still wider, such as a name without spaces, is scrolled within its table."""
+    error = "cannot assign the tasks: " + 20 * "brokerage.facts_of_production_job(text, bigint[]) "
+    filled.connection.execute(
+        """insert into lifecycle.loop
+           select null, n, gen_random_uuid(), 'host-17.example.org 1234567', now(), now() + interval '1 minute',
+                  '5 seconds', now(), now(), %s, now() - interval '1 hour'
+             from unnest('{maintain,watchdog,assign-analysis}'::text[]) n""",
+        [error],
+    )
+    rule = {"figure": "jobs_waiting", "by_label": "owner_group", "above": 0, "summary": f"{{value}} {error[:200]}"}
+    filled.connection.execute("select alert.set_rule('default', 'many', %s)", [json.dumps(rule)])
+    assert filled.value("select alert.judge('default')") > 0
+    page = tab(1280)
+    for path in ("/health", "/alerts"):
+        page.goto(BASE + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == 1280
+        wide = page.evaluate(
+            "[...document.querySelectorAll('.scroll')].map((one) => [one.scrollWidth, innerWidth - 32])"
+        )
+        assert len(wide) >= (2 if path == "/health" else 1)
+        assert all(width <= most for width, most in wide), (path, wide)
+        right = page.evaluate(
+            "[...document.querySelectorAll('td, th')].map((one) => one.getBoundingClientRect().right)"
+        )
+        assert max(right) <= 1280
+    filled.connection.execute("update lifecycle.loop set held_by = repeat('x', 300)")
+    page.goto(f"{BASE}/health")
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
 
 def test_a_job_is_cancelled_without_scripts(tab: Callable[..., Any], filled: Calls) -> None:
