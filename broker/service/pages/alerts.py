@@ -49,7 +49,7 @@ def _page(figure: str | None, labels: Mapping[str, str]) -> str:
         return "/health"
     if figure is None or not labels:
         return "/alerts"
-    [(by, only)] = labels.items()
+    by, only = next(iter(labels.items()))  # a rule has one
     return address("/history", figure=figure, by=by, only=only)
 
 
