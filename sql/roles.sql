@@ -109,7 +109,7 @@ grant execute on function
   taskqueue.delete_queue_if_empty, taskqueue.delete_empty_queues, taskqueue.set_task_queue_enabled, taskqueue.hold,
   taskqueue.resume, taskqueue.set_limit, taskqueue.clear_limit, taskqueue.set_group, taskqueue.set_cpu_buckets,
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
-  taskqueue.set_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
+  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
   taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 

@@ -140,6 +140,7 @@ OPERATOR = (
         "taskqueue.forget_ended",
         "taskqueue.match_jobs_with_seed",
         "taskqueue.set_settings",
+        "taskqueue.require_settings",
         "taskqueue.set_platform_compatibility",
         "taskqueue.maintain",
         "taskqueue.find_reasons",

@@ -110,7 +110,7 @@ async def _try(call: Call, thing: Thing, typed: Mapping[str, str]) -> bool:
     """
 
     async def run(connection: Connection) -> None:
-        text, values = thing.write(typed)
+        text, values = (thing.check or thing.write)(typed)
         await connection.execute(_BRIEFLY)
         await connection.execute(text, values)
         raise _Tried

@@ -224,16 +224,16 @@ NOT_CHECKED = "the database has not checked this change"
 
 
 def test_a_change_that_is_under_way_does_not_keep_the_page_waiting(operator: Changer, filled: Calls) -> None:
-    """The page comes without a check, also for a value that would be refused, and nothing is kept of the try."""
+    """The page comes without a check, or with one that waits for nothing, and nothing is kept of the try."""
     q = filled
     held = {
-        "set-setting": "select taskqueue.set_settings('default', '{\"queue_size\": 77}')",
+        "set-setting": "select brokerage.set_settings('default', '{\"decisions_kept\": \"9 days\"}')",
         "set-limit": "select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 5)",
         "set-key": "select resource.set_config('default', 'jobbroker:MAX_PRIO_TO_BOOTSTRAP', '4')",
         "set-parameter": "select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 3}}')",
     }
     for do, of, typed, _ in each(q):
-        if do not in held or of.partition(".")[0] in ("brokerage", "instance"):
+        if do not in held or of.partition(".")[0] in ("taskqueue", "instance"):
             continue
         with psycopg.connect(q.connection.info.dsn, password=q.connection.info.password) as other:
             other.execute(held.pop(do).encode())
@@ -246,6 +246,13 @@ def test_a_change_that_is_under_way_does_not_keep_the_page_waiting(operator: Cha
             other.rollback()
         assert NOT_CHECKED not in operator.ask(do, of, **typed).text
     assert held == {}
+    with psycopg.connect(q.connection.info.dsn, password=q.connection.info.password) as other:
+        other.execute("select taskqueue.set_settings('default', '{\"queue_size\": 77}')")
+        began = time.monotonic()
+        assert NOT_CHECKED not in operator.ask("set-setting", "taskqueue.queue_size", value="5").text
+        assert operator.ask("set-setting", "taskqueue.queue_size", value="0").status_code == 422
+        assert time.monotonic() - began < 5
+        other.rollback()
     assert changes(q) == []
 
 
