@@ -110,7 +110,7 @@ grant execute on function
   taskqueue.delete_queue_if_empty, taskqueue.delete_empty_queues, taskqueue.set_task_queue_enabled, taskqueue.hold,
   taskqueue.resume, taskqueue.set_limit, taskqueue.clear_limit, taskqueue.set_group, taskqueue.set_cpu_buckets,
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
-  taskqueue.set_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
+  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
   taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 
@@ -167,7 +167,7 @@ grant execute on function brokerage.split_reason, brokerage.student_t_bound, tas
 -- history: figures over time
 grant execute on function history.sample to broker_operator;
 grant execute on function history.figure_over, history.last_sample to broker_operator, broker_viewer;
-grant select on table history.figure to broker_operator, broker_viewer;
+grant select on table history.figure, history.freshness to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule to broker_operator;

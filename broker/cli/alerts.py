@@ -138,14 +138,14 @@ def clear_target(target: _Target, *, setup: Setup = "default", as_json: Json = F
 
 @app.command()
 def test(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Send a test to a target now, and show whether that worked. Needs the role broker_operator."""
+    """Send a test to a target now, and nothing else, and show whether that worked. Needs the role broker_operator."""
     from broker.errors import BrokerError
     from broker.operate import notify
 
     with session() as connection:
         row = connection.execute("select alert.test_target(%s, %s)", [setup, target]).fetchone()
         number = row[0] if row else None
-        notify.send(connection, setup)
+        notify.send(connection, setup, number)
         query = "select sent_at is not null, error from alert.sent where setup = %s and notification_id = %s"
         sent, error = connection.execute(query, [setup, number]).fetchone() or (False, None)
     if not sent:

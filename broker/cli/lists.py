@@ -94,8 +94,9 @@ LISTS = {
         "List tasks, newest first, with their status, their jobs, and why they wait.",
         "monitor.task",
         columns(
-            "task_id status user_name gshare priority nucleus jobs jobs_left finished why",
+            "task_id status user_name gshare priority nucleus jobs jobs_left finished why next_try",
             task_id="task", gshare="share", user_name="user", jobs_left="unassigned", why="why it waits",
+            next_try="next try",
         ),
         "task_id desc",
         columns(

@@ -32,11 +32,11 @@ class NotSentError(BrokerError):
     """Why notifications were not sent."""
 
 
-def send(connection: Connection, setup: str) -> dict[str, str]:
-    """Send what is due, a message for each target: the errors, by target."""
+def send(connection: Connection, setup: str, only: int | None = None) -> dict[str, str]:
+    """Send what is due, or only the notification of this number, a message for each target: the errors, by target."""
     errors = {}
-    query = "select target, kind, address, header, notifications from alert.take_notifications(%s)"
-    for target, kind, address, header, notifications in connection.execute(query, [setup]).fetchall():
+    query = "select target, kind, address, header, notifications from alert.take_notifications(%s, %s)"
+    for target, kind, address, header, notifications in connection.execute(query, [setup, only]).fetchall():
         error = None
         try:
             if kind == "webhook":

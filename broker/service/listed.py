@@ -71,7 +71,7 @@ LISTED: Mapping[str, Listed] = {
         "monitor.task",
         _columns({
             INTEGER: "task_id priority jobs jobs_left finished run_id",
-            TEXT: "status label gshare user_name nucleus algorithm not_due why reason",
+            TEXT: "status label gshare user_name nucleus algorithm not_due why reason next_try",
             TIME: "retry_at",
         }),
         (("task_id", True),),

@@ -1,5 +1,7 @@
 """alert.judge: when alerts begin, fire and end."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.alert.conftest import MINUTE, NOON, Alerts, series
@@ -40,10 +42,17 @@ def test_a_minute_is_judged_once(alerts: Alerts) -> None:
     alerts.sample({A: 11})
     assert alerts.judge() == 1
     assert alerts.judge() is None
-    for _ in range(11):
-        alerts.skip()
-    alerts.q.connection.execute("delete from alert.judged")
-    assert alerts.judge() is None, "the last minute is too old"
+    assert alerts.states() == {"A": "firing"}
+
+
+def test_a_minute_that_began_five_minutes_ago_is_not_judged(alerts: Alerts) -> None:
+    alerts.only("many", **MANY)
+    alerts.sample({A: 11})
+    alerts.q.set_clock(NOON + 5 * MINUTE)
+    assert alerts.judge() is None
+    assert alerts.states() == {}
+    alerts.q.set_clock(NOON + 5 * MINUTE - timedelta(seconds=1))
+    assert alerts.judge() == 1
     assert alerts.states() == {"A": "firing"}
 
 

@@ -52,12 +52,18 @@ def test_the_rules_of_prometheus(q: Calls, cli: Cli) -> None:
 
 def test_a_test_is_sent(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("alerts", "set-target", "shifters", "kind=mail", "address=shifter@example.org")
+    rule = ["figure=jobs_waiting", "above=-1", "summary=always"]
+    cli("alerts", "set-rule", "always", *rule)
+    q.value("select history.sample(%s)", q.setup)
+    assert q.value("select alert.judge(%s)", q.setup) > 0
     monkeypatch.setenv("BROKER_MAIL_COMMAND", "true")
     assert "sent to shifters" in cli("alerts", "test", "shifters").out
     monkeypatch.setenv("BROKER_MAIL_COMMAND", "false")
     failed = cli("alerts", "test", "shifters")
     assert failed.code == 1
     assert "ended with 1" in failed.err
+    tried = dict(q.rows("select state, sum(attempts) from alert.sent group by state"))
+    assert tried == {"firing": 0, "test": 2}, "what else is due waits for the loop"
 
 
 @pytest.mark.parametrize(

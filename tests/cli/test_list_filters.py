@@ -1,5 +1,7 @@
 """Filters, columns and reasons of the lists."""
 
+import re
+
 import pytest
 
 from broker import world
@@ -35,19 +37,28 @@ def test_tasks(cli: Cli, db: Connection, filters: list[object], tasks: list[int]
 
 
 def test_tasks_tell_why_they_wait(cli: Cli, db: Connection) -> None:
+    def why() -> dict[int, tuple[str | None, str | None]]:
+        return {row["task_id"]: (row["why"], row["next_try"]) for row in cli("tasks", "--json").json}
+
     world.load(db, [{
         "queues": {f"Q{n}": {"pilots": {"getjob": 1}, "maxrss": 1000 if n else 0} for n in range(4)},
         "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
         "tasks": [{"id": 1, "input": ["d"], "ram_count": 5000, "status": "running"},
                   {"id": 2, "input": ["d"], "status": "done"}, {"id": 3, "input": ["d"], "status": "assigning"}],
     }])  # fmt: skip
-    why = {row["task_id"]: row["why"] for row in cli("tasks", "--json").json}
-    assert why == {1: "due: the next run takes it", 2: None, 3: "due: the next run takes it"}
+    undecided = ("no run has decided it yet", "the next run")
+    assert why() == {1: undecided, 2: (None, None), 3: undecided}
     db.execute("update resource.queue set maxrss = 1000")
     cli("assign", "jobs", "--task", 1)
-    why = {row["task_id"]: row["why"] for row in cli("tasks", "--json").json}
-    assert why[1].startswith("waits until ")
-    assert why[1].endswith("found none for it; memory rejected 4 of 4 queues")
+    run = db.execute("select max(run_id) from monitor.run").fetchone()
+    assert run
+    rejected = f"run {run[0]} found none for it; memory rejected 4 of 4 queues"
+    words, next_try = why()[1]
+    assert words == rejected
+    assert next_try is not None
+    assert re.fullmatch(r"from \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC on", next_try)
+    db.execute("update brokerage.task_state set retry_at = now()")
+    assert why()[1] == (rejected, "the next run"), "the reason of the last run stays while the task is due"
     [decided] = cli("decisions", "--task", 1, "--json").json
     assert (decided["status"], decided["algorithm"]) == ("pending", "production_job")
     assert cli("decisions", "--task", 1, "--algorithm", "production_task", "--json").json == []

@@ -205,6 +205,35 @@ def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
     assert over(q, "jobs_waiting", NOON + 9 * DAY, "owner_group", points=1)[NOON + 10 * DAY - 12 * HOUR, "late"] > 0
 
 
+def test_a_sample_is_of_now_for_five_minutes(q: Calls, at: At) -> None:
+    freshness = "select sampled_at, figures_end, is_sampled from history.freshness where setup = %s"
+    last = "select distinct at from history.last_sample(%s)"
+    assert q.rows(freshness, q.setup) == [(None, None, False)]
+    q.insert(1)
+    at(1)
+    sample(q)
+    at(4.99)
+    assert q.rows(freshness, q.setup) == [(NOON, NOON + MINUTE, True)]
+    assert q.rows(last, q.setup) == [(NOON,)]
+    at(5)
+    assert q.rows(freshness, q.setup) == [(NOON, NOON + MINUTE, False)]
+    assert q.rows(last, q.setup) == []
+
+
+def test_counts_are_of_now_for_five_minutes_or_40_times_as_long_as_counting_takes(q: Calls, at: At) -> None:
+    freshness = "select counted_at, is_counted from history.freshness where setup = %s"
+    assert q.rows(freshness, q.setup) == [(None, False)]
+    q.call("summarize_waiting")
+    at(4.99)
+    assert q.rows(freshness, q.setup) == [(NOON, True)]
+    at(5)
+    assert q.rows(freshness, q.setup) == [(NOON, False)]
+    q.connection.execute("update taskqueue.summary set took = '10 seconds' where setup = %s", [q.setup])
+    assert q.rows(freshness, q.setup) == [(NOON, True)]
+    at(6.67)
+    assert q.rows(freshness, q.setup) == [(NOON, False)]
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

@@ -104,6 +104,24 @@ def test_a_webhook_gets_what_alertmanager_would_send(q: Calls, hook: Hook) -> No
     assert len(hook.got) == 1
 
 
+def test_a_test_is_sent_alone(q: Calls, hook: Hook) -> None:
+    """What else is due stays due, at the same target and at others."""
+    target(q, kind="webhook", address=hook.url)
+    q.connection.execute(
+        "select alert.set_target(%s, 'mails', %s)", [q.setup, '{"kind": "mail", "address": "a@x.org"}']
+    )
+    q.value("select alert.judge(%s)", q.setup)
+    number = q.value("select alert.test_target(%s, 'chat')", q.setup)
+    assert notify.send(q.connection, q.setup, number) == {}
+    [(_, body)] = hook.got
+    assert [one["labels"]["alertname"] for one in body["alerts"]] == ["test"]
+    assert q.rows("select target, state, attempts, sent_at is not null from alert.sent order by target, state") == [
+        ("chat", "firing", 0, False), ("chat", "test", 1, True), ("mails", "firing", 0, False),
+    ]  # fmt: skip
+    assert notify.send(q.connection, q.setup, number) == {}, "it was sent"
+    assert len(hook.got) == 1
+
+
 @pytest.mark.parametrize("status", [302, 404, 500])
 def test_a_webhook_that_refuses_is_tried_again(q: Calls, hook: Hook, status: int) -> None:
     hook.status = status

@@ -30,7 +30,8 @@ class Thing:
     kind, noted: how monitor.change names it. column: the only one of its columns that the change concerns.
     facts: what people need to know before they type, with labels. before: the present values, by field.
     main: the field that an error belongs to; empty: the one that it names, or the last. write: the call that gives it
-    the values of a form. page: where it is shown, below the setup.
+    the values of a form. check: a call that only refuses what write would refuse, where write is slow or locks much;
+    none: write itself, undone. page: where it is shown, below the setup.
     """
 
     title: str
@@ -43,6 +44,7 @@ class Thing:
     before: Mapping[str, str] | None = None
     column: str | None = None
     main: str = ""
+    check: Callable[[Mapping[str, str]], Statement] | None = None
 
     def rows(self, typed: Mapping[str, str]) -> list[tuple[str, str, str]]:
         """What it is and what it would be, with labels."""

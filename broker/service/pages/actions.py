@@ -5,7 +5,7 @@ the value, a page shows it beside the present one, and the change is refused if 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from starlette.responses import Response
@@ -21,6 +21,11 @@ from broker.service.problems import Problem, of_error
 
 _MOST_BYTES = 65_536  # of a form
 _SHOWN_BESIDE_THE_FIELD = (404, 409, 422, 503)
+_BRIEFLY: LiteralString = (
+    "select set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '1s', true)"
+)
+_BUSY = ("55P03", "57014", "40P01", "40001", "PB006")
+"""What a change raises that does not get its locks in time."""
 
 _JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner_dn={}"
 _REASON = (Field("reason", "Reason", "cancelled"),)
@@ -74,19 +79,58 @@ class _Stale(Exception):
     """Somebody changed the thing after it was shown."""
 
 
-async def ask(call: Call) -> tuple[str, dict[str, Any]]:
+class _Tried(Exception):
+    """A change that was tried is undone."""
+
+
+async def ask(call: Call) -> Response:
     """Show what an action would do, and the button that does it; of a change at first the form that asks for values."""
     query = call.request.query_params
     action, of = _chosen(query)
     if action.thing is None:
-        return "actions/act", _shown(query["do"], of, action, action.fields, _typed(action.fields, query))
+        shown = _shown(query["do"], of, action, action.fields, _typed(action.fields, query))
+        return await framed(call, "/act", "actions/act", shown)
     seen = await _newest(call, await action.thing(call, of, query))
     thing = await action.thing(call, of, query)
     is_given = query.get("edit") != "1" and all(field.name in query for field in thing.fields)
-    return "actions/change", _shown(
-        query["do"], of, action, thing.fields, _typed(thing.fields, query), thing=thing, seen=_id(seen),
-        is_given=is_given,
-    )  # fmt: skip
+    typed = _typed(thing.fields, query)
+    shown = _shown(query["do"], of, action, thing.fields, typed, thing=thing, seen=_id(seen), is_given=is_given)
+    if is_given:
+        try:
+            shown["is_tried"] = await _try(call, thing, typed)
+        except (psycopg.Error, BrokerError, Problem) as error:
+            return await _refused(call, shown, of_error(error))
+    return await framed(call, "/act", "actions/change", shown)
+
+
+async def _try(call: Call, thing: Thing, typed: Mapping[str, str]) -> bool:
+    """Have the database check a change that is undone; False: it is busy. Raises what the change would raise.
+
+    The try locks what the change would lock, so it and who waits behind it wait for a second at most.
+    """
+
+    async def run(connection: Connection) -> None:
+        text, values = (thing.check or thing.write)(typed)
+        await connection.execute(_BRIEFLY)
+        await connection.execute(text, values)
+        raise _Tried
+
+    try:
+        await call.steps(run)
+    except _Tried:
+        return True
+    except (psycopg.Error, BrokerError) as error:
+        if error.sqlstate not in _BUSY:
+            raise
+    return False
+
+
+async def _refused(call: Call, shown: dict[str, Any], problem: Problem) -> Response:
+    """The form, with what the database does not accept beside its field. Raises the problem where it is another."""
+    if problem.status not in _SHOWN_BESIDE_THE_FIELD:
+        raise problem
+    beside = {"is_given": False, "problem": problem, "wrong": shown["thing"].field_of(problem.detail)}
+    return await framed(call, "/act", "actions/change", shown | beside, status=problem.status)
 
 
 async def act(call: Call) -> Response:
@@ -121,12 +165,7 @@ async def _change(call: Call, action: Action, of: str, given: Mapping[str, str])
         again = shown | {"thing": thing, "seen": _id(newest), "is_given": True, "meanwhile": newest}
         return await framed(call, "/act", "actions/change", again, status=409)
     except (psycopg.Error, BrokerError, Problem) as error:
-        problem = of_error(error)
-        if problem.status not in _SHOWN_BESIDE_THE_FIELD:
-            raise
-        wrong = thing.field_of(problem.detail)
-        refused = shown | {"is_given": False, "problem": problem, "wrong": wrong}
-        return await framed(call, "/act", "actions/change", refused, status=problem.status)
+        return await _refused(call, shown, of_error(error))
     return await framed(call, "/act", "actions/changed", shown | {"change": change})
 
 
@@ -173,7 +212,7 @@ def _shown(
     thing: Thing | None = more.get("thing")
     return {
         "do": do, "of": of, "action": action, "title": action.title.format(thing.title if thing else of),
-        "fields": fields, "typed": typed, "problem": None, "wrong": None, "meanwhile": None, **more,
+        "fields": fields, "typed": typed, "problem": None, "wrong": None, "meanwhile": None, "is_tried": True, **more,
     }  # fmt: skip
 
 
@@ -197,4 +236,5 @@ def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
     return action, of
 
 
+ASK = Endpoint("GET", BASE + "/act", "page_act", "What an action would do", ask, face=FACE, long=True)
 POST = Endpoint("POST", BASE + "/act", "do_act", "Do what a page asked about", act, face=FACE, open=True)

@@ -1,13 +1,19 @@
 """The page of alerts: what fires, what ended, the rules, and whom alerts are sent to."""
 
+from collections.abc import Mapping
 from typing import Any, LiteralString
+from urllib.parse import quote
+
+import msgspec
 
 from broker.service.door import Call
-from broker.service.pages.frame import table
+from broker.service.pages.frame import address, table
 
 _ALERTS: LiteralString = """
-    select a.state, a.severity, a.summary, a.rule, a.labels, a.labels ->> 'site', a.since, a.fired_at, a.ended_at
-      from alert.alert_now a where a.setup = %s and a.state = any (%s)
+    select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at
+      from alert.alert_now a
+      left join alert.rule_in_force r on r.setup = a.setup and r.rule = a.rule
+     where a.setup = %s and a.state = any (%s)
      order by array_position('{firing,pending,ended}', a.state),
               array_position('{critical,warning,info}', a.severity), coalesce(a.ended_at, a.since) desc, a.rule,
               a.labels::text, a.alert_id
@@ -21,12 +27,30 @@ _TARGETS: LiteralString = """
     select t.target, t.enabled, t.kind, t.address, t.least_severity, t.repeat_after, t.last_sent_at, t.unsent, t.error
       from alert.target_now t where t.setup = %s order by t.target
 """
-_COLUMNS = "state severity summary rule labels site since fired_at ended_at"
+_COLUMNS = "state severity summary rule labels figure since fired_at ended_at"
+_NO_SITES = ("other", "(any site)")
+"""What stands for sites that are together."""
 
 
 async def firing(call: Call) -> list[dict[str, Any]]:
-    """What fires, the most severe first, at most 200."""
-    return await table(call, _COLUMNS, _ALERTS, call.setup, ["firing"])
+    """What fires, the most severe first, at most 200, each with the site and the page where it is."""
+    rows = await table(call, _COLUMNS, _ALERTS, call.setup, ["firing"])
+    for row in rows:
+        labels = msgspec.json.decode(row["labels"])
+        row |= {"site": labels.get("site"), "page": _page(row["figure"], labels)}
+    return rows
+
+
+def _page(figure: str | None, labels: Mapping[str, str]) -> str:
+    """Where a thing is that an alert is about, below the setup."""
+    if labels.get("site") and labels["site"] not in _NO_SITES:
+        return f"/sites/{quote(labels['site'])}"
+    if "area" in labels:
+        return "/health"
+    if figure is None or not labels:
+        return "/alerts"
+    by, only = next(iter(labels.items()))  # a rule has one
+    return address("/history", figure=figure, by=by, only=only)
 
 
 async def alerts(call: Call) -> tuple[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Changes that pages ask for: settings, limits, configuration, parameters of rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, LiteralString
@@ -32,6 +32,7 @@ _SET: Mapping[str, LiteralString] = {
     "lifecycle": "select lifecycle.set_settings(%s, %s::jsonb)",
     "instance": "select instance.set_settings(%s, %s::jsonb)",
 }
+_REQUIRE: Mapping[str, LiteralString] = {"taskqueue": "select taskqueue.require_settings(%s, %s::jsonb)"}
 _LIMIT: LiteralString = """
     select l.kind, l.site, l.grid_ce, l.attribute, l.value, coalesce(l.ceiling, extract(epoch from l.delay)), l.burst,
            l.used, l.jobs
@@ -81,14 +82,15 @@ async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     known = one(found, "setting", of)
     value = _text(known["value"])
 
-    def write(typed: Mapping[str, str]) -> Statement:
-        return _SET[schema], [call.setup, json_text({name: parse_or_text(typed["value"])})]
+    def stated(statement: LiteralString) -> Callable[[Mapping[str, str]], Statement]:
+        return lambda typed: (statement, [call.setup, json_text({name: parse_or_text(typed["value"])})])
 
+    check = stated(_REQUIRE[schema]) if schema in _REQUIRE else None
     return Thing(
-        of, "settings", schema, write, f"/settings#{schema}.{name}",
+        of, "settings", schema, stated(_SET[schema]), f"/settings#{schema}.{name}",
         (Field("value", "Value", value, _TRUTHS if known["type"] == "boolean" else ()),),
         (("Meaning", known["meaning"]), ("Allowed", known["allowed"]), ("Default", _text(known["default_value"]))),
-        {"value": value}, column=name,
+        {"value": value}, column=name, check=check,
     )  # fmt: skip
 
 

@@ -3,15 +3,19 @@
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from broker.service.pages.words import number as shown_number
 
 LINES = 7  # apart; all others are one line more
 WIDTH, HEIGHT = 640, 220  # of the drawing, in its own units
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
 _LEVELS = 4
 _TIMES = 5
+_STEPS = 100  # of a chart that show their values under the pointer, at most
+_NAME = 24  # characters of a line's name there: a chart has 800 of them
 OTHER = "other"
 COLOURS = 7  # of lines; the last one more is that of the others
 FIXED = {
@@ -38,14 +42,24 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Step:
+    """What stands under the pointer in a part of a chart: its left side, its width, and its words."""
+
+    left: float
+    width: float
+    words: str
+
+
+@dataclass(frozen=True)
 class Chart:
-    """Lines over time. levels, times: where the scales have a mark, and its text."""
+    """Lines over time. levels, times: where the scales have a mark, and its text. steps: what the pointer shows."""
 
     title: str
     unit: str
     lines: list[Line]
     levels: list[tuple[float, str]]
     times: list[tuple[float, str]]
+    steps: list[Step]
     begin: datetime
     end: datetime
     width: timedelta
@@ -76,17 +90,19 @@ def chart(title: str, unit: str, points: Sequence[Point], percent: bool = False)
         return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top
 
     colours = _colours(kept)
+    names = [name for name in [*kept, OTHER] if name in values]
     lines = [
         Line(
             name or title, colours[name], _path([(at, x(at + width / 2), y(of[at])) for at in sorted(of)], width),
             of[min(of)], of[max(of)], sum(of.values()) / len(of), most[name],
         )
-        for name, of in ((name, values[name]) for name in [*kept, OTHER] if name in values)
+        for name, of in ((name, values[name]) for name in names)
     ]  # fmt: skip
     return Chart(
         title, "%" if percent else unit, lines,
         [(round(y(top * n / _LEVELS), 1), short(top * n / _LEVELS)) for n in range(_LEVELS + 1)],
         [(round(x(at), 1), text) for at, text in _marks(begin, end)],
+        _steps({line.label: values[name] for line, name in zip(lines, names, strict=True)}, begin, end, width, x),
         begin.astimezone(UTC), end.astimezone(UTC), width,
     )  # fmt: skip
 
@@ -107,6 +123,39 @@ def _colours(names: Sequence[str]) -> dict[str, int]:
         free = [number for number in range(1, COLOURS + 1) if number not in taken]
         found[name] = wanted if wanted not in taken else next((n for n in free if n > wanted), free[0])
     return found
+
+
+def _steps(
+    lines: Mapping[str, Mapping[datetime, float]], begin: datetime, end: datetime, width: timedelta,
+    x: Callable[[datetime], float],
+) -> list[Step]:  # fmt: skip
+    """The time and the values of all lines, for each span, or where they are many for several together, as a mean.
+
+    Nothing is shown where nothing was sampled.
+    """
+    together = width * max(1, math.ceil((end - begin) / width / _STEPS))
+    at: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for name, of in lines.items():
+        for moment, value in of.items():
+            at[(moment - begin) // together][name].append(value)
+    found = []
+    for number, values in sorted(at.items()):
+        first, last = begin + number * together, min(begin + (number + 1) * together, end)
+        words = [f"{_short(name)}: {shown_number(sum(of) / len(of))}" for name, of in values.items()]
+        found.append(Step(round(x(first), 1), round(x(last) - x(first), 1), "\n".join([_span(first, last), *words])))
+    return found
+
+
+def _span(first: datetime, last: datetime) -> str:
+    """The begin and the end of a span, UTC."""
+    first, last = first.astimezone(UTC), last.astimezone(UTC)
+    end = last.strftime("%H:%M" if last.date() == first.date() else "%m-%d %H:%M")
+    return f"{first:%Y-%m-%d %H:%M} to {end} UTC"
+
+
+def _short(name: str) -> str:
+    """A name of which the middle is left out where it is long: names differ at their begin or end."""
+    return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
 
 
 def _path(points: Sequence[tuple[datetime, float, float]], width: timedelta) -> str:

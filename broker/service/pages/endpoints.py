@@ -15,10 +15,10 @@ from broker.service.pages import (
     task,
     what_if,
 )
-from broker.service.pages.frame import endpoint
+from broker.service.pages.frame import COUNTS, FIGURES, endpoint
 
 ENDPOINTS = (
-    endpoint("", "The first page of a setup", overview.overview),
+    endpoint("", "The first page of a setup", overview.overview, (FIGURES, COUNTS)),
     *lists.ENDPOINTS,
     *configured.ENDPOINTS,
     *instances.ENDPOINTS,
@@ -26,16 +26,16 @@ ENDPOINTS = (
     endpoint("/jobs/{job_id:id}", "A job", details.job),
     endpoint("/task-queues/{task_queue_id:id}", "A TaskQueue", details.task_queue),
     endpoint("/tasks/{task_id:id}", "A task", task.task),
-    endpoint("/queues/{queue:path}", "A PanDA queue", details.queue),
-    endpoint("/sites", "List of sites", details.sites),
-    endpoint("/sites/{site:path}", "A site", details.site),
-    endpoint("/shares", "Shares", more.shares),
-    endpoint("/history", "Figures over time", more.history),
-    endpoint("/alerts", "Alerts", alerts.alerts),
+    endpoint("/queues/{queue:path}", "A PanDA queue", details.queue, (FIGURES,)),
+    endpoint("/sites", "List of sites", details.sites, (FIGURES, COUNTS)),
+    endpoint("/sites/{site:path}", "A site", details.site, (FIGURES, COUNTS)),
+    endpoint("/shares", "Shares", more.shares, (FIGURES,)),
+    endpoint("/history", "Figures over time", more.history, (FIGURES,)),
+    endpoint("/alerts", "Alerts", alerts.alerts, (FIGURES,)),
     endpoint("/health", "Health", more.health),
     *what_if.ENDPOINTS,
     find.FIND,
     *replay.ENDPOINTS,
-    endpoint("/act", "What an action would do", actions.ask),
+    actions.ASK,
     actions.POST,
 )

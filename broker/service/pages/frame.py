@@ -1,6 +1,6 @@
 """What stands around each page of a setup: who is logged in, the setup, and the ways to the other pages."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, LiteralString
 from urllib.parse import quote, urlencode
@@ -12,6 +12,7 @@ from broker.service import pages
 from broker.service.calls import Row
 from broker.service.door import Call, Endpoint, Face
 from broker.service.login.session import session_of
+from broker.service.pages.words import moment
 from broker.service.problems import Problem
 
 BASE = "/setups/{setup}"
@@ -46,6 +47,12 @@ _OVER: LiteralString = """
                                p_by => %s, p_labels => %s::jsonb, p_points => 160, p_lines => 7)
 """
 
+_FRESHNESS: LiteralString = """
+    select f.is_sampled, f.figures_end, f.is_counted, f.counted_at from history.freshness f where f.setup = %s
+"""
+FIGURES, COUNTS = "figures", "counts"
+"""What a page shows that a loop of `broker run` keeps up: figures over time and alerts, or counts of what waits."""
+
 Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]]]]
 """A page: the name of its template, and the values in it."""
 
@@ -58,12 +65,12 @@ def _to_login(request: Request) -> Response:
 FACE = Face("page", pages.refusal, _to_login)
 
 
-def endpoint(path: str, summary: str, page: Page) -> Endpoint:
-    """A page of a setup."""
+def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = ()) -> Endpoint:
+    """A page of a setup. shows: FIGURES, COUNTS or both; where nobody keeps them up, the page has a sentence."""
 
     async def run(call: Call) -> Response:
         template, values = await page(call)
-        return await framed(call, path, template, values)
+        return await framed(call, path, template, {"stale": await _stale(call, shows)} | values)
 
     return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
 
@@ -80,8 +87,22 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
         "is_operator": is_operator,
         "session": await session_of(call),
         "query": call.request.query_params,
+        "stale": [],
     }
-    return pages.page(template, status=status, **around, **values)
+    return pages.page(template, status=status, **around | values)
+
+
+async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
+    """Of what a page shows, until when it reaches where nobody keeps it up, and the loop that would."""
+    found = []
+    for is_sampled, figures_end, is_counted, counted_at in await call.rows(_FRESHNESS, call.setup) if shows else ():
+        if FIGURES in shows and not is_sampled:
+            end = f"Figures end at {moment(figures_end)} UTC" if figures_end else "There are no figures yet"
+            found.append((f"{end}: nobody samples them", "sample"))
+        if COUNTS in shows and not is_counted:
+            end = f"was last counted at {moment(counted_at)} UTC" if counted_at else "was never counted"
+            found.append((f"What waits {end}: nobody counts it", "summarize"))
+    return found
 
 
 async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:

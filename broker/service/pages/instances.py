@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 from broker.service.door import Call
 from broker.service.pages.charts import Point, chart
 from broker.service.pages.details import one
-from broker.service.pages.frame import SPANS, after, endpoint, following, over, span_of, table
+from broker.service.pages.frame import FIGURES, SPANS, after, endpoint, following, over, span_of, table
 from broker.service.problems import Problem
 
 ROWS = 50
@@ -91,6 +91,6 @@ async def instance(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 ENDPOINTS = (
-    endpoint("/instances", "Rented machines", instances),
+    endpoint("/instances", "Rented machines", instances, (FIGURES,)),
     endpoint("/instances/{instance_id:id}", "A rented machine", instance),
 )

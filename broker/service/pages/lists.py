@@ -46,7 +46,7 @@ LISTS = {
         "Tasks",
         {"task_id": "Task", "status": "Status", "reason": "Waits for", "user_name": "User", "gshare": "Share",
          "priority": "Priority", "nucleus": "Nucleus", "jobs": "Jobs", "jobs_left": "Unassigned",
-         "finished": "Finished", "why": "Why it waits"},
+         "finished": "Finished", "why": "Why it waits", "next_try": "Next try"},
         ("status", "reason", "user_name", "gshare", "nucleus", "algorithm"),
         {"task_id": _TASK, "nucleus": _SITE},
     ),

@@ -2,6 +2,8 @@
 
 from typing import Any, LiteralString
 
+import msgspec
+
 from broker.service.door import Call
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
@@ -51,7 +53,7 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     """Figures over time: one, by a label, or all of them."""
     query, since = call.request.query_params, span_of(call)
     figures = {row["figure"]: row for row in await table(call, "figure labels unit fold meaning", _FIGURES)}
-    wanted, by = query.get("figure") or None, query.get("by") or None
+    wanted, by, only = query.get("figure") or None, query.get("by") or None, query.get("only", "").strip()
     subjects = list(dict.fromkeys(row["labels"][0] for row in figures.values()))
     about = query.get("about") or subjects[0]
     if about not in subjects:
@@ -69,10 +71,11 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
         of = figures[name]
         label = by if wanted and by else of["labels"][0]
         percent = of["unit"] == "fraction"
-        points = await over(call, name, SPANS[since], label)
+        labels = msgspec.json.encode({label: only} if wanted and only else {}).decode()
+        points = await over(call, name, SPANS[since], label, labels)
         charts.append((name, chart(f"{of['meaning'].removesuffix('.')}, by {label}", of["unit"], points, percent)))
     return "history", {
-        "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by,
+        "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,
         "subjects": subjects, "about": about,
         "charts": [(name, drawn) for name, drawn in charts if drawn],
     }  # fmt: skip

@@ -12,7 +12,7 @@ from broker.service.problems import Problem
 
 _TASK: LiteralString = """
     select t.task_id, t.status, t.label, t.gshare, t.user_name, t.priority, t.nucleus, t.jobs, t.jobs_left, t.finished,
-           t.algorithm, t.not_due, t.why, t.reason, t.run_id, t.retry_at
+           t.algorithm, t.why, t.reason, t.next_try
       from monitor.task t where t.setup = %s and t.task_id = %s
 """
 _REASONS: LiteralString = """
@@ -53,8 +53,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
     setup, number = call.setup, call.task_id
     names = (
-        "task_id status label gshare user_name priority nucleus jobs jobs_left finished algorithm not_due why reason"
-        " run_id retry_at"
+        "task_id status label gshare user_name priority nucleus jobs jobs_left finished algorithm why reason next_try"
     )
     known = one(await table(call, names, _TASK, setup, number), "task", number)
     runs = await table(

@@ -1,5 +1,5 @@
 -- The next attempt is set before this one: a process that dies while it sends leaves the notification to the next.
-create or replace function alert.take_notifications(p_setup text)
+create or replace function alert.take_notifications(p_setup text, p_notification_id bigint default null)
 returns table (target text, kind text, address text, header text, notifications jsonb)
 language plpgsql security definer set search_path = alert, pg_temp as $$
 #variable_conflict use_column
@@ -16,6 +16,7 @@ begin
                  from alert.notification d
                  join alert.target t on t.setup = d.setup and t.target = d.target and (t.enabled or d.state = 'test')
                 where d.setup = p_setup and d.next_at <= now()
+                  and (p_notification_id is null or d.notification_id = p_notification_id)
                 order by d.notification_id limit 1000
                   for update of d skip locked)
       returning n.notification_id, n.target, n.alert_id, n.state
@@ -32,7 +33,8 @@ begin
      order by t.target;
 end $$;
 
-comment on function alert.take_notifications(text) is
+comment on function alert.take_notifications(text, bigint) is
   'Notifications that are due, a row a target, at most 1,000; each is due again after half a minute, then after twice '
-  'the time, at most an hour, until alert.note_sent notes that it was sent. After a day it is given up. For the loop '
-  'notify. Errors: PB002 (setup not granted).';
+  'the time, at most an hour, until alert.note_sent notes that it was sent. After a day it is given up. '
+  'p_notification_id: this one alone; null = all. For the loop notify and a test of a target. Errors: PB002 (setup not '
+  'granted).';

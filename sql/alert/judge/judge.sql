@@ -9,9 +9,8 @@ begin
   if not found or not pg_try_advisory_xact_lock(hashtext('alert.judge'), hashtext(p_setup)) then
     return null;
   end if;
-  v_at := (select max(s.at) from history.sample s where s.setup = p_setup and s.step = '1 minute');
-  if v_at is null or v_at < resource.clock(p_setup) - interval '10 minutes'
-     or exists (select from alert.judged j where j.setup = p_setup and j.at >= v_at) then
+  v_at := (select f.sampled_at from history.freshness f where f.setup = p_setup and f.is_sampled);
+  if v_at is null or exists (select from alert.judged j where j.setup = p_setup and j.at >= v_at) then
     v_at := null;
   else
     insert into alert.judged (setup, at) values (p_setup, v_at)
@@ -25,5 +24,5 @@ end $$;
 comment on function alert.judge(text) is
   'Judges the rules of a setup by the last minute of the history of figures: alerts begin, fire and end, and their '
   'notifications are made. Returns how many alerts began to fire or ended; null where the minute was judged before, '
-  'where the last is older than ten minutes, or where another call judges it. `broker run` calls it (loop notify). '
-  'Errors: PB002 (setup not granted).';
+  'where the last is older than five minutes (history.freshness), or where another call judges it. `broker run` calls '
+  'it (loop notify). Errors: PB002 (setup not granted).';

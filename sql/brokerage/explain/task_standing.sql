@@ -6,12 +6,10 @@ create or replace view brokerage.task_standing as
 select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open,
        x.waits, coalesce(x.not_open,
                          case when x.waits
-                              then format('waits until %s: run %s %s',
+                              then format('waits until %s: %s',
                                           to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
-                                          x.run_id,
-                                          case when d.reason is null or d.rejected > 0 then 'found none for it'
-                                               else format('decided %s: %s', concat_ws(', ', d.status, d.rule),
-                                                           d.reason) end) end) as not_due
+                                          w.decided) end) as not_due,
+       case when x.retry_at is not null and d.status is distinct from 'candidates' then w.decided end as decided
   from (
     select t.setup, a.algorithm, t.task_id,
            (a.algorithm = 'analysis_job') = coalesce(t.label in ('user', 'panda'), false) as of_label,
@@ -49,7 +47,11 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
       join resource.setup_time c on c.setup = t.setup
       left join workload.input_digest i on i.setup = t.setup and i.task_id = t.task_id
       left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm) x
-  left join brokerage.task_decision d on d.setup = x.setup and d.run_id = x.run_id and d.task_id = x.task_id;
+  left join brokerage.task_decision d on d.setup = x.setup and d.run_id = x.run_id and d.task_id = x.task_id
+ cross join lateral (
+   select format('run %s %s', x.run_id,
+                 case when d.reason is null or d.rejected > 0 then 'found none for it'
+                      else format('decided %s: %s', concat_ws(', ', d.status, d.rule), d.reason) end) as decided) w;
 
 comment on view brokerage.task_standing is
   'Every task and broker, with the reason if the broker does not take the task now.';
@@ -63,3 +65,6 @@ comment on column brokerage.task_standing.not_open is
 comment on column brokerage.task_standing.waits is 'Its retry time is still to come.';
 comment on column brokerage.task_standing.not_due is
   'Why it is not brokered now, in words; null = it is (brokerage.due_task).';
+comment on column brokerage.task_standing.decided is
+  'What its last run decided, in words, where that gave it a retry time; null = it assigned jobs, or no run decided '
+  'it.';

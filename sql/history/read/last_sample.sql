@@ -8,9 +8,9 @@ begin
   return query
     with last as materialized (
       select s.at, s.mean || '{}'::real[] as mean
-        from history.sample s
-       where s.setup = p_setup and s.step = '1 minute' and s.at > resource.clock(p_setup) - interval '5 minutes'
-       order by s.at desc limit 1
+        from history.freshness f
+        join history.sample s on s.setup = f.setup and s.step = '1 minute' and s.at = f.sampled_at
+       where f.setup = p_setup and f.is_sampled
     )
     select l.at, i.figure, i.labels, coalesce(l.mean[i.place], 0)::float8
       from last l
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function history.last_sample(text) is
-  'The figures of the last minute that was sampled, of all series that had a value within two days. No row = the last '
-  'five minutes were not sampled. Errors: PB002 (setup not granted).';
+  'The figures of the last minute that was sampled, of all series that had a value within two days. No row = it is not '
+  'of the last five minutes (history.freshness). Errors: PB002 (setup not granted).';

@@ -9,7 +9,9 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
        coalesce((select sum(c.jobs)::bigint from workload.job_by_task c
                   where c.setup = t.setup and c.task_id = t.task_id and c.status = 'finished'), 0) as finished,
        case when t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}') then null
-            else (select concat_ws('; ', coalesce(d.not_due, 'due: the next run takes it'), r.rejections)
+            else (select coalesce(d.not_open, nullif(concat_ws('; ', d.decided, r.rejections), ''),
+                                  case when s.run_id is null then 'no run has decided it yet'
+                                       else format('%s of its %s jobs are not assigned', d.jobs_left, d.jobs) end)
                     from brokerage.task_standing d
                     left join lateral (
                       select format('%s rejected %s of %s %s', v.rule, v.rejected, v.places,
@@ -21,11 +23,18 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                                where n.setup = t.setup and n.run_id = s.run_id and n.task_id = t.task_id
                                group by n.rule) v
                        where v.rule is not null and v.rejected > 0
-                       order by v.rejected desc, v.rule limit 1) r on d.waits
+                       order by v.rejected desc, v.rule limit 1) r on d.decided is not null
                    where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as why,
        (select w.reason from monitor.waiting_task w
          where w.setup = t.setup and w.task_id = t.task_id
-         order by w.jobs desc, w.reason limit 1) as reason
+         order by w.jobs desc, w.reason limit 1) as reason,
+       case when (t.status <> all ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not false
+            then (select case when d.not_open is not null then null
+                              when d.waits then to_char(d.retry_at at time zone 'utc',
+                                                        '"from" YYYY-MM-DD HH24:MI:SS "UTC on"')
+                              else 'the next run' end
+                    from brokerage.task_standing d
+                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as next_try
   from workload.task t
  cross join lateral (
    select case when t.label in ('user', 'panda') then 'analysis_job'
@@ -45,7 +54,9 @@ comment on column monitor.task.algorithm is
 comment on column monitor.task.run_id is 'Last run of that broker that decided the task; null = none.';
 comment on column monitor.task.finished is 'Jobs that finished.';
 comment on column monitor.task.why is
-  'Why it waits, in words: its standing, and the rule that rejected the most queues when its broker found none; '
-  'null = the task has ended.';
+  'Why it waits, in words: why its broker does not work on it, or what the last run decided with the rule that '
+  'rejected the most queues, or what is left; null = the task has ended.';
 comment on column monitor.task.reason is
   'Why most of its waiting jobs wait, in one word (monitor.waiting_task); null = none waits.';
+comment on column monitor.task.next_try is
+  'Which run of its broker takes it, in words: the next one, or the first from its retry time on; null = none does.';

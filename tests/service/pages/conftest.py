@@ -20,7 +20,7 @@ from tests.service.conftest import SETUP, Running, bearer
 
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
-REFUSED = (NOTHING, "/act")  # the browser notes each answer that refuses
+REFUSED = (NOTHING, "/act", "&value=-7")  # the browser notes each answer that refuses
 """A page that is not there."""
 
 

@@ -1,7 +1,9 @@
 """The page of alerts, and what the overview shows of them."""
 
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 
 import httpx
 import pytest
@@ -30,9 +32,36 @@ def fired(filled: Calls) -> None:
 def test_what_fires_is_on_the_overview_and_leads_to_the_site(fired: None, look: Look) -> None:
     page = look("").text
     assert '<a href="/setups/default/sites/NORTH">1 jobs at NORTH</a>. The condition holds since 20' in page
-    assert "<b>critical</b>: " in page
+    assert "<b>critical</b>: <a " in page
     assert "jobs of a &amp; b wait" in page
     assert page.index("jobs of users wait") < page.index("1 jobs at NORTH")
+
+
+def test_each_alert_leads_to_where_the_thing_is(fired: None, filled: Calls, look: Look) -> None:
+    filled.connection.execute(
+        """insert into alert.alert (setup, rule, labels, severity, summary, value, since, fired_at)
+           select 'default', r, l::jsonb, 'critical', r || l, 1, now(), now()
+             from (values ('server_problem', '{"area": "moon"}'), ('runs', '{"site": "A/B c"}'),
+                          ('runs', '{"site": "other"}'), ('gone', '{"owner_group": "x"}'),
+                          ('nothing_matched', '{}')) a (r, l)"""
+    )
+    found = {
+        unescape(words): unescape(link)
+        for link, words in re.findall(r'</b>: <a href="/setups/default([^"]*)">([^<]*)</a>', look("").text)
+    }
+    assert found == found | {
+        "1 jobs at NORTH": "/sites/NORTH",
+        "1 jobs of a & b wait": "/history?figure=jobs_waiting&by=owner_group&only=a+%26+b",
+        'server_problem{"area": "moon"}': "/health",
+        'runs{"site": "A/B c"}': "/sites/A/B%20c",
+        'runs{"site": "other"}': "/history?figure=leases_at_site&by=site&only=other",
+        'gone{"owner_group": "x"}': "/alerts",
+        "nothing_matched{}": "/alerts",
+    }
+    page = look("/history", figure="jobs_waiting", by="owner_group", only="a & b").text
+    assert re.findall(r'<span class="key [^>]*></span>([^<]*)', page) == ["a &amp; b"]
+    assert 'name="only" value="a &amp; b"' in page
+    assert "No sample of this span" in look("/history", figure="jobs_waiting", by="owner_group", only="none").text
 
 
 def test_rules_and_what_is_pending(fired: None, look: Look) -> None:

@@ -1,6 +1,7 @@
 """Changes on pages: asked for with before and after, refused where somebody was faster, kept with who made them."""
 
 import re
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 
 from broker.service.login.cookies import csrf
+from broker.service.pages import actions
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import Running
@@ -185,15 +187,22 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refused_value_is_kept_beside_its_error_and_nothing_is_stored(
-    operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str]
-) -> None:
+    operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str], at_once: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """By the page before and after, and by the button where that page could not ask the database."""
     do, of, typed, field, words = case
     of = limit_of(filled) if do == "set-limit" else of
-    fields = operator.asked(do, of, **typed)
     stored = filled.stored()
-    answer = operator.post(fields)
+    if at_once:
+        answer = operator.ask(do, of, **typed)
+        Read(answer.text)
+    else:
+        monkeypatch.setattr(actions, "_try", _busy)
+        answer = operator.post(operator.asked(do, of, **typed))
     assert answer.status_code == 422, answer.text
     assert words in answer.text
     assert 'id="wrong" class="bad" role="alert"' in answer.text
@@ -205,6 +214,46 @@ def test_a_refused_value_is_kept_beside_its_error_and_nothing_is_stored(
     assert kept.keys() | {"kind"} >= typed.keys()
     assert filled.stored() == stored
     assert changes(filled) == []
+
+
+async def _busy(*_: object) -> bool:
+    return False
+
+
+NOT_CHECKED = "the database has not checked this change"
+
+
+def test_a_change_that_is_under_way_does_not_keep_the_page_waiting(operator: Changer, filled: Calls) -> None:
+    """The page comes without a check, or with one that waits for nothing, and nothing is kept of the try."""
+    q = filled
+    held = {
+        "set-setting": "select brokerage.set_settings('default', '{\"decisions_kept\": \"9 days\"}')",
+        "set-limit": "select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 5)",
+        "set-key": "select resource.set_config('default', 'jobbroker:MAX_PRIO_TO_BOOTSTRAP', '4')",
+        "set-parameter": "select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 3}}')",
+    }
+    for do, of, typed, _ in each(q):
+        if do not in held or of.partition(".")[0] in ("taskqueue", "instance"):
+            continue
+        with psycopg.connect(q.connection.info.dsn, password=q.connection.info.password) as other:
+            other.execute(held.pop(do).encode())
+            began = time.monotonic()
+            page = operator.ask(do, of, **typed)
+            assert time.monotonic() - began < 5
+            assert page.status_code == 200, page.text
+            assert NOT_CHECKED in page.text
+            assert "aria-invalid" not in page.text
+            other.rollback()
+        assert NOT_CHECKED not in operator.ask(do, of, **typed).text
+    assert held == {}
+    with psycopg.connect(q.connection.info.dsn, password=q.connection.info.password) as other:
+        other.execute("select taskqueue.set_settings('default', '{\"queue_size\": 77}')")
+        began = time.monotonic()
+        assert NOT_CHECKED not in operator.ask("set-setting", "taskqueue.queue_size", value="5").text
+        assert operator.ask("set-setting", "taskqueue.queue_size", value="0").status_code == 422
+        assert time.monotonic() - began < 5
+        other.rollback()
+    assert changes(q) == []
 
 
 def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:

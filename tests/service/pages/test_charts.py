@@ -29,6 +29,38 @@ def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
     assert (drawn.begin, drawn.end) == (NOON, NOON + 9 * MINUTE)
 
 
+def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
+    drawn = charts.chart("x", "jobs", points({"a": {0: 1, 1: 2000, 4: 3}, "b": {0: 0, 1: 0.5}}))
+    assert drawn is not None
+    assert [step.words for step in drawn.steps] == [
+        "2026-03-28 12:00 to 12:01 UTC\na: 1\nb: 0", "2026-03-28 12:01 to 12:02 UTC\na: 2,000\nb: 0.5",
+        "2026-03-28 12:04 to 12:05 UTC\na: 3",
+    ]  # fmt: skip
+    left, _, right, _ = drawn.frame
+    wide = (right - left) / 5
+    assert [step.left for step in drawn.steps] == pytest.approx([left, left + wide, left + 4 * wide], abs=0.1)
+    assert [step.width for step in drawn.steps] == pytest.approx([wide] * 3, abs=0.1)
+
+
+@pytest.mark.parametrize(("spans", "steps", "together"), [(100, 100, 1), (101, 51, 2), (160, 80, 2), (201, 67, 3)])
+def test_many_spans_are_shown_together(spans: int, steps: int, together: int) -> None:
+    drawn = charts.chart("x", "jobs", points({"a": {n: float(n) for n in range(spans)}}))
+    assert drawn is not None
+    assert len(drawn.steps) == steps
+    assert drawn.steps[0].words.endswith(f"to 12:0{together} UTC\na: {words.number(sum(range(together)) / together)}")
+    assert drawn.steps[-1].left + drawn.steps[-1].width == pytest.approx(drawn.frame[2], abs=0.1)
+
+
+def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
+    names = [f"SITE.{'long-' * 8}{n}" for n in (1, 2)] + [f"group {n} {'of a long name ' * 6}" for n in (3, 4)]
+    drawn = charts.chart("x", "jobs", points({name: {0: 1} for name in names}))
+    assert drawn is not None
+    [step] = drawn.steps
+    shown = [line.removesuffix(": 1") for line in step.words.splitlines()[1:]]
+    assert len(set(shown)) == 4
+    assert {len(name) for name in shown} == {24}
+
+
 def test_nothing_was_sampled() -> None:
     assert charts.chart("x", "jobs", []) is None
 

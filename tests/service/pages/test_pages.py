@@ -217,6 +217,66 @@ def test_the_matrix_of_a_task_is_what_the_broker_decides(look: Look, filled: Cal
     assert marks(read(look(f"/tasks/{task}?run={run}"))) == stored
 
 
+OF_FIGURES = ("", "/history", "/sites", "/sites/NORTH", "/shares", "/alerts", "/instances")
+OF_COUNTS = ("", "/sites", "/sites/NORTH")
+OTHERS = ("/jobs", "/health", "/settings", "/tasks", "/history?figure=x")
+
+
+def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
+    """What pages show of figures and counts that end, by page."""
+    words = re.compile(r'<p class="bad">(.*) \(<code>broker run (\w+)</code>\)\.</p>')
+    return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
+
+
+def test_figures_and_counts_that_nobody_keeps_up_are_marked(look: Look, filled: Calls) -> None:
+    """With new ones, old ones, and none."""
+    db = filled.connection
+
+    def expected(of_figures: str, of_counts: str) -> dict[str, list[tuple[str, str]]]:
+        return {
+            path: [(of_figures, "sample")] * (path in OF_FIGURES) + [(of_counts, "summarize")] * (path in OF_COUNTS)
+            for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}
+        }
+
+    assert {path for path, found in ended(look).items() if found} == set()
+    db.execute("update history.sample set at = at - interval '1 hour'")
+    db.execute("update taskqueue.summary set counted_at = counted_at - interval '1 hour'")
+    [(sampled, counted)] = filled.rows(
+        "select to_char(figures_end at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS'),"
+        " to_char(counted_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS') from history.freshness where setup = %s",
+        SETUP,
+    )
+    assert ended(look) == expected(
+        f"Figures end at {sampled} UTC: nobody samples them",
+        f"What waits was last counted at {counted} UTC: nobody counts it",
+    )
+    queue = filled.value("select min(queue) from monitor.queue where setup = %s", SETUP)
+    assert f"Figures end at {sampled} UTC" in look(f"/queues/{queue}").text
+    db.execute("delete from history.sample")
+    db.execute("delete from taskqueue.summary")
+    assert ended(look) == expected(
+        "There are no figures yet: nobody samples them", "What waits was never counted: nobody counts it"
+    )
+
+
+def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: Calls) -> None:
+    [(task, run)] = filled.rows(
+        "select task_id, run_id from monitor.task where setup = %s and why like 'run %% found none for it; %%'"
+        " order by task_id limit 1", SETUP,
+    )  # fmt: skip
+    words = filled.value("select why from monitor.task where setup = %s and task_id = %s", SETUP, task)
+
+    def facts() -> dict[str, str]:
+        return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", unescape(look(f"/tasks/{task}").text)))
+
+    assert facts()["Why it waits"] == words
+    assert facts()["Next try"].startswith("from 20")
+    assert "Tried again" not in look(f"/tasks/{task}").text + look(f"/runs/{run}").text
+    assert "Next try" in [cell for row in read(look(f"/runs/{run}")).rows for cell in row]
+    filled.connection.execute("update brokerage.task_state set retry_at = now() - interval '1 second'")
+    assert (facts()["Why it waits"], facts()["Next try"]) == (words, "the next run")
+
+
 def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
     """Queue to its verdict and the rules that are marked."""
     start = next(place for place, row in enumerate(page.rows) if row[:2] == ["Queue", "Verdict"])

@@ -54,6 +54,28 @@ def storm(filled: Calls) -> Calls:
     return filled
 
 
+@pytest.fixture
+def stormy_day(storm: Calls) -> Calls:
+    """As much in each minute of the last hours, so that charts have as many spans as they can have."""
+    db = storm.connection
+    db.execute(
+        """insert into history.sample
+           select s.setup, s.step, s.at - n * interval '1 minute', 1, s.mean, s.most
+             from history.sample s cross join generate_series(1, 360) n
+            where s.step = '1 minute' and s.at = (select max(at) from history.sample)"""
+    )
+    return storm
+
+
+def test_charts_of_a_whole_day_stay_small(stormy_day: Calls, look: Callable[..., httpx.Response]) -> None:
+    for about in ("owner_group", "site"):
+        for since in ("1h", "6h"):
+            page = look("/history", about=about, since=since)
+            assert page.text.count('class="step"') >= 5 * 60
+            assert len(page.content) < MOST, (about, since)
+    assert len(look("").content) < MOST
+
+
 def test_each_page_stays_small(storm: Calls, look: Callable[..., httpx.Response]) -> None:
     for path in PAGES:
         answer = look(path.partition("?")[0], **dict([path.partition("?")[2].split("=")] if "?" in path else []))
