@@ -23,8 +23,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import upgrade
 from broker.cluster import shards
-from broker.server import embedded
-from tests.throwaway import NOT_DURABLE, programs
+from tests.throwaway import Throwaway
 
 PASSWORD = "not a secret"
 LOGINS = {f"cluster_{kind}": f"broker_{kind}" for kind in ("agent", "submitter", "operator", "viewer")} | {
@@ -77,28 +76,29 @@ def _map(front: psycopg.Connection[Any], login: str, password: str) -> None:
     )
 
 
+def _server(choice: str) -> Throwaway:
+    """A server apart from that of the run, of the programs chosen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BROKER_TEST_SERVER", choice)
+        return Throwaway()
+
+
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory, template: str, worker_id: str) -> Iterator[Cluster]:
+def cluster(template: str, worker_id: str) -> Iterator[Cluster]:
     """The cluster of a worker. Its setups are placed; a test makes what it needs in them, under names of its own."""
     if not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")):
         pytest.skip("PL/Proxy is not installed (Debian: postgresql-15-plproxy)")
     if conninfo_to_dict(os.environ["BROKER_TEST_ADMIN_DSN"]).get("user") != "postgres":
         pytest.skip("the superuser of the server given is not postgres")
-    homes = [tmp_path_factory.mktemp(name) for name in ("front", "c")]
-    for home in homes:
-        home.chmod(0o755)
-        home.parent.chmod(0o755)
-        home.parent.parent.chmod(0o755)
-    debian, own = programs("debian"), programs("embedded")
+    made: list[Throwaway] = []
     try:
-        servers = [
-            embedded.up(home, installation=used, settings=NOT_DURABLE)
-            for home, used in zip(homes, (debian, own), strict=True)
-        ]
-        yield _made([server.superuser_dsn("postgres") for server in servers], homes[1], template, worker_id)
+        for choice in ("debian", "embedded"):
+            made.append(_server(choice))
+        dsns = [one.server.superuser_dsn("postgres") for one in made]
+        yield _made(dsns, made[1].home, template, worker_id)
     finally:
-        for home, used in zip(homes, (debian, own), strict=True):
-            embedded.down(home, installation=used)
+        for one in made:
+            one.remove()
 
 
 def _made(servers: list[str], home_of_c: Path, template: str, worker_id: str) -> Cluster:

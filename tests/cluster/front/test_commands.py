@@ -1,0 +1,149 @@
+"""`broker cluster`, and other commands at a front."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster
+from tests.commands import Cli, commands
+
+
+@pytest.fixture
+def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line at the front, as a login that is a superuser everywhere."""
+    dsn = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": SUPERUSER, "password": PASSWORD})
+    return commands(dsn, monkeypatch)
+
+
+def test_status(cli: Cli, placed: Callable[[str], str]) -> None:
+    setup = placed("b")
+    cli("submit", "-", "--setup", setup, stdin=json.dumps(
+        {"job_id": 1, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
+    ))  # fmt: skip
+    rows = cli("cluster", "status", "--json").json
+    assert [row["shard"] for row in rows] == ["a", "b", "c"]
+    assert [row["error"] for row in rows] == [None] * 3
+    assert setup in rows[1]["setups"] and setup not in rows[0]["setups"]
+    assert "Shards" in cli("cluster", "status").out
+
+
+def test_check(cli: Cli, cluster: Cluster) -> None:
+    assert cli("cluster", "check").out == "front and shards go together\n"
+    with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:
+        shard.execute("insert into resource.setup (setup) values ('stray')")
+        try:
+            printed = cli("cluster", "check", "--json")
+        finally:
+            shard.execute("delete from resource.setup where setup = 'stray'")
+    assert printed.code == 1
+    assert printed.json == {"ok": False, "differences": ["setup stray is on shard a and is placed nowhere"]}
+
+
+def test_place_and_move(cli: Cli, placed: Callable[[str], str]) -> None:
+    setup = placed("a")
+    assert cli("cluster", "place", setup, "a").out == f"setup {setup} is on shard a\n"
+    refused = cli("cluster", "place", setup, "b")
+    assert refused.code == 1
+    assert f"error: setup {setup} is on shard a [PB005]" in refused.err
+    assert f"hint:  To move it: broker cluster move {setup} b." in refused.err
+    cli("identity", "grant", "cluster_agent", "--setup", setup)
+    moved = cli("cluster", "move", setup, "b", "--json").json
+    assert (moved["setup"], moved["shard"]) == (setup, "b") and moved["rows"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["add-shard", "a"], "--shard a has no DSN"),
+        (["add-shard", "A=host=x dbname=y user=z"], "shard 'A' is no name"),
+        (["add-shard", "d=host=x dbname=y"], "the DSN of shard d has no user"),
+        (["add-shard", "d=no dsn at all"], "the DSN of shard d cannot be read"),
+        (["add-shard", "d=host=127.0.0.1 port=1 dbname=y user=z"], "cannot connect to"),
+        (["move", "nowhere", "b"], "setup nowhere is on no shard"),
+        (["init"], "a front needs a shard"),
+    ],
+)
+def test_what_is_wrong_is_named(cli: Cli, words: list[str], message: str) -> None:
+    printed = cli("cluster", *words)
+    assert printed.code == 1
+    assert message in printed.err and "hint:" in printed.err
+
+
+def test_a_shard_that_is_known_is_not_added_again(cli: Cli, cluster: Cluster) -> None:
+    printed = cli("cluster", "add-shard", f"a={cluster.shards['a']}")
+    assert (printed.code, "error: shard a is there already" in printed.err) == (1, True)
+    assert [row["shard"] for row in cli("cluster", "status", "--json").json] == ["a", "b", "c"]
+
+
+def test_a_front_is_no_shard(cli: Cli, cluster: Cluster) -> None:
+    printed = cli("cluster", "add-shard", f"d={cluster.front}")
+    assert printed.code == 1 and "this database is a front" in printed.err
+
+
+def test_no_front_is_made_of_a_database_that_is_used(
+    dsn: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = commands(dsn, monkeypatch)("cluster", "init", "--shard", f"a={cluster.shards['a']}")
+    assert printed.code == 1 and "has pgbroker already, as a single database" in printed.err
+    printed = commands(dsn, monkeypatch)("cluster", "status")
+    assert printed.code == 1 and "this database is no front" in printed.err
+
+
+def test_no_front_without_pl_proxy(empty_dsn: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    with psycopg.connect(empty_dsn) as connection:
+        there = connection.execute("select from pg_available_extensions where name = 'plproxy'").fetchone()
+    if there is not None:
+        pytest.skip("the server of the run has PL/Proxy")
+    printed = commands(empty_dsn, monkeypatch)("cluster", "init", "--shard", f"a={cluster.shards['a']}")
+    assert printed.code == 1
+    assert "a front needs plproxy" in printed.err and "-plproxy" in printed.err
+
+
+def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, placed: Callable[[str], str]) -> None:
+    """In one transaction, which a front could not give: a what-if leaves nothing."""
+    setup = placed("c")
+    job = {"job_id": 5, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
+    cli("submit", "-", "--setup", setup, stdin=json.dumps(job))
+    assert [row["job_id"] for row in cli("jobs", "--setup", setup, "--json").json] == [5]
+    assert json.loads(cli("dump", "--setup", setup).out)["task_queues"]
+    with psycopg.connect(cluster.shards["c"]) as shard:
+        assert shard.execute("select job_id from taskqueue.job where setup = %s", [setup]).fetchall() == [(5,)]
+    assert "is on no shard" in cli("jobs", "--setup", "nowhere").err
+
+
+def test_loops_run_on_all_shards(cluster: Cluster, placed: Callable[[str], str]) -> None:
+    setups = {shard: placed(shard) for shard in cluster.shards}
+    for shard, setup in setups.items():
+        with psycopg.connect(cluster.shards[shard], autocommit=True) as connection:
+            connection.execute("insert into resource.setup (setup) values (%s)", [setup])
+    dsn = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": SUPERUSER, "password": PASSWORD})
+    program = subprocess.Popen(
+        [Path(sys.executable).with_name("broker"), "run", "sample", "--every", "sample=1", "--log-format", "json"],
+        env={**os.environ, "BROKER_DSN": dsn}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 60
+        while not all(_samples(cluster, shard, setup) for shard, setup in setups.items()):
+            assert time.monotonic() < deadline and program.poll() is None
+            time.sleep(0.2)
+    finally:
+        program.send_signal(signal.SIGTERM)
+        _, lines = program.communicate(timeout=30)
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]
+    assert {one["shard"] for one in found if one["message"].startswith("leading")} == {"a", "b", "c"}
+    assert program.returncode == 0
+
+
+def _samples(cluster: Cluster, shard: str, setup: str) -> bool:
+    with psycopg.connect(cluster.shards[shard]) as connection:
+        return connection.execute("select from history.sample where setup = %s", [setup]).fetchone() is not None
