@@ -32,10 +32,10 @@ ENDPOINTS = (
     endpoint("/shares", "Shares", more.shares),
     endpoint("/history", "Figures over time", more.history),
     endpoint("/alerts", "Alerts", alerts.alerts),
-    endpoint("/health", "Health", more.health),
+    endpoint("/health", "Health", more.health, reads=False),
     *what_if.ENDPOINTS,
     find.FIND,
     *replay.ENDPOINTS,
-    endpoint("/act", "What an action would do", actions.ask),
+    endpoint("/act", "What an action would do", actions.ask, reads=False),
     actions.POST,
 )
