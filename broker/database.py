@@ -104,10 +104,13 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
     return Target(server.dsn, "embedded", prepare, "\n".join([*notes, *filter(None, [server.note])]) or None)
 
 
-def named(dsn: str | None = None, *, prepare: bool | None = None) -> Target | None:
-    """The server that the argument or the environment names, or None where that is nobody but the embedded one."""
+def named(dsn: str | None = None, *, prepare: bool | None = None, source: str = "--dsn") -> Target | None:
+    """The server that the argument or the environment names, or None where that is nobody but the embedded one.
+
+    source: what the argument comes from, for messages.
+    """
     if dsn:
-        return Target(_readable(dsn, "--dsn"), "--dsn", prepare)
+        return Target(_readable(dsn, source), source, prepare)
     if os.environ.get("BROKER_DSN"):
         return Target(_readable(os.environ["BROKER_DSN"], "BROKER_DSN"), "BROKER_DSN", prepare)
     if any(os.environ.get(name) for name in _POINTING):

@@ -134,7 +134,8 @@ def from_database(error: psycopg.Error) -> BrokerError:
         )
     if is_read_only(error) or "during recovery" in message:
         hint = (
-            "standbys only read: connect to the primary (target_session_attrs=read-write finds it among several hosts)"
+            "this is a standby, and the primary takes changes: connect there"
+            " (target_session_attrs=read-write finds it among several hosts)"
         )
     if error.sqlstate == "2D000" and hint is None:
         hint = (

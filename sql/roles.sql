@@ -101,7 +101,8 @@ grant execute on function
 -- taskqueue: explanations; of a private submitter about its own jobs
 grant execute on function taskqueue.explain_match, taskqueue.explain_job
   to broker_submitter, broker_operator, broker_viewer;
-grant execute on function taskqueue.matching_queues, taskqueue.explain_resource, taskqueue.check_matching
+grant execute on function
+  taskqueue.matching_queues, taskqueue.explain_resource, taskqueue.check_matching, taskqueue.resources_not_rolled_up
   to broker_operator, broker_viewer;
 grant select on table taskqueue.description_key, taskqueue.requirement_key to broker_operator, broker_viewer;
 
@@ -145,8 +146,8 @@ grant select on table
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.first_job,
   monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
-  monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_table,
-  monitor.health_work, monitor.job,
+  monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
+  monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,

@@ -76,6 +76,25 @@ def serve(
         float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
     ] = None,
     connections: Annotated[int, typer.Option(min=1, max=1000, help="Connections to the database, of each worker.")] = 8,
+    read: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DSN",
+            envvar="BROKER_READ_DSN",
+            show_envvar=False,
+            help="Read pages, explanations and searches on this standby.",
+        ),
+    ] = None,
+    read_lag: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            envvar="BROKER_READ_LAG",
+            show_envvar=False,
+            help="Read on the primary while the standby is further behind; else BROKER_READ_LAG.",
+        ),
+    ] = 10,
 ) -> None:
     """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit, and why, for callers with tokens.
 
@@ -122,7 +141,8 @@ def serve(
     if open_browser and url is None:
         raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
     settings = Settings(
-        dsn=_dsn(setup, listens), prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
+        dsn=_dsn(setup, listens), read_dsn=_read_dsn(read), read_lag=read_lag,
+        prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
         x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()), url=url, login=person,
     )  # fmt: skip
@@ -221,6 +241,16 @@ def _dsn(setup: str, url: str) -> str:
     else:
         output.note("a token for a caller: `broker credential token`")
     return found
+
+
+def _read_dsn(dsn: str | None) -> str | None:
+    """The DSN of the same login on a standby."""
+    from broker import database
+
+    target = database.named(dsn, prepare=common.options.prepare, source="--read") if dsn else None
+    if target:
+        _require_login(target)
+    return target.dsn if target else None
 
 
 def _require_login(target: "Target") -> None:

@@ -118,8 +118,10 @@ def create(settings: Settings | None = None) -> Router:
     @asynccontextmanager
     async def lifespan(_: Router) -> AsyncIterator[None]:
         await service.database.open()
+        await service.reader.open()
         _before_end(service.waiting.close)
         yield
+        await service.reader.close()
         await service.database.close()
         metrics.forget_worker()
 

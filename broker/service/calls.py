@@ -45,8 +45,8 @@ async def _configure(connection: Connection) -> None:
 class Database:
     """A pool of connections of the service's login."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._target = database.Target(settings.dsn, "--dsn", settings.prepare)
+    def __init__(self, settings: Settings, source: str = "--dsn") -> None:
+        self._target = database.Target(settings.dsn, source, settings.prepare)
         self.pool: AsyncConnectionPool = database.pool_async(
             self._target, min_size=1, max_size=settings.connections, configure=_configure
         )

@@ -23,6 +23,7 @@ from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
 from broker.service.rate import Rate
+from broker.service.reader import Reader, may_differ
 from broker.service.reports import FINISH, REPORT, Reporter
 from broker.service.settings import Settings
 from broker.service.tokens import Verifier
@@ -45,13 +46,14 @@ class Service:
         verifier = Verifier(settings.issuers, settings.audience)
         certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
         self.cookies = Cookies(settings.url)
+        self.reader = Reader(self.database, settings, self.cookies)
         self.provider = Provider(settings.login, settings.url) if settings.login and settings.url else None
         self.callers = Callers(
             self.database, verifier, certificates, self.cookies, self.metrics.batches("credentials_of")
         )
         self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
         self.waiting = Waiting(self.database, self.matcher)
-        self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents)
+        self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents, self.reader)
         self.reports = Reporter(self.database, REPORT, self.metrics.batches("report_jobs"))
         self.ends = Reporter(self.database, FINISH, self.metrics.batches("finish_jobs"))
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
@@ -88,10 +90,11 @@ class Asked(Request):
 
 @dataclass
 class Call:
-    """One request: the service, who calls in which setup, and the decoded body."""
+    """One request: the service, who calls in which setup, the decoded body, and which server is asked."""
 
     service: Service
     request: Request
+    database: Database
     setup: str = ""
     body: Any = None
     _caller: Caller | None = None
@@ -111,6 +114,10 @@ class Call:
 
     async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
         """Rows of a statement that runs as the caller."""
+        return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
+
+    async def rows_of_primary(self, statement: LiteralString, *values: object) -> list[Row]:
+        """Rows of a statement about the primary itself, that runs as the caller."""
         return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def steps(self, run: Callable[[Connection], Awaitable[T]]) -> T:
@@ -198,7 +205,8 @@ class Endpoint:
 
     body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
     a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
-    long: it may take long, and leaves connections to the others. face: whose clients call it.
+    long: it may take long, and leaves connections to the others. face: whose clients call it. reads: it changes nothing
+    and may be some seconds old, so that a standby answers it; where that cannot, the primary is asked.
     """
 
     method: str
@@ -218,6 +226,7 @@ class Endpoint:
     long: bool = False
     produces: str = bodies.JSON
     face: Face | None = None
+    reads: bool = False
 
     def refusal(self, problem: Problem) -> Response:
         """How a refusal looks to whoever calls."""
@@ -225,7 +234,7 @@ class Endpoint:
 
     async def answer(self, service: Service, request: Request) -> Response:
         """Answer a request. Raises Problem."""
-        call = Call(service, request)
+        call = Call(service, request, service.database)
         if not self.outside:
             call.setup = _setup(request) if "setup" in request.path_params else service.settings.setup
             if not self.open:
@@ -240,9 +249,35 @@ class Endpoint:
             if not self.reads_itself:
                 limit = service.settings.body_limit * self.limit_factor
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
-        async with service.database.long_call() if self.long else nullcontext():
-            found = await self.run(call)
-        return found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
+        found = await (self._read(call) if self.reads else self._run(call))
+        response = found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
+        changed = None if self.reads or self.outside else await service.reader.remember(request)
+        if changed is not None:
+            response.headers.append("Set-Cookie", changed)
+        return response
+
+    async def _run(self, call: Call) -> Any:
+        async with call.database.long_call() if self.long else nullcontext():
+            return await self.run(call)
+
+    async def _read(self, call: Call) -> Any:
+        """What the standby answers, if there is one that may be asked and can answer; else the primary."""
+        service = call.service
+        standby = service.reader.standby_for(call.request)
+        if standby is not None:
+            call.database = standby
+            try:
+                found = await self._run(call)
+            except Exception as error:
+                service.reader.note(error)
+                if not may_differ(error):
+                    raise
+            else:
+                service.metrics.read("standby")
+                return found
+            call.database = service.database
+        service.metrics.read("primary")
+        return await self._run(call)
 
 
 def _setup(request: Request) -> str:

@@ -49,30 +49,31 @@ ENDPOINTS = (
         "POST", BASE + "/jobs/retry", "retry", "Give the work of ended jobs back to their tasks, all or none",
         submitters.retry, body=models.JobIds, answers=list[models.Retried], long=True,
     ),
-    Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job),
+    Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job, reads=True),
     Endpoint("GET", _JOB + "/events", "job_events", "What happened to a job", viewers.events,
-             answers=list[models.Event]),
+             answers=list[models.Event], reads=True),
     Endpoint("GET", _JOB + "/why", "why_job", "Why a job waits", viewers.why_job, answers=list[models.Condition],
-             long=True),
+             long=True, reads=True),
     Endpoint(
         "GET", BASE + "/tasks/{task_id:id}/why", "why_task", "Why the jobs of a task go to a queue or not",
-        viewers.why_task, answers=list[models.Candidate], long=True,
+        viewers.why_task, answers=list[models.Candidate], long=True, reads=True,
     ),
     Endpoint(
         "GET", BASE + "/tasks/{task_id:id}/obstacles", "obstacles", "What keeps a task from queues, rule by rule",
-        viewers.obstacles, answers=list[models.Obstacle], long=True,
+        viewers.obstacles, answers=list[models.Obstacle], long=True, reads=True,
     ),
     *(
         Endpoint(
             "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(listed.columns)}",
-            searches.find(name), body=models.Search, answers=rows.page(name), long=True,
+            searches.find(name), body=models.Search, answers=rows.page(name), long=True, reads=True,
         )
         for name, listed in LISTED.items()
     ),
     *(
         Endpoint(
             "POST", f"{BASE}/{name}/summary", f"count_{name}", f"Count {name} by the values of columns",
-            searches.count(name), body=models.Summary, answers=list[rows.group(name)], long=True,  # type: ignore[misc]
+            searches.count(name), body=models.Summary, answers=list[rows.group(name)],  # type: ignore[misc]
+            long=True, reads=True,
         )
         for name in LISTED
     ),
@@ -82,11 +83,11 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", BASE + "/what-if/{what_if_id:id}", "kept_what_if", "What a change would have done when somebody asked",
-        viewers.what_if, answers=models.KeptDifference,
+        viewers.what_if, answers=models.KeptDifference, reads=True,
     ),
     Endpoint(
         "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",
-        viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True,
+        viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True, reads=True,
     ),
     Endpoint(
         "POST", BASE + "/tokens", "token", "Exchange the secret of a pilot for a token", outside.token,

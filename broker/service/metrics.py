@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
@@ -12,6 +12,18 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
+
+
+class Replica(Protocol):
+    """What is known of the standby that is read."""
+
+    @property
+    def lag(self) -> float:
+        """Seconds that it is behind."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it is read."""
 
 
 class Metrics:
@@ -37,14 +49,32 @@ class Metrics:
             "pgbroker_agents_waiting", "Agents whose request waits for a job.", registry=registry,
             multiprocess_mode="livesum",
         )  # fmt: skip
+        self._reads = Counter(
+            "pgbroker_reads", "Requests that may be read on a standby, by the server that answered.", ["server"],
+            registry=registry,
+        )  # fmt: skip
+        self._used = Gauge(
+            "pgbroker_read_standby_used", "Whether the server of --read is read now.", registry=registry,
+            multiprocess_mode="livemin",
+        )  # fmt: skip
+        self._lag = Gauge(
+            "pgbroker_read_lag_seconds", "Time that the server of --read is behind the primary.", registry=registry,
+            multiprocess_mode="livemax",
+        )  # fmt: skip
+        self._reader: Replica | None = None
         self._connections: Callable[[], int] = lambda: 0
         self._agents: Callable[[], int] = lambda: 0
         self._counters: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
-    def watch(self, connections: Callable[[], int], agents: Callable[[], int]) -> None:
-        """Learn how to find the numbers of connections at work and of agents that wait."""
+    def watch(self, connections: Callable[[], int], agents: Callable[[], int], reader: Replica) -> None:
+        """Learn how to find the numbers of connections at work and of agents that wait, and how the standby is."""
         self._connections = connections
         self._agents = agents
+        self._reader = reader
+
+    def read(self, server: str) -> None:
+        """Count a request that primary or standby answered."""
+        self._reads.labels(server).inc()
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -64,6 +94,9 @@ class Metrics:
         """All of it, of all workers."""
         self._in_use.set(self._connections())
         self._waiting.set(self._agents())
+        if self._reader is not None:
+            self._used.set(self._reader.is_used)
+            self._lag.set(self._reader.lag)
         registry: Any = self._registry
         if FOLDER in os.environ:
             registry = CollectorRegistry()

@@ -24,7 +24,9 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of the service.
 
-    dsn: the login of the service. prepare: whether statements are prepared; None = where no pooler is between.
+    dsn: the login of the service. read_dsn: the same login on a standby, where pages, explanations and searches are
+    read; None = there is none. read_lag: seconds that it may be behind. prepare: whether statements are prepared;
+    None = where no pooler is between.
     issuers, audience: whose tokens are verified, and for whom they must be. setup: the setup whose viewers may read
     the metrics. rate: requests a second of one caller, on all workers together; None = any number. connections: to
     the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. x509_secret: what a
@@ -35,6 +37,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     dsn: str
+    read_dsn: str | None = None
+    read_lag: float = 10.0
     prepare: bool | None = None
     issuers: tuple[str, ...] = ()
     audience: str | None = None

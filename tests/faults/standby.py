@@ -14,6 +14,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.server import account as accounts
 from broker.server import binaries, embedded, postmaster
+from broker.server.account import Account
+from broker.server.binaries import Installation
 from broker.server.embedded import Server
 
 NAME = "standby"  # in synchronous_standby_names
@@ -75,6 +77,18 @@ class Pair:
         while self.look(replayed) != [(True,)]:
             time.sleep(0.01)
 
+    def stop_standby(self) -> None:
+        """End the standby, to be started again."""
+        account = accounts.of(self.primary)
+        assert postmaster.stop(self.standby / "cluster", _programs(self.primary, account), account)
+
+    def start_standby(self, settings: Mapping[str, str]) -> None:
+        """Start a standby that was stopped or is new."""
+        account = accounts.of(self.primary)
+        programs = _programs(self.primary, account)
+        sockets = embedded.socket_folder(self.standby, account)
+        postmaster.start(self.standby / "cluster", programs, account, sockets, settings)
+
     def promote(self) -> Server:
         """Make the standby the primary."""
         assert self.look("select pg_promote()") == [(True,)]
@@ -88,6 +102,10 @@ class Pair:
         while postmaster.running_pid(self.standby / "cluster"):
             time.sleep(0.01)
         shutil.rmtree(self.standby)
+
+
+def _programs(home: Path, account: Account) -> Installation:
+    return binaries.reachable(binaries.find(), account, home)
 
 
 def make(primary: Path, settings: Mapping[str, str]) -> Pair:
@@ -107,7 +125,7 @@ def make(primary: Path, settings: Mapping[str, str]) -> Pair:
         (cluster / password).write_text((primary / "cluster" / password).read_text())
         (cluster / password).chmod(0o600)
     postmaster.keep_port(cluster, postmaster.free_port())
-    programs = binaries.reachable(binaries.find(), account, primary)
+    programs = _programs(primary, account)
     source = make_conninfo("", **{**conninfo_to_dict(server.superuser_dsn()), "application_name": NAME})
     done = programs.run(
         ["pg_basebackup", f"--pgdata={cluster / 'data'}", "--write-recovery-conf", "--checkpoint=fast",
@@ -115,7 +133,7 @@ def make(primary: Path, settings: Mapping[str, str]) -> Pair:
         account,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    postmaster.start(cluster, programs, account, embedded.socket_folder(home, account), settings)
     pair = Pair(primary, home)
+    pair.start_standby(settings)
     pair.wait_until_it_streams()
     return pair

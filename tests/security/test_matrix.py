@@ -72,6 +72,7 @@ VIEWER = EVERYBODY | {
     "taskqueue.explain_match",
     "taskqueue.explain_job",
     "taskqueue.check_matching",
+    "taskqueue.resources_not_rolled_up",
     "brokerage.profile_faults",
     "taskqueue.reason_of",
     "taskqueue.requires_value",

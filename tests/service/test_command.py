@@ -178,6 +178,8 @@ def test_with_a_certificate_it_may_listen_anywhere(
         (["--tls-cert", __file__], "belong together"),
         (["--issuer", "https://issuer.example"], "--audience"),
         (["--issuer", "http://issuer.example", "--audience", "x"], "is not https"),
+        (["--read", "no DSN"], "--read is not a DSN"),
+        (["--read-lag", "-1"], "--read-lag"),
         (["--x509-secret", __file__], "--behind-proxy"),
         (["--x509-secret", __file__, "--behind-proxy"], "others can read the secret"),
         (["--x509-ca", __file__, "--behind-proxy"], "--x509-secret"),

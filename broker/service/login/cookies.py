@@ -2,7 +2,8 @@
 
 Two cookies: that of the session, and that of a visit, which the login page sets before anybody is logged in. Both are
 random. What else is needed is derived from them, so that nobody stores it: the token that a form or a script shows,
-and the parts of a login (attempts.py).
+and the parts of a login (attempts.py). A third one is no secret: up to where the primary's log had come when the
+browser changed something (reader.py).
 """
 
 import hashlib
@@ -68,6 +69,7 @@ class Cookies:
         self._is_secure = parts.scheme == "https"
         self.session = "__Host-pgbroker" if self._is_secure else f"pgbroker-{parts.port or 80}"
         self.visit = f"{self.session}-visit"
+        self.changed = f"{self.session}-changed"
 
     def value(self, headers: Headers, name: str) -> str | None:
         """The value of a cookie; None: it is not sent, is sent twice, or is none of ours."""

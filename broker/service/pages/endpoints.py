@@ -32,7 +32,7 @@ ENDPOINTS = (
     endpoint("/shares", "Shares", more.shares, (FIGURES,)),
     endpoint("/history", "Figures over time", more.history, (FIGURES,)),
     endpoint("/alerts", "Alerts", alerts.alerts, (FIGURES,)),
-    endpoint("/health", "Health", more.health),
+    endpoint("/health", "Health", more.health, reads=False),
     *what_if.ENDPOINTS,
     find.FIND,
     *replay.ENDPOINTS,

@@ -48,4 +48,6 @@ async def find(call: Call) -> Response:
     return await framed(call, "/find", "find", {"what": what, "found": found}, 200 if found else 404)
 
 
-FIND = Endpoint("GET", BASE + "/find", "page_find", "Find by a number or a name", find, face=FACE, long=True)
+FIND = Endpoint(
+    "GET", BASE + "/find", "page_find", "Find by a number or a name", find, face=FACE, long=True, reads=True
+)

@@ -65,14 +65,19 @@ def _to_login(request: Request) -> Response:
 FACE = Face("page", pages.refusal, _to_login)
 
 
-def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = ()) -> Endpoint:
-    """A page of a setup. shows: FIGURES, COUNTS or both; where nobody keeps them up, the page has a sentence."""
+def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *, reads: bool = True) -> Endpoint:
+    """A page of a setup.
+
+    shows: FIGURES, COUNTS or both; where nobody keeps them up, the page has a sentence. reads: a standby may answer it.
+    """
 
     async def run(call: Call) -> Response:
         template, values = await page(call)
         return await framed(call, path, template, {"stale": await _stale(call, shows)} | values)
 
-    return Endpoint("GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True)
+    return Endpoint(
+        "GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True, reads=reads
+    )
 
 
 async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
@@ -105,10 +110,13 @@ async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
     return found
 
 
-async def table(call: Call, names: str, statement: LiteralString, *values: object) -> list[dict[str, Any]]:
-    """Rows of a statement, with the names of its columns."""
+async def table(
+    call: Call, names: str, statement: LiteralString, *values: object, of_primary: bool = False
+) -> list[dict[str, Any]]:
+    """Rows of a statement, with the names of its columns. of_primary: they are about the primary itself."""
     columns = names.split()
-    return [dict(zip(columns, row, strict=True)) for row in await call.rows(statement, *values)]
+    rows = call.rows_of_primary if of_primary else call.rows
+    return [dict(zip(columns, row, strict=True)) for row in await rows(statement, *values)]
 
 
 async def over(call: Call, figure: str, span: timedelta, by: str | None, labels: str = "{}") -> list[Row]:

@@ -86,7 +86,8 @@ if (main) {
     const end = setTimeout(() => mine.abort(), PATIENCE);
     let found = "";
     try {
-      const answer = await fetch(location.href, { cache: "no-store", redirect: "manual", signal: mine.signal });
+      // no option cache: its header would have the primary answer in place of a standby; pages are stored nowhere
+      const answer = await fetch(location.href, { redirect: "manual", signal: mine.signal });
       if (answer.type === "opaqueredirect") found = login();
       else if (!answer.ok) found = `The service answers ${answer.status}.`;
       else replace(await answer.text());

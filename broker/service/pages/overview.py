@@ -42,7 +42,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         by_reason[row["reason"]] += row["jobs"]
     reasons = sorted(by_reason, key=lambda reason: (-by_reason[reason], reason))
     groups = sorted(by_group, key=lambda group: (-sum(by_group[group].values()), group))
-    health = await table(call, "verdict area object value cost remedy", _HEALTH)
+    health = await table(call, "verdict area object value cost remedy", _HEALTH, of_primary=True)
     return "overview", {
         "since": since, "spans": list(SPANS),
         "reasons": reasons, "by_reason": by_reason, "by_group": [(group, by_group[group]) for group in groups[:GROUPS]],

@@ -127,7 +127,7 @@ async def _answer(call: Call, asked: Question) -> dict[str, Any]:
 
     caller = call.caller
     try:
-        found = await call.service.database.undone_as_role(caller.role, caller.text, decide, _SECONDS)
+        found = await call.database.undone_as_role(caller.role, caller.text, decide, _SECONDS)
     except PoolTimeout:
         raise Problem(503, "other questions are being answered", hint="Ask again in some seconds.") from None
     queues = found.jobs()
@@ -162,4 +162,6 @@ def _explained(problem: Problem, setup: str, asked: Question | None) -> Problem:
 
 
 # Not long: an answer has a connection of its own, and takes no place of other pages.
-ENDPOINTS = (Endpoint("GET", BASE + "/replay", "page_replay", "What would have been decided", replay, face=FACE),)
+ENDPOINTS = (
+    Endpoint("GET", BASE + "/replay", "page_replay", "What would have been decided", replay, face=FACE, reads=True),
+)

@@ -17,6 +17,8 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         select * from monitor.health_profile
         union all
+        select * from monitor.health_standby
+        union all
         -- least privilege: everything else is seen without it
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
                'sessions of other users are seen by process id and transactions only, not since when, in which state, '
@@ -31,7 +33,7 @@ comment on view monitor.health is
   '`broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or could be faster.';
 comment on column monitor.health.area is
   'setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, transaction ids, '
-  'maintenance, history, loop, profile, clock or rights.';
+  'maintenance, history, loop, profile, clock, standby or rights.';
 comment on column monitor.health.object is 'What was looked at.';
 comment on column monitor.health.value is 'What was found.';
 comment on column monitor.health.verdict is 'ok, advice or problem.';

@@ -23,8 +23,8 @@ with today (day, days) as (
   select t.setup,
          greatest(t.now
                   - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
-                  t.now - ((select min(r.seen_at) from taskqueue.resource_seen r
-                             where r.setup = t.setup) + interval '10 seconds'),
+                  t.now - ((select min(r.seen_at)
+                              from taskqueue.resources_not_rolled_up(t.setup) r) + interval '10 seconds'),
                   interval '0') as by,
          case when u.simulated is not null then ', by its clock, which is set' else '' end as clock
     from resource.setup_time t

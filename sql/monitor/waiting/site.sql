@@ -30,7 +30,9 @@ with queue as not materialized (
             from (select c.setup, c.resource -> 'Site' as sites, max(c.last_seen) as last_seen
                     from (select c.setup, c.resource, c.last_seen from taskqueue.resource_class c
                            union all
-                          select r.setup, r.resource, r.seen_at from taskqueue.resource_seen r) c
+                          select p.setup, r.resource, r.seen_at
+                            from resource.setup p
+                           cross join lateral taskqueue.resources_not_rolled_up(p.setup) r) c
                    group by 1, 2) v
            cross join lateral jsonb_array_elements_text(
              case jsonb_typeof(v.sites) when 'array' then v.sites when 'string' then jsonb_build_array(v.sites)
@@ -113,4 +115,5 @@ comment on column monitor.site.limits is 'Limits of the site (monitor.site_limit
 comment on column monitor.site.limits_reached is
   'Those that are reached: what counts at them is not matched there now.';
 comment on column monitor.site.pilots_seen is
-  'When a resource of the site was last seen asking, a sample; null = not lately.';
+  'When a resource of the site was last seen asking, a sample; null = not lately. A standby has it as of the last '
+  'taskqueue.maintain.';

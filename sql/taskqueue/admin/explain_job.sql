@@ -15,13 +15,15 @@ begin
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   v_identity.private := false;
   return query
-    with class as materialized (  -- else the offer would be made anew for each condition, 33 times
+    with kind as materialized (
+      select i.class, i.last_seen, i.resource from taskqueue.resource_kind i
+       where i.setup = p_setup order by i.last_seen desc, i.class limit p_kinds
+    ), class as materialized (  -- else the offer would be made anew for each condition, 33 times
       select r.class, r.last_seen,
              case when k.offer is distinct from null and not (k.offer).limited then k.offer
                   else taskqueue.offer_once_made(p_setup, r.resource, v_identity) end as offer
-        from (select i.class, i.last_seen, i.resource from taskqueue.resource_kind i
-               where i.setup = p_setup order by i.last_seen desc, i.class limit p_kinds) r
-        left join taskqueue.kind_offer k on k.setup = p_setup and k.class = r.class
+        from kind r
+        left join taskqueue.parsed_kinds(p_setup, array(select i.class from kind i)) k on k.class = r.class
     ), verdict as (
       select k.class, k.last_seen, c.condition, c.wanted, c.holds
         from class k
@@ -44,6 +46,8 @@ begin
            case when count(*) = 0 then 'no resource was seen lately'
                 when not bool_or(a.holds) then 'no resource seen lately fulfils all conditions'
                 else format('%s of %s kinds of resources match', count(*) filter (where a.holds), count(*)) end
+           || case when pg_is_in_recovery() then '; this is a standby: the newest are known on the primary alone'
+                   else '' end
       from (select v.class, max(v.last_seen) as last_seen, bool_and(v.holds) as holds from verdict v group by v.class) a
     order by 3 desc, 1;
 end $$;
@@ -51,5 +55,6 @@ end $$;
 comment on function taskqueue.explain_job(text, bigint, int) is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
-  'matching one was last seen. p_kinds: only so many kinds, those seen last; null = all. Errors: PB001 (p_kinds), '
+  'matching one was last seen; on a standby its remark says that newer resources are known on the primary '
+  'alone. p_kinds: only so many kinds, those seen last; null = all. Errors: PB001 (p_kinds), '
   'PB002 (setup or owner not granted), PB004 (no such job).';

@@ -6,6 +6,7 @@ declare
   v_setup text;
   v_setting taskqueue.setting;
 begin
+  perform resource.require_primary();
   for v_setup in select s.setup from taskqueue.setting s where p_setup is null or s.setup = p_setup order by s.setup
   loop
     perform resource.identify(v_setup);

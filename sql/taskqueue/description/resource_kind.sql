@@ -5,8 +5,11 @@ select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_see
   from (select c.setup, c.class, c.resource, c.first_seen, c.last_seen, c.samples, c.matched
           from taskqueue.resource_class c
         union all
-        select r.setup, r.class, r.resource, r.seen_at, r.seen_at, 1, r.matched::int from taskqueue.resource_seen r) s
+        select p.setup, r.class, r.resource, r.seen_at, r.seen_at, 1, r.matched::int
+          from resource.setup p
+         cross join lateral taskqueue.resources_not_rolled_up(p.setup) r) s
  group by s.setup, s.class;
 
-comment on view taskqueue.resource_kind is 'Kinds of resources that asked lately, rolled up or not.';
+comment on view taskqueue.resource_kind is
+  'Kinds of resources that asked lately, rolled up or not; on a standby those that are rolled up.';
 comment on column taskqueue.resource_kind.class is 'Kind of resource.';

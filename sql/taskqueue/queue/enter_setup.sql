@@ -6,9 +6,10 @@ create or replace function taskqueue.enter_setup(p_setup text) returns boolean
 language sql as $$
   select (current_setting('transaction_isolation') = 'read committed'
           or resource.require_read_committed() is not null)
+         and (not pg_is_in_recovery() or resource.require_primary() is not null)
          and pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup)) is not null
 $$;
 
 comment on function taskqueue.enter_setup(text) is
   'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
-  'level).';
+  'level), 25006 (a standby).';

@@ -4,6 +4,7 @@ create or replace function taskqueue.reconfigure(p_setup text) returns void
 language plpgsql set lock_timeout = '300ms' as $$
 begin
   perform resource.require_read_committed();
+  perform resource.require_primary();
   for v_try in 1..10 loop
     begin
       perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));
@@ -18,4 +19,4 @@ end $$;
 
 comment on function taskqueue.reconfigure(text) is
   'Keeps matching, inserting and returning calls out of the setup until the transaction ends. Errors: PB001 (isolation '
-  'level), PB006 (open transactions do not end).';
+  'level), PB006 (open transactions do not end), 25006 (a standby).';

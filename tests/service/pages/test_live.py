@@ -84,6 +84,16 @@ def test_a_change_is_seen(watched: Callable[..., Watched], filled: Calls) -> Non
     assert 2 < one.asked <= 13, "each 5 s, and less often where answers are slow"
 
 
+def test_what_is_asked_again_may_be_read_on_a_standby(watched: Callable[..., Watched]) -> None:
+    """broker.service.reader: `no-cache` in a request leads to the primary."""
+    one = watched(JOB)
+    with one.page.expect_request(lambda request: request.resource_type == "fetch") as asked:
+        one.wait(7)
+    headers = asked.value.all_headers()
+    assert headers["sec-fetch-dest"] == "empty"
+    assert "cache-control" not in headers and "pragma" not in headers
+
+
 def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:
     one = watched(JOB)
     one.hide(True)

@@ -1,0 +1,182 @@
+"""Where what only reads is read: on a standby while it follows closely, else on the primary.
+
+Once a second a worker asks the primary how far its log has come, and the standby how far it has replayed. The lag is
+the time since the primary was first seen beyond that place: neither the servers' clocks nor an idle primary count.
+"""
+
+import asyncio
+import math
+import re
+import time
+from collections import deque
+from contextlib import suppress
+from http import HTTPStatus
+
+import msgspec
+import psycopg
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from broker.errors import ConnectError
+from broker.service.calls import Database
+from broker.service.login.cookies import Cookies
+from broker.service.problems import LOG, Problem
+from broker.service.settings import Settings
+
+EACH = 1.0  # seconds between two looks
+_PATIENCE = 2.0  # seconds of a look at one server
+_SEEN = 3600  # looks at the primary that are kept
+_OWN_CHANGE = 60  # seconds for which a browser remembers that it changed something
+_DIGITS = 43  # of a place in a cookie: as long as the values of the other cookies
+_PLACE = re.compile(r"[0-9A-F]{1,8}/[0-9A-F]{1,8}")
+_READING = ("GET", "HEAD")
+_FLUSHED = "select system_identifier, pg_current_wal_flush_lsn()::text from pg_control_system()"
+_WRITTEN = "select pg_current_wal_insert_lsn()::text"
+_REPLAYED = "select system_identifier, pg_last_wal_replay_lsn()::text, pg_is_in_recovery() from pg_control_system()"
+_ELSEWHERE = ("08", "25", "40", "57P", "PB002", "PB004", "0A000")
+"""SQLSTATEs of a standby that the primary may not have: it is away, a query stood in the way of what it replays, or
+what is asked for has not come yet."""
+
+
+def place_of(text: str) -> int:
+    """A place in the log as a number."""
+    assert _PLACE.fullmatch(text)
+    high, low = text.split("/")
+    return int(high, 16) << 32 | int(low, 16)
+
+
+class Lag:
+    """How far a standby is behind, by what was seen of the primary."""
+
+    def __init__(self) -> None:
+        self.replayed = -1
+        self._seen: deque[tuple[float, int]] = deque(maxlen=_SEEN)
+
+    def primary(self, place: int, at: float) -> None:
+        """The primary was seen at a place."""
+        if not self._seen or self._seen[-1][1] != place:
+            self._seen.append((at, place))
+
+    def standby(self, place: int) -> None:
+        """The standby has replayed to a place."""
+        self.replayed = place
+        while self._seen and self._seen[0][1] <= place:
+            self._seen.popleft()
+
+    def seconds(self, at: float) -> float:
+        """The time since the primary was first seen beyond the standby; infinite: the standby was never seen."""
+        if self.replayed < 0:
+            return math.inf
+        return at - self._seen[0][0] if self._seen else 0.0
+
+
+class Reader:
+    """The primary, and the standby beside it, if there is one."""
+
+    def __init__(self, primary: Database, settings: Settings, cookies: Cookies) -> None:
+        self._primary = primary
+        self._standby = None
+        if settings.read_dsn is not None:
+            self._standby = Database(msgspec.structs.replace(settings, dsn=settings.read_dsn), "--read")
+        self._limit = settings.read_lag
+        self._cookies = cookies
+        self._lag = Lag()
+        self._fault: str | None = "nobody has looked yet"
+        self._system: int | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Begin to connect and to look."""
+        if self._standby is not None:
+            await self._standby.open()
+            self._watch = asyncio.create_task(self._look_again_and_again())
+
+    async def close(self) -> None:
+        """Stop looking, and close all connections."""
+        if self._watch is not None:
+            self._watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watch
+        if self._standby is not None:
+            await self._standby.close()
+
+    @property
+    def lag(self) -> float:
+        """Seconds that the standby is behind. 0 where there is none."""
+        return self._lag.seconds(time.monotonic()) if self._standby is not None else 0.0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the standby is read."""
+        return self._standby is not None and self._fault is None and self.lag <= self._limit
+
+    def standby_for(self, request: Request) -> Database | None:
+        """The standby, if it may answer a request. None: the primary does.
+
+        The primary answers who wants nothing old, and who has changed something that the standby has not replayed.
+        """
+        return self._standby if self.is_used and not self._must_be_new(request.headers) else None
+
+    def note(self, error: Exception) -> None:
+        """An error of the standby: where it does not answer, nobody else asks it until it was looked at."""
+        if isinstance(error, psycopg.OperationalError) and (error.sqlstate or "57P")[:3] == "57P":
+            self._judge(str(error).strip())
+
+    async def remember(self, request: Request) -> str | None:
+        """The cookie by which a browser sees what it has just changed; None: there is no standby, or no browser."""
+        cookies = self._cookies
+        if self._standby is None or request.method in _READING or not cookies.value(request.headers, cookies.session):
+            return None
+        [(text,)] = await self._primary.as_login(_WRITTEN)
+        return cookies.setting(cookies.changed, f"{place_of(text):0{_DIGITS}x}", _OWN_CHANGE)
+
+    def _must_be_new(self, headers: Headers) -> bool:
+        if "no-cache" in headers.get("cache-control", ""):
+            return True
+        changed = self._cookies.value(headers, self._cookies.changed)
+        if changed is None:
+            return False
+        try:
+            return int(changed, 16) > self._lag.replayed
+        except ValueError:
+            return True
+
+    async def _look_again_and_again(self) -> None:
+        while True:
+            await self._look()
+            await asyncio.sleep(EACH)
+
+    async def _look(self) -> None:
+        assert self._standby is not None
+        with suppress(psycopg.Error, TimeoutError):  # who calls is not known without the primary, so nobody reads
+            async with asyncio.timeout(_PATIENCE):
+                [(self._system, place)] = await self._primary.as_login(_FLUSHED)
+            self._lag.primary(place_of(place), time.monotonic())
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                [(system, place, is_standby)] = await self._standby.as_login(_REPLAYED)
+        except (psycopg.Error, TimeoutError) as error:
+            self._judge(str(error).strip() or type(error).__name__)
+            return
+        if is_standby and system == self._system and place is not None:
+            self._lag.standby(place_of(place))
+            self._judge(None)
+        else:
+            self._judge("it is no standby of this primary")
+
+    def _judge(self, fault: str | None) -> None:
+        """Read the standby, or not, because of a fault. What changes is noted."""
+        if fault != self._fault:
+            LOG.warning("the server of --read %s", f"is not read: {fault}" if fault else "is read")
+        self._fault = fault
+
+
+def may_differ(error: Exception) -> bool:
+    """Whether the primary may answer what the standby has refused."""
+    if isinstance(error, Problem):
+        return error.status == HTTPStatus.NOT_FOUND or (
+            error.status == HTTPStatus.SERVICE_UNAVAILABLE and error.code != "57014"
+        )
+    if isinstance(error, psycopg.Error):
+        return error.sqlstate is None or error.sqlstate.startswith(_ELSEWHERE)
+    return isinstance(error, ConnectError)

@@ -1,0 +1,74 @@
+"""A primary that holds the small world of tests/fuzz, and a standby that follows it, for all tests of this folder."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker.operate import loops
+from broker.server import binaries, embedded
+from broker.upgrade import upgrade
+from tests.faults import standby
+from tests.faults.standby import Pair
+from tests.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fill
+from tests.throwaway import NOT_DURABLE
+
+LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # than whatever the world has stored: ages are alike on both servers
+
+
+def _age(db: psycopg.Connection[Any]) -> None:
+    """Set the clocks, let the loops work, and let somebody ask afterwards."""
+    keys = {"OwnerDN": "carol", "OwnerGroup": "g1", "CPUTime": 400, "Sites": ["S3"]}
+    db.execute("select taskqueue.insert_job(%s, 900, %s, 1, null, %s)", [POOL, Jsonb(keys), Jsonb({"script": "x"})])
+    db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "JobID": 900})])
+    for setup in SETUPS:
+        db.execute("select resource.set_clock(%s, %s)", [setup, LATER])
+    db.execute("select * from taskqueue.maintain()")
+    for setup in (GRID, POOL, CLOUD):
+        loops.summarize(db, setup)
+        loops.sample(db, setup)
+        loops.judge(db, setup)
+    db.execute("select brokerage.keep_what_if(%s, '{}', '{}')", [GRID])
+    db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "Platform": "new"})])
+
+
+@pytest.fixture(scope="session")
+def pair() -> Iterator[Pair]:
+    """The two servers. Tests leave them as they are: both run, and the standby follows."""
+    if not Path(binaries.find().program("pg_basebackup")).exists():
+        pytest.skip("the embedded server's programs have no pg_basebackup")
+    home = Path(tempfile.mkdtemp(prefix="broker-primary-"))
+    home.chmod(0o755)
+    server = embedded.up(home, settings=NOT_DURABLE)
+    try:
+        upgrade(server.dsn)
+        with psycopg.connect(server.superuser_dsn(), autocommit=True) as db:
+            fill(db)
+            _age(db)
+        made = standby.make(home, NOT_DURABLE)
+        yield made
+        made.remove()
+    finally:
+        embedded.down(home)
+        shutil.rmtree(home)
+
+
+@pytest.fixture
+def primary(pair: Pair) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of the superuser's to the primary."""
+    with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
+        yield db
+
+
+@pytest.fixture
+def replica(pair: Pair) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of the superuser's to the standby, which has all that the primary has committed."""
+    pair.wait_until_it_streams()
+    with psycopg.connect(pair.server(pair.standby).superuser_dsn(), autocommit=True) as db:
+        yield db

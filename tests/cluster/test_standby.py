@@ -1,0 +1,245 @@
+"""A standby answers every granted view and every public function as the primary does, or stands in DIFFERENT.
+
+The world's clocks are set, so that ages are alike. Functions get the arguments that tests/fuzz draws, as a role that
+may call them; a refusal is an answer, too.
+"""
+
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.string import TextLoader
+
+from broker.errors import from_database
+from tests.fuzz.arguments import Arguments, Known
+from tests.fuzz.calls import Callable, callables
+from tests.fuzz.small_world import GRID, POOL
+
+Db = psycopg.Connection[Any]
+Answer = tuple[str, Any]
+
+OF_THE_SERVER = "it is about the server itself: its settings, sessions and statistics"
+NOT_ROLLED_UP = "what taskqueue.maintain has not rolled up is in an unlogged table, which a standby does not have"
+THE_TIME = "it answers with the time of the server that is asked"
+DIFFERENT = {
+    "monitor.health": OF_THE_SERVER,
+    "monitor.health_session": OF_THE_SERVER,
+    "monitor.health_standby": OF_THE_SERVER,
+    "monitor.health_table": OF_THE_SERVER,
+    "monitor.resource_seen": NOT_ROLLED_UP,
+    "monitor.site": NOT_ROLLED_UP,
+    "resource.describe_setup": THE_TIME,
+    "taskqueue.explain_job": NOT_ROLLED_UP,
+    "taskqueue.resources_not_rolled_up": NOT_ROLLED_UP,
+}
+"""What a standby answers otherwise than the primary, and why."""
+READS = ("brokerage.profile_faults", "brokerage.replay")
+"""Public functions that are volatile and write nothing."""
+DRAWS = 8
+WRITES = 6
+PAGE = Path(__file__).parents[2] / "broker" / "docs" / "how-to" / "standbys.md"
+# Calls of functions for which no valid arguments are drawn.
+BY_HAND = {
+    "brokerage.obstacles": f"""
+        select t.task_id, o from (select task_id from workload.task where setup = '{GRID}' order by 1 limit 3) t
+         cross join lateral brokerage.obstacles('{GRID}', t.task_id) o""",
+    "lifecycle.explain_timeouts": f"""
+        select j.job_id, e from (select job_id from workload.job where setup = '{GRID}' order by 1 limit 20) j
+         cross join lateral lifecycle.explain_timeouts('{GRID}', j.job_id) e""",
+    "history.figure_over": f"select * from history.figure_over('{GRID}', 'jobs_waiting', '2099-12-31', '2100-01-02')",
+    "taskqueue.payloads": f"""
+        select * from taskqueue.payloads('{POOL}', (
+          select jsonb_agg(jsonb_build_object('job_id', job_id, 'attempt', taskqueue.attempt_text(attempt, token)))
+            from taskqueue.lease where setup = '{POOL}'))""",
+    "taskqueue.reason_of": "select reason from monitor.waiting_job",  # its argument is a row that the view makes
+}
+
+_VIEWS = """
+select c.oid::regclass::text from pg_class c
+ where c.relkind = 'v' and c.relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema')
+   and 'select' = any (array(
+     select lower(a.privilege_type) from aclexplode(c.relacl) a
+      where a.grantee in ('broker_viewer'::regrole, 'broker_operator'::regrole)))
+ order by 1
+"""
+_VOLATILE = """
+select distinct n.nspname || '.' || p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+ where p.provolatile = 'v'
+"""
+
+
+def rows(db: Db, query: str, values: list[Any] | None = None) -> list[str]:
+    return sorted(map(str, db.execute(query.encode(), values).fetchall()))
+
+
+def as_text(*connections: Db) -> None:
+    """Not all times of PostgreSQL fit into Python's. Numbers keep the same digits."""
+    for connection in connections:
+        for kind in ("timestamptz", "timestamp", "interval"):
+            connection.adapters.register_loader(kind, TextLoader)
+        connection.execute("set statement_timeout = '20s'")
+        connection.execute("set extra_float_digits = 0")  # parallel workers add up in any order
+
+
+def call(db: Db, function: Callable, given: dict[str, str | None], role: str) -> Answer:
+    """The rows of a call, or how it was refused."""
+    kinds = {name: kind for name, kind, _ in function.parameters}
+    marks = ", ".join(f"{name} => %s::{kinds[name]}" for name in given)
+    statement = f"{'call' if function.is_procedure else 'select * from'} {function.name}({marks})"
+    db.execute(f"set role {role}".encode())
+    try:
+        if function.is_procedure:
+            db.execute(statement.encode(), list(given.values()))
+            return "done", []
+        with db.transaction(force_rollback=True):
+            return "done", rows(db, statement, list(given.values()))
+    except psycopg.Error as error:
+        return str(error.sqlstate), error
+    finally:
+        db.execute("reset role")
+
+
+def told(answer: Answer) -> tuple[Any, ...]:
+    """What a caller reads of it."""
+    state, found = answer
+    return (state, found.diag.message_primary, found.diag.message_hint) if state != "done" else (state, found)
+
+
+def draws(function: Callable, known: Known, number: int) -> list[tuple[str, dict[str, str | None]]]:
+    """Roles and arguments for calls of a function."""
+    found = []
+    for n in range(number):
+        rng = Random(f"{function.name} {n}")
+        found.append((rng.choice(function.roles), Arguments(rng, known).of_call(function.name, function.parameters)))
+    return found
+
+
+@pytest.fixture
+def known(primary: Db) -> Known:
+    """What there is, to choose arguments from."""
+    found = Known()
+    found.read_once(primary)
+    return found
+
+
+def test_views(primary: Db, replica: Db) -> None:
+    views = [name for (name,) in primary.execute(_VIEWS).fetchall()]
+    assert len(views) > 90
+    answers = {view: (rows(primary, f"select * from {view}"), rows(replica, f"select * from {view}")) for view in views}
+    different = {view for view, (here, there) in answers.items() if here != there}
+    assert different == {name for name in DIFFERENT if name in views}
+    full = {view for view, (here, _) in answers.items() if here}
+    assert len(full) > 0.75 * len(views), f"these are empty: {sorted(set(views) - full)}"
+
+
+def test_functions(primary: Db, replica: Db, known: Known) -> None:
+    as_text(primary, replica)
+    volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)
+    functions = [one for one in callables(primary) if one.name not in volatile]
+    assert len(functions) > 60
+    different, answered = set(), set()
+    for function in functions:
+        for role, given in draws(function, known, DRAWS):
+            here, there = (call(db, function, given, role) for db in (primary, replica))
+            if here[0] == "done":
+                answered.add(function.name)
+            same = told(here) == told(there)
+            if not same:
+                assert function.name in DIFFERENT, (function.name, role, given, here, there)
+                different.add(function.name)
+    for name, query in BY_HAND.items():
+        here_rows = rows(primary, query)
+        assert here_rows == rows(replica, query), name
+        assert here_rows, name
+    assert {one.name for one in functions} - answered <= set(BY_HAND)
+    assert different == {name for name in DIFFERENT if name in {one.name for one in functions}}
+
+
+def test_who_calls_through_the_service_is_known_there(primary: Db, replica: Db) -> None:
+    """The functions of the service's own login."""
+    primary.execute("select resource.make_token(%s, 'pilots', 'agent')", [POOL])
+    [(opened,)] = primary.execute(
+        "select u.session from resource.make_ticket(%s, 'somebody', 'viewer') t, resource.use_ticket(t.ticket) u",
+        [POOL],
+    ).fetchall()
+    [(digest,)] = primary.execute("select encode(sha256(%s::bytea), 'hex')", [opened]).fetchall()
+    [(lsn,)] = primary.execute("select pg_current_wal_flush_lsn()").fetchall()
+    while replica.execute("select pg_last_wal_replay_lsn() < %s::pg_lsn", [lsn]).fetchone() == (True,):
+        pass
+    for db in (primary, replica):
+        db.execute("set session authorization broker_service")
+    asked = f'[{{"setup": "{POOL}", "session": "{digest}"}}]'
+    for query, value in (
+        ("select * from resource.credentials_of(%s)", asked),
+        ("select subject, setups from resource.session_of(%s)", digest),
+    ):
+        found = rows(primary, query, [value])
+        assert found == rows(replica, query, [value])
+        assert "somebody" in found[0]
+
+
+def test_calls_that_write_are_refused(primary: Db, replica: Db, known: Known) -> None:
+    """With PostgreSQL's code for it and a hint that leads to the primary; or the arguments are refused, or there is
+    nothing to do."""
+    as_text(replica)
+    volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)
+    functions = [one for one in callables(primary) if one.name in volatile]
+    assert len(functions) > 100
+    refused, wrong = set(), []
+    for function in functions:
+        for role, given in draws(function, known, WRITES):
+            state, answer = call(replica, function, given, role)
+            if state == "25006":
+                refused.add(function.name)
+                found = from_database(answer)
+                assert found.sqlstate == "25006"
+                assert "the primary takes changes" in (found.hint or "")
+            elif not re.match("done|PB00[1-5]|22", state):
+                wrong.append((function.name, state, str(answer)))
+    assert wrong == []
+    assert len(refused) > 0.8 * len(functions), {one.name for one in functions} - refused
+
+
+@pytest.mark.parametrize("setup", [GRID, POOL])
+def test_matching_is_refused_in_a_sentence(replica: Db, setup: str) -> None:
+    for statement in (
+        "select taskqueue.match_job(%s, '{\"CPUTime\": 1000}')",
+        "select taskqueue.match_jobs(%s, '{\"CPUTime\": 1000}', 5)",
+        "select taskqueue.maintain(%s)",
+        "select taskqueue.set_group(%s, 'g1', 7, true)",
+    ):
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as raised:
+            replica.execute(statement.encode(), [setup])
+        assert raised.value.diag.message_primary == "this server is a standby, which takes no changes"
+        assert "primary" in (raised.value.diag.message_hint or "")
+
+
+def test_what_only_the_primary_knows_is_named(primary: Db, replica: Db) -> None:
+    new = "select count(*) from monitor.resource_seen where resource ->> 'Platform' = 'new'"
+    assert (primary.execute(new).fetchone(), replica.execute(new).fetchone()) == ((1,), (0,))
+    others = "select * from monitor.resource_seen where resource ->> 'Platform' is distinct from 'new'"
+    assert rows(primary, others) == rows(replica, others) != []
+
+    [job_id] = primary.execute("select min(job_id) from taskqueue.job where setup = %s", [POOL]).fetchone() or [0]
+    why = "select condition, failing, seen, remark from taskqueue.explain_job(%s, %s)"
+    here, there = ({row[0]: row[1:] for row in db.execute(why, [POOL, job_id])} for db in (primary, replica))
+    assert here.keys() == there.keys()
+    assert {seen for _, seen, _ in there.values()} == {seen - 1 for _, seen, _ in here.values()}
+    assert "on the primary alone" not in here["all of them"][2]
+    assert there["all of them"][2].endswith("; this is a standby: the newest are known on the primary alone")
+
+    health = "select verdict, value from monitor.health where area = 'standby'"
+    assert primary.execute(health).fetchall() == []
+    [(verdict, value)] = replica.execute(health).fetchall()
+    assert verdict == "advice"
+    assert re.fullmatch(r"a standby, which streams; its last commit was \d\d:\d\d:\d\d ago", value)
+    found = [rows(db, "select area, object from monitor.health where area <> 'standby'") for db in (primary, replica)]
+    assert found[0] == found[1]
+
+
+def test_the_page_lists_what_differs() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert {name for name in DIFFERENT if f"`{name}`" not in text} == set()
