@@ -243,7 +243,7 @@ def test_the_primary_answers_while_the_standby_lags(serve: Callable[..., Service
         with service.answered_by("primary"):
             assert "703" in service.get(path).text
     service.wait_until_used()
-    assert service.figure("read_lag_seconds") == 0
+    assert service.figure("read_lag_seconds") < 1.5
     with service.answered_by("standby"):
         assert "703" in service.get(path).text
 
