@@ -201,5 +201,5 @@ grant select on table alert.target_now, alert.sent to broker_operator;
 grant execute on function cluster.shard_of, cluster.way_to
   to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant execute on function cluster.way_to to broker_service;
-grant execute on function cluster.place to broker_operator;
+grant execute on function cluster.place, cluster.unplace to broker_operator;
 grant select on table monitor.shard to broker_operator, broker_viewer;

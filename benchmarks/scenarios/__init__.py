@@ -13,6 +13,7 @@ from benchmarks.scenarios import (
     churn,
     fair,
     flat,
+    front,
     held,
     hot,
     insert,
@@ -69,5 +70,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         serve,
         wait,
         pages,
+        front,
     )
 }

@@ -62,12 +62,19 @@ def add_shard(
 
 
 @app.command()
-def place(setup: _Setup, shard: _Shard, as_json: Json = False) -> None:
+def place(
+    setup: _Setup,
+    shard: Annotated[
+        str | None, typer.Argument(metavar="[SHARD]", help="Shard's name; else the one with the fewest setups.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Place a new setup on a shard: `broker cluster place lhcb a`. Needs the role broker_operator."""
     from broker.cli.shared.session import session
 
     with session() as connection:
-        connection.execute("select cluster.place(%s, %s)", [setup, shard])
+        row = connection.execute("select cluster.place(%s, %s)", [setup, shard]).fetchone()
+    shard = row[0] if row else None
     report(f"setup {setup} is on shard {shard}", as_json=as_json, setup=setup, shard=shard)
 
 

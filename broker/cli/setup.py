@@ -8,7 +8,7 @@ from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, connected, forget_placement, ready, require_setup, session
 
 app = typer.Typer(no_args_is_help=True, help="Configure, mend and remove setups; `broker setups` lists them.")
 
@@ -36,7 +36,8 @@ def remove(
     """
     from broker.operate.reading import rows_of
 
-    with session() as connection:
+    target = ready()
+    with connected(target) as connection:
         require_setup(connection, name)
         found = rows_of(connection, _HOLDS, name)
         holds = found[0] if found else {}
@@ -51,6 +52,7 @@ def remove(
             output.note(f"{', '.join(counts)}; and its configuration, history and identities.")
             typer.confirm("Remove all of it?", abort=True, err=True)
         connection.execute("select taskqueue.remove_setup(%s)", [name])
+    forget_placement(target, name)
     report(f"setup {name} is removed", as_json=as_json, setup=name, removed=True, held=holds)
 
 

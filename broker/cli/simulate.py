@@ -11,7 +11,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import ready
+from broker.cli.shared.session import forget_placement, of_new_setup, ready
 from broker.cli.simulation import conclude, watch
 from broker.operate.reading import Row
 
@@ -96,8 +96,9 @@ def conduct(
     if folder:
         simulate.require_folder(folder)
     console.quiet = quiet and not console.is_terminal
-    with database.connect(target) as connection:
-        setup = setup or f"simulation-{secrets.token_hex(3)}"
+    setup = setup or f"simulation-{secrets.token_hex(3)}"
+    home = of_new_setup(target, setup)
+    with database.connect(home) as connection:
         [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
         if is_there:
             raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
@@ -119,6 +120,8 @@ def conduct(
             found["calls"] = _calls(run)
             conclude(found, run, console)
             files = simulate.write(run, found, folder) if folder else []
+    if not keep:
+        forget_placement(target, setup)
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):

@@ -347,6 +347,16 @@ def test_pages_are_measured_alone_and_beside_matching(server_dsn: str, tmp_path:
     assert [row["buffers a match"] > 0 for row in cost["rows"]] == [True, True]
 
 
+@pytest.mark.skipif(not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")), reason="there is no PL/Proxy")
+def test_a_front_is_measured_beside_its_shard(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 2000 --requests 50 --rounds 1"
+    for table in measure("front", options, server_dsn, tmp_path):
+        shard, front = table["rows"]
+        assert (shard["at the"], front["at the"]) == ("shard", "front")
+        assert 0 < front["of the front"] < front["CPU us a call"]
+        assert front["ratio of CPU"] > 0 and shard["of the front"] == 0
+
+
 def test_readme_explains_each_scenario() -> None:
     assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
     text = (TOP / "benchmarks" / "README.md").read_text()
@@ -356,7 +366,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions packing serve wait pages"
+        "replay transitions packing serve wait pages front"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

@@ -202,6 +202,7 @@ OPERATOR = (
         "brokerage.evaluate_task",
         "brokerage.compute_classes",
         "cluster.place",
+        "cluster.unplace",
         "resource.note_shard",
         "brokerage.set_profile",
         "brokerage.remove_profile",

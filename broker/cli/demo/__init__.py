@@ -9,7 +9,7 @@ from broker.cli.brokerage import Profile
 from broker.cli.demo.common import interruptible, show_next
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import ready
+from broker.cli.shared.session import of_new_setup, ready
 
 if TYPE_CHECKING:
     from broker.database import Target
@@ -38,15 +38,15 @@ def demo(
     from broker import database
     from broker.cli.demo import matching as display
     from broker.synthetic.agents import Plan
-    from broker.synthetic.demo import matching
+    from broker.synthetic.demo import draw_name, matching
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo[/bold] ({matching.LABEL})")
     parts = f"{seconds:g} of JobAgents" + (f" and {simulation:g} of a simulated grid" if simulation else "")
     console.print(f"this takes about {_OTHER + jobs / _LOADED + seconds + simulation:.0f} seconds, {parts} among them")
-    target = ready()
+    target = of_new_setup(ready(), name := draw_name())
     with database.connect(target) as connection:
-        setup = matching.new_setup(connection)
+        setup = matching.new_setup(connection, name)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
         with interruptible(setup):
             started = time.perf_counter()
@@ -119,15 +119,15 @@ def brokerage(
     from broker.cli.explain.task import show_explanation
     from broker.synthetic import grid
     from broker.synthetic.demo import brokerage as demo
-    from broker.synthetic.demo import new_name
+    from broker.synthetic.demo import draw_name, new_name
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo brokerage[/bold] ({grid.SYNTHETIC})")
-    target = ready()
+    target = of_new_setup(ready(), name := draw_name())
     runs: dict[str, dict[str, Any]] = {}
     explained: list[dict[str, Any]] = []
     with database.connect(target) as connection:
-        setup = new_name(connection)
+        setup = new_name(connection, name)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
         with interruptible(setup):
             started = time.perf_counter()
@@ -173,16 +173,16 @@ def instances(
     from broker import database
     from broker.cli.demo.instances import show_costs, wave_in_words
     from broker.synthetic import catalogue
+    from broker.synthetic.demo import draw_name, new_name
     from broker.synthetic.demo import instances as demo
-    from broker.synthetic.demo import new_name
 
     console = output.console(stderr=as_json)
     console.print("[bold]pgbroker demo instances[/bold]")
     console.print(f"{catalogue.STEPS}; {catalogue.TYPES}", markup=False)
-    target = ready()
+    target = of_new_setup(ready(), name := draw_name())
     waves: list[dict[str, Any]] = []
     with database.connect(target) as connection:
-        setup = new_name(connection)
+        setup = new_name(connection, name)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
         with interruptible(setup):
             for wave in demo.run(connection, setup, samples):

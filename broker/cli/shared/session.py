@@ -95,6 +95,28 @@ def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str
     return found[0].target if found else target
 
 
+def of_new_setup(target: "Target", setup: str) -> "Target":
+    """Where a command makes a setup of its own: at a front, the shard with the fewest setups, on which it is placed."""
+    from broker import database
+    from broker.cluster import ways
+
+    with database.connect(target) as connection:
+        if not ways.ways(connection, target):
+            return target
+        connection.execute("select cluster.place(%s)", [setup])
+        return shard_of(connection, target, setup)
+
+
+def forget_placement(target: "Target", setup: str) -> None:
+    """Let a front forget where a setup was that has been removed; nothing at any other server."""
+    from broker import database
+    from broker.cluster import ways
+
+    with database.connect(target) as connection:
+        if ways.ways(connection, target):
+            connection.execute("select cluster.unplace(%s)", [setup])
+
+
 def make_partitions(connection: "psycopg.Connection[Any]") -> None:
     """Make the partitions of the days ahead where there is none for today: nobody may run `broker run` on a server
     that is used now and then."""

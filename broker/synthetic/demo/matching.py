@@ -114,9 +114,9 @@ def resources(seed: int) -> Iterator[Resource]:
     return lhcb.resources(seed, kinds=1_000)
 
 
-def new_setup(connection: Connection) -> str:
-    """A setup for this run: LHCb's buckets and shares in a name that nobody has."""
-    setup = new_name(connection)
+def new_setup(connection: Connection, name: str | None = None) -> str:
+    """A setup for this run: LHCb's buckets and shares, by default in a name that nobody has."""
+    setup = new_name(connection, name)
     table = lhcb.table()
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, table.cpu_buckets))
     for group, share in table.shares.items():

@@ -121,6 +121,24 @@ def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, p
     assert "is on no shard" in cli("jobs", "--setup", "nowhere").err
 
 
+@pytest.mark.parametrize("words", [
+    ["demo", "--jobs", "500", "--seconds", "1", "--agents", "2", "--simulation", "0"],
+    ["demo", "brokerage", "--queues", "10", "--tasks", "5"],
+    ["demo", "instances", "--samples", "2"],
+    ["simulate", "--scenario", "calm", "--hours", "0.2", "--queues", "4", "--scale", "0.05", "--plain"],
+])  # fmt: skip
+def test_the_demos_work_at_a_front(cli: Cli, front: psycopg.Connection[Any], words: list[str]) -> None:
+    before = {setup for (setup,) in front.execute("select setup from cluster.placement").fetchall()}
+    printed = cli(*words)
+    assert printed.code == 0, printed.out + printed.err
+    placed = {setup for (setup,) in front.execute("select setup from cluster.placement").fetchall()} - before
+    assert len(placed) == (0 if words[0] == "simulate" else 1)
+    for setup in placed:
+        assert cli("setup", "remove", setup, "--yes").code == 0
+    after = {setup for (setup,) in front.execute("select setup from cluster.placement").fetchall()}
+    assert after == before
+
+
 def test_loops_run_on_all_shards(cluster: Cluster, placed: Callable[[str], str]) -> None:
     setups = {shard: placed(shard) for shard in cluster.shards}
     for shard, setup in setups.items():

@@ -124,6 +124,18 @@ def test_refusals(front: Db, call: str, sqlstate: str, message: str) -> None:
     assert raised.value.diag.message_hint
 
 
+def test_a_setup_is_placed_where_fewest_are(front: Db, placed: Callable[[str], str]) -> None:
+    counts = dict(front.execute("select shard, setups from monitor.shard").fetchall())
+    for _ in range(max(counts.values()) - counts["c"] + 1):
+        placed("c")
+    counts = dict(front.execute("select shard, setups from monitor.shard").fetchall())
+    least = min(counts, key=lambda shard: (counts[shard], shard))
+    assert front.execute("select cluster.place('somewhere')").fetchone() == (least,)
+    assert front.execute("select cluster.place('somewhere')").fetchone() is not None
+    assert front.execute("select cluster.unplace('somewhere'), cluster.unplace('somewhere')").fetchone() is not None
+    assert front.execute("select cluster.unplace('somewhere')").fetchone() == (False,)
+
+
 def test_no_other_database_places_setups(db: Db) -> None:
     with pytest.raises(psycopg.Error) as raised:
         db.execute("select cluster.place('north', 'a')")

@@ -1,0 +1,169 @@
+"""A match and an insertion through a front with PL/Proxy beside the same calls at the shard."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import Jsonb
+
+from benchmarks.bench import SEED, SETUP, Bench, batched, loaded
+from benchmarks.measure import Say
+from benchmarks.options import Options
+from benchmarks.report import Row, Table
+from benchmarks.scenarios.match import described
+from benchmarks.server import Server
+from broker.cluster import shards
+from broker.errors import BrokerError
+from broker.server import embedded
+from broker.server.binaries import Installation
+
+DEFAULTS = Options(jobs=100_000, rounds=5)
+_CALLS = 2000  # matches of a round
+_INSERTED = 20_000  # jobs of a round
+_A_CALL = 1000
+
+
+_WARM = {
+    "agent": b"select from taskqueue.payloads(%s, '[]')",
+    "submitter": b"select from taskqueue.insert_jobs(%s, '[]')",
+}
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How calls go, and the backends that work for them: process ids by the name of the server."""
+
+    name: str
+    connection: psycopg.Connection[Any]
+    backends: dict[str, int]
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """Two tables, of a match and of insertion: CPU of the backends and latency, at the shard and through a front."""
+    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
+    with loaded(server, options.make_workload(), options.jobs) as bench, _front(bench, options.folder) as front:
+        bench.ask_once()
+        requests = [dict(one) for one in bench.workload.requests(SEED)][: options.requests or _CALLS]
+        matches: dict[str, list[dict[str, float]]] = {"shard": [], "front": []}
+        inserts: dict[str, list[dict[str, float]]] = {"shard": [], "front": []}
+        for number in range(options.rounds):
+            for name in ("shard", "front") if number % 2 else ("front", "shard"):
+                say(f"round {number + 1}: {name}")
+                bench.put_back()
+                with _way(bench, front, name, "agent") as way:
+                    matches[name].append(_matched(way, requests))
+                with _way(bench, front, name, "submitter") as way:
+                    inserts[name].append(_inserted(way, bench))
+        title = f"{described(bench)}; medians of {options.rounds} rounds in turn, one client"
+        shape = {"workload": options.workload, "jobs": bench.jobs}
+        return [
+            Table(f"{title}: a match", _rows(matches), shape),
+            Table(f"{title}: insertion, {_A_CALL:,} jobs a call", _rows(inserts), shape),
+        ]
+
+
+def _rows(found: dict[str, list[dict[str, float]]]) -> list[Row]:
+    rows: list[Row] = []
+    for name, rounds in found.items():
+        medians = {key: statistics.median(one.get(key, 0.0) for one in rounds) for key in rounds[0]}
+        rows.append({"at the": name, **{key: round(value, 1) for key, value in medians.items()}})
+    cpu = "CPU us a call"
+    for row in rows:
+        row["ratio of CPU"] = round(float(row[cpu]) / float(rows[0][cpu]), 3)  # type: ignore[arg-type]
+    return rows
+
+
+@contextmanager
+def _front(bench: Bench, folder: Path | None) -> Iterator[str]:
+    """The DSN of a front on Debian's PostgreSQL. Raises BrokerError where there is no PL/Proxy."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so"))
+    if not found:
+        raise BrokerError("PL/Proxy is not installed", "apt-get install postgresql-15-plproxy")
+    programs = Installation(found[-1].parents[1] / "bin", int(found[-1].parents[1].name))
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-front-", dir=folder)))
+        home.chmod(0o755)
+        server = embedded.up(home, installation=programs)
+        stack.callback(embedded.down, home, installation=programs)
+        with psycopg.connect(server.superuser_dsn("postgres"), autocommit=True) as connection:
+            connection.execute("create database front")
+        dsn = server.superuser_dsn("front")
+        shards.init(dsn, [shards.Shard("a", _over_tcp(bench.where.admin.dsn))])
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            for kind in ("agent", "submitter"):
+                given = conninfo_to_dict(bench.where.logins[kind].dsn)
+                login, password = sql.Identifier(str(given["user"])), sql.Literal(str(given["password"]))
+                create = sql.SQL("create role {} login password {} in role {}")
+                connection.execute(create.format(login, password, sql.Identifier(f"broker_{kind}")))
+                mapping = sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})")
+                connection.execute(mapping.format(login, sql.Literal(str(given["user"])), password))
+        yield dsn
+
+
+def _over_tcp(dsn: str) -> str:
+    """As another server reaches it: by the network."""
+    return make_conninfo("", **{**conninfo_to_dict(dsn), "host": "127.0.0.1"})
+
+
+@contextmanager
+def _way(bench: Bench, front: str, name: str, kind: str) -> Iterator[_Way]:
+    login = bench.where.logins[kind].dsn
+    given = conninfo_to_dict(login)
+    place = front if name == "front" else _over_tcp(login)
+    dsn = make_conninfo("", **{**conninfo_to_dict(place), "user": given["user"], "password": given["password"]})
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        backends: dict[str, int] = {name: connection.info.backend_pid}
+        connection.execute(_WARM[kind], [SETUP])  # PL/Proxy connects
+        if name == "front":
+            query = "select pid from pg_stat_activity where datname = current_database() and usename = %s"
+            backends["shard"] = int(bench.one(query, [given["user"]]))
+        yield _Way(name, connection, backends)
+
+
+def _cpu(way: _Way) -> dict[str, float]:
+    """CPU seconds of the backends, by the scheduler's clock."""
+    return {name: int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+            for name, pid in way.backends.items()}  # fmt: skip
+
+
+def _measured(way: _Way, calls: list[tuple[str, list[object]]]) -> dict[str, float]:
+    latencies = []
+    before = _cpu(way)
+    for query, values in calls:
+        begin = time.perf_counter()
+        way.connection.execute(query.encode(), values)
+        latencies.append(time.perf_counter() - begin)
+    after = _cpu(way)
+    used = {name: 1e6 * (after[name] - before[name]) / len(calls) for name in after}
+    return {
+        "CPU us a call": sum(used.values()),
+        "of the front": used.get("front", 0.0),
+        "p50 us": 1e6 * statistics.median(latencies),
+        "calls a second": len(calls) / sum(latencies),
+    }
+
+
+def _matched(way: _Way, requests: list[dict[str, Any]]) -> dict[str, float]:
+    query = "select * from taskqueue.match_job(%s, %s)"
+    for resource in requests[:50]:
+        way.connection.execute(query.encode(), [SETUP, Jsonb(resource)])
+    return _measured(way, [(query, [SETUP, Jsonb(resource)]) for resource in requests])
+
+
+def _inserted(way: _Way, bench: Bench) -> dict[str, float]:
+    number_of_jobs = min(_INSERTED, bench.jobs)
+    first = bench.reserve_ids(number_of_jobs)
+    groups = [group["requirements"] for group in bench.workload.groups(1000, SEED)][:20]
+    calls: list[tuple[str, list[object]]] = []
+    for number, ids in enumerate(batched(range(first, first + number_of_jobs), _A_CALL)):
+        jobs = [{"requirements": groups[number % len(groups)], "jobs": [[one, 5] for one in ids]}]
+        calls.append(("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb(jobs)]))
+    return _measured(way, calls)
