@@ -232,7 +232,7 @@ def _make_table(cur: Cursor, view: View, shard: str, table: sql.Identifier) -> N
     if there and there[0] and tuple(zip(*there, strict=True)) == view.columns:
         return
     schema, _, name = view.name.partition(".")
-    cur.execute(sql.SQL("drop foreign table if exists {} cascade").format(table))
+    cur.execute(sql.SQL("drop foreign table if exists {}").format(table))
     columns = sql.SQL(", ").join(
         sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(type_)) for column, type_ in view.columns
     )

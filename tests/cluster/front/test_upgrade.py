@@ -1,0 +1,100 @@
+"""Shards are upgraded one after the other, and the front last, while agents ask; and back, the front first."""
+
+import re
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from broker.client import JobAgent, Submitter
+from broker.cluster import look
+from broker.database import Target
+from broker.upgrade import Program, check, upgrade
+from broker.upgrade.source import package_folder
+from tests.calls import requirements, resource
+from tests.cluster.front.conftest import PASSWORD, Cluster
+
+JOBS = 4000
+VIEW = "waiting_by_site"
+
+
+def _next_release(folder: Path) -> Program:
+    """A release whose match has an argument more, whose view has a column more, and some of whose code differs."""
+    shutil.copytree(package_folder("sql"), folder)
+    for path in [file for schema in ("taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
+        text = path.read_text()
+        if path.stem == "match_job":
+            text = text.replace(
+                "p_request_id uuid default null", "p_request_id uuid default null, p_more text default ''"
+            )
+            text = text.replace("match_job(text, jsonb, uuid)", "match_job(text, jsonb, uuid, text)")
+        if path.stem in ("lease_jobs", "finish_job", "insert_jobs"):
+            text = text.replace("$$\n", "$$\n-- another release\n", 1)
+        if path.stem == VIEW:
+            text = text.replace("select ", "select 'another release' as more, ", 1)
+        path.write_text(text)
+    return Program(folder)
+
+
+@pytest.mark.slow
+def test_shards_and_then_the_front(
+    cluster: Cluster, front: psycopg.Connection[Any], placed: Callable[[str], str], tmp_path: Path
+) -> None:
+    setups = [placed(shard) for shard in cluster.shards]
+    login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})
+    operator = make_conninfo(
+        "", **{**conninfo_to_dict(cluster.front), "user": "cluster_operator", "password": PASSWORD}
+    )
+    for setup in setups:
+        front.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
+        with Submitter(setup, operator) as submitter:
+            submitter.submit_many([{"requirements": requirements(), "jobs": [[n, 5] for n in range(1, JOBS + 1)]}])
+    done = threading.Event()
+    wrong: list[BaseException] = []
+    taken: list[tuple[str, int]] = []
+
+    def agent(setup: str) -> None:
+        try:
+            with JobAgent(setup, login, connections=1) as client:
+                while not done.is_set():
+                    match = client.match(resource())
+                    if match is None:
+                        return
+                    taken.append((setup, match.job_id))
+                    client.finish(match)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=agent, args=(setup,)) for setup in setups * 2]
+    for thread in threads:
+        thread.start()
+    now, later = Program(), _next_release(tmp_path / "sql")
+    try:
+        for program in (later, now):
+            upwards = (*cluster.shards.values(), cluster.front)
+            for dsn in upwards if program is later else reversed(upwards):
+                upgrade(dsn, program=program)
+            for dsn in (*cluster.shards.values(), cluster.front):
+                assert check(dsn, program=program).differences == ()
+            found = look.differences(front, look.standing(front, Target(cluster.front, "--dsn"), whole=True))
+            assert [line for line in found if " has no " in line] == []
+            columns = front.execute(f"select * from monitor.{VIEW} limit 0".encode()).description or []
+            assert ("more" in [column.name for column in columns]) == (program is later)
+            body = front.execute(
+                "select prosrc, pg_get_function_arguments(oid) from pg_proc where oid = 'taskqueue.match_job'::regproc"
+            ).fetchone()
+            assert body and "run on cluster.shard_of" in body[0]
+            assert bool(re.search("p_more", body[1])) == (program is later)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(60)
+        for dsn in (*cluster.shards.values(), cluster.front):
+            upgrade(dsn, program=now)
+    assert wrong == []
+    assert len(taken) == len(set(taken)) > 100
