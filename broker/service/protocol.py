@@ -99,7 +99,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """A head is whole. An error makes the parser stop, and uvicorn refuse the request."""
-        if self._piece > HEAD_BYTES and sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
+        may_be_large = self._bytes + self._piece > HEAD_BYTES
+        if may_be_large and sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
             self._too_large = True
             raise ValueError("the head is too large")
         self._await(_Part.BODY)

@@ -346,7 +346,7 @@ def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as refused, db.transaction(force_rollback=True):
         db.execute("set transaction read only")
         _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
-    assert "connect to the primary" in (from_database(refused.value).hint or "")
+    assert "the primary takes changes" in (from_database(refused.value).hint or "")
 
 
 @pytest.mark.parametrize(("arguments", "named"), [

@@ -167,6 +167,18 @@ def test_a_head_has_its_bound(service: Running) -> None:
         assert found.status_code == status
 
 
+def test_a_head_in_pieces_has_the_same_bound(service: Running) -> None:
+    """The piece that ends the head is small."""
+    where = urlsplit(service.url)
+    for size, status in ((protocol.HEAD_BYTES - 1000, b"200"), (protocol.HEAD_BYTES + 1, b"431")):
+        head = LIVE + b"X: " + b"a" * size + b"\r\n\r\n"
+        with socket.create_connection((where.hostname or "", where.port or 0)) as connection:
+            connection.sendall(head[:-2000])
+            time.sleep(0.2)
+            connection.sendall(head[-2000:])
+            assert connection.recv(100).startswith(b"HTTP/1.1 " + status)
+
+
 def test_an_upgrade_is_an_ordinary_request(service: Running) -> None:
     upgrade = {
         "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",

@@ -84,7 +84,9 @@ def _history(q: Calls, fails: str, stopped: str) -> None:
     now: dict[Series, float] = {
         (figure, tuple(sorted(labels.items()))): value
         for figure, labels, value in q.rows(
-            "select figure, labels, value from history.state_now where setup = %s and value > 0", SETUP
+            "select figure, labels, value from history.state_now where setup = %s and value > 0"
+            ' order by figure collate "C", labels::text collate "C"',
+            SETUP,
         )
     }
     minutes = list(_minutes(now, fails, stopped))
