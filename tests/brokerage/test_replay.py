@@ -288,3 +288,12 @@ def test_the_tape_goes_with_its_setup(decided: Connection) -> None:
     decided.execute("select taskqueue.remove_setup('w')")
     assert decided.execute("select from brokerage.tape").fetchall() == []
     assert decided.execute("select from brokerage.tape_value").fetchall() == []
+
+
+@pytest.mark.parametrize("far", ["178000000 years", "-178000000 years", "1000 years"])
+def test_a_time_may_be_as_long_as_it_likes(decided: Connection, far: str) -> None:
+    query = "select count(*) from brokerage.taped('w', %s, %s, null)"
+    everything = decided.execute(query, [None, None]).fetchone()
+    since, until = (decided.execute(query, given).fetchone() for given in ([far, None], [None, far]))
+    assert everything is not None and everything != (0,)
+    assert (since, until) == (((0,), everything) if far.startswith("-") else (everything, (0,)))

@@ -1,11 +1,15 @@
+-- A thousand years are as good as more, and stay within the range of a timestamp.
 create or replace function brokerage.taped(
   p_setup text, p_since interval, p_until interval, p_run_id bigint
 ) returns setof brokerage.tape
 language sql stable as $$
   select t.*
     from brokerage.tape t
-   where t.setup = p_setup and (p_since is null or t.decided_at >= resource.clock(p_setup) - p_since)
-     and (p_until is null or t.decided_at < resource.clock(p_setup) - p_until)
+   where t.setup = p_setup
+     and (p_since is null
+          or t.decided_at >= resource.clock(p_setup) - greatest(least(p_since, '1000 years'), '-1000 years'))
+     and (p_until is null
+          or t.decided_at < resource.clock(p_setup) - greatest(least(p_until, '1000 years'), '-1000 years'))
      and (p_run_id is null or t.run_id = p_run_id)
 $$;
 
