@@ -72,7 +72,7 @@ class Moved:
 def move(front: Connection, target: Target, setup: str, shard: str, *, step: Step = lambda _: None) -> Moved:
     """Move a setup to a shard. The login of the target must be a superuser on both shards.
 
-    step: is told the name of each step that is done. A move that was broken off is ended, or begun again.
+    step: gets the name of each step that is done. A move that was broken off is ended, or begun again.
     Raises BrokerError, and Busy where a transaction of the setup's shard does not end; nothing has moved then.
     """
     known = {way.shard: way.target for way in ways(front, target)}
@@ -179,7 +179,7 @@ def _clear(goal: Connection, setup: str, source_name: str, goal_name: str) -> No
 
 
 def _mark(source: Connection, setup: str, shard: str) -> None:
-    """Refuse calls from now on, and wait for those that began before. Raises Busy."""
+    """Refuse calls from now on, and wait for calls that began before. Raises Busy."""
     source.execute(
         """insert into resource.setup_move (setup, state, shard) values (%s, 'leaving', %s)
                on conflict (setup) do update set state = excluded.state, shard = excluded.shard, since = now()""",

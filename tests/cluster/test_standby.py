@@ -103,7 +103,7 @@ def call(db: Db, function: Callable, given: dict[str, str | None], role: str) ->
         db.execute("reset role")
 
 
-def told(answer: Answer) -> tuple[Any, ...]:
+def outcome(answer: Answer) -> tuple[Any, ...]:
     """What a caller reads of it."""
     state, found = answer
     return (state, found.diag.message_primary, found.diag.message_hint) if state != "done" else (state, found)
@@ -147,7 +147,7 @@ def test_functions(primary: Db, replica: Db, known: Known) -> None:
             here, there = (call(db, function, given, role) for db in (primary, replica))
             if here[0] == "done":
                 answered.add(function.name)
-            same = told(here) == told(there)
+            same = outcome(here) == outcome(there)
             if not same:
                 assert function.name in DIFFERENT, (function.name, role, given, here, there)
                 different.add(function.name)

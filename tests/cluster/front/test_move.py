@@ -216,17 +216,17 @@ def test_a_transaction_that_stays_open_stops_a_move(
 def test_two_movers(cluster: Cluster, setup: str) -> None:
     """The second is refused while the first is at work."""
     _fill(cluster, setup, 10)
-    said: list[str] = []
+    refusals: list[str] = []
 
     def other(done: str) -> None:
         if done == "copy":
             try:
                 _move(cluster, setup, "c")
             except Busy as error:
-                said.append(error.message)
+                refusals.append(error.message)
 
     _move(cluster, setup, "b", step=other)
-    assert said == [f"setup {setup} is being moved by another session"]
+    assert refusals == [f"setup {setup} is being moved by another session"]
     assert _owners(cluster, setup) == ["b"]
 
 
