@@ -26,9 +26,8 @@ from broker.json_text import json_text
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
-_PAUSE = (
-    0.25  # seconds before a call is sent again; a server that has begun to stop accepts calls that it will not answer
-)
+# Seconds before a call is sent again: a server that has begun to stop accepts calls that it will not answer.
+_PAUSE = 0.25
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from broker.database import Connection, Target, connect
 from broker.errors import ConnectError
 from broker.upgrade.signatures import signatures
 
-_SETUPS = """
-select p.setup, p.shard, p.placed_at from cluster.placement p order by p.setup
-"""
+_PLACED = "select setup, shard from cluster.placement"
 _OF_SHARD = """
 select (select release from resource.installed_release()),
        (select array_agg(s.setup order by s.setup) from monitor.setup s),
@@ -74,7 +72,7 @@ def differences(front: Connection, shards: Iterable[Standing]) -> list[str]:
     found: list[str] = []
     asked = {line for line in signatures(front) if f" {OWN_SCHEMA}." not in line}
     front.execute("reset search_path")
-    placed = {setup: shard for setup, shard, _ in front.execute(_SETUPS).fetchall()}
+    placed = dict(front.execute(_PLACED).fetchall())
     reached = [shard for shard in shards if shard.error is None]
     found += [f"shard {shard.shard} does not answer: {shard.error}" for shard in shards if shard.error is not None]
     for shard in reached:

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from psycopg import IsolationLevel, sql
 
@@ -31,8 +30,7 @@ from broker.errors import BrokerError, Busy
 from broker.upgrade.source import SCHEMAS
 
 _PATIENCE = 10.0  # seconds that the mover waits for transactions which were there before the mark
-_LEADS = "lifecycle.loop"
-_OWN = ("resource.setup_move", "cluster.placement", _LEADS)
+_OWN = ("resource.setup_move", "cluster.placement", "lifecycle.loop")
 # Unlogged tables hold what may be lost. A number that PostgreSQL draws is kept, but where it is one of all setups.
 _TABLES = """
 select format('%%I.%%I', n.nspname, c.relname),
@@ -50,8 +48,14 @@ _SEQUENCES = """
 select format('%%I.%%I', s.schemaname, s.sequencename), s.last_value from pg_sequences s
  where s.schemaname = any (%s) and s.last_value is not null
 """
+# Never back: others draw numbers meanwhile, though not as many as it is set ahead within a statement.
+_AHEAD = 100_000
+_ADVANCE = """
+select setval(%(sequence)s::regclass, %(last)s + %(ahead)s)
+ where coalesce(pg_sequence_last_value(%(sequence)s::regclass), 0) < %(last)s
+"""
 _OTHERS = """
-select a.pid, a.backend_start, format('%%s (%%s)', a.usename, nullif(a.application_name, ''))
+select a.pid, a.xact_start, format('%%s (%%s)', a.usename, nullif(a.application_name, ''))
   from pg_stat_activity a
  where a.datname = current_database() and a.xact_start is not null and a.pid <> pg_backend_pid()
    and a.backend_type in ('client backend', 'background worker')
@@ -88,9 +92,15 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
             _require_superuser(connection, name)
         began = time.monotonic()
         rows = 0
-        if _state(source, setup) != ("moved", shard):
+        state = _state(source, setup)
+        if state is not None and state[0] == "moved" and state[1] != shard:
+            raise BrokerError(
+                f"setup {setup} has moved to shard {state[1]}, and that move was broken off",
+                f"end it first: broker cluster move {setup} {state[1]}",
+            )
+        if state is None or state[0] != "moved":
             _compare(source, goal, placed[0], shard, setup)
-            _clear(goal, setup, placed[0], shard)
+            _clear(goal, setup, shard)
             began = time.monotonic()
             try:
                 _mark(source, setup, shard)
@@ -166,11 +176,13 @@ def _compare(source: Connection, goal: Connection, source_name: str, goal_name: 
         raise BrokerError(f"shard {goal_name} does not have the roles {', '.join(lacking)}", f"run there: {script}")
 
 
-def _clear(goal: Connection, setup: str, source_name: str, goal_name: str) -> None:
-    """Take away what a move that was broken off has left. Raises BrokerError for a setup of the goal's own."""
+def _clear(goal: Connection, setup: str, goal_name: str) -> None:
+    """Take away what moves that were broken off have left: the source works, so what is marked here is not in use.
+
+    Raises BrokerError for a setup of the goal's own.
+    """
     there = goal.execute("select from resource.setup where setup = %s", [setup]).fetchone() is not None
-    state = _state(goal, setup)
-    if there and state != ("arriving", source_name) and (state is None or state[0] != "moved"):
+    if there and _state(goal, setup) is None:
         raise BrokerError(
             f"shard {goal_name} has a setup {setup} of its own",
             "remove it there, or give it another name: broker setup",
@@ -193,25 +205,17 @@ def _mark(source: Connection, setup: str, shard: str) -> None:
 
 def _wait(source: Connection, setup: str) -> None:
     """Wait until all transactions that there are have ended. Raises Busy."""
-    before = set(source.execute(_OTHERS.encode()).fetchall())
     until = time.monotonic() + _PATIENCE
-    began = {pid: start for pid, start, _ in before}
-    xacts = _transactions(source, list(began))
-    while xacts and time.monotonic() < until:
+    before = set(source.execute(_OTHERS.encode()).fetchall())
+    while before and time.monotonic() < until:
         time.sleep(0.01)
-        now = _transactions(source, list(xacts))
-        xacts = {pid: start for pid, start in xacts.items() if now.get(pid) == start}
-    if xacts:
-        names = ", ".join(f"process {pid}, {name}" for pid, _, name in sorted(before) if pid in xacts)
+        before &= set(source.execute(_OTHERS.encode()).fetchall())
+    if before:
+        names = ", ".join(f"process {pid}, {name}" for pid, _, name in sorted(before))
         raise Busy(
             f"setup {setup} stays on its shard: a transaction there has been open for over {_PATIENCE:g} s",
             f"end it, and try again: {names}",
         )
-
-
-def _transactions(connection: Connection, pids: list[int]) -> dict[int, Any]:
-    query = "select pid, xact_start from pg_stat_activity where pid = any (%s) and xact_start is not null"
-    return dict(connection.execute(query, [pids]).fetchall())
 
 
 def _copy(source: Connection, goal: Connection, setup: str, source_name: str) -> int:
@@ -225,10 +229,7 @@ def _copy(source: Connection, goal: Connection, setup: str, source_name: str) ->
             for table, columns in _tables(source):
                 copied += _copy_table(source, goal, table, columns, setup)
             for sequence, last in source.execute(_SEQUENCES.encode(), [list(SCHEMAS)]).fetchall():
-                goal.execute(
-                    "select setval(%s::regclass, greatest(%s, coalesce(pg_sequence_last_value(%s::regclass), 0)))",
-                    [sequence, last, sequence],
-                )
+                goal.execute(_ADVANCE, {"sequence": sequence, "last": last, "ahead": _AHEAD})
             goal.execute("set local session_replication_role = origin")
             goal.execute("select taskqueue.rebuild_matching(%s)", [setup])
             goal.execute(

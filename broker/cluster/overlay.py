@@ -78,7 +78,7 @@ select array_agg(a.attname::text order by a.attnum),
 class Routine:
     """A public function or procedure of an installation.
 
-    title: its name and the types of its arguments. ways: where it runs: `setup` (on the shard of the setup), `all`,
+    title: its name and the types of its arguments. way: where it runs: `setup` (on the shard of the setup), `all`,
     `any`, or `here`. callers: roles that may call it, as PostgreSQL writes their names.
     """
 
@@ -185,9 +185,8 @@ def bodies(routine: Routine) -> list[str]:
     fold = {"void": "", "boolean": "bool_or(r)", "bigint": "sum(r)::bigint"}
     if routine.result not in fold:
         raise UpgradeError(f"function {routine.title} runs on all shards and returns {routine.result}, which is no sum")
-    result = "void" if routine.result == "void" else routine.result
     return [
-        _proxy(f"{each}\n RETURNS SETOF {result}", f"run on all; target {routine.name}"),
+        _proxy(f"{each}\n RETURNS SETOF {routine.result}", f"run on all; target {routine.name}"),
         f"revoke execute on function {title} from public",
         f"grant execute on function {title} to {', '.join(routine.callers)}",
         f"{head}\n LANGUAGE sql\nAS $front$\n"

@@ -2,7 +2,8 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ def _age(db: psycopg.Connection[Any]) -> None:
     db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "Platform": "new"})])
 
 
-@pytest.fixture(scope="session")
-def pair() -> Iterator[Pair]:
-    """The two servers. Tests leave them as they are: both run, and the standby follows."""
+@contextmanager
+def two_servers(fill_it: Callable[[psycopg.Connection[Any]], None] = lambda _: None) -> Iterator[Pair]:
+    """A primary with pgbroker and what a function fills in, and a standby made of it."""
     if not Path(binaries.find().program("pg_basebackup")).exists():
         pytest.skip("the embedded server's programs have no pg_basebackup")
     home = Path(tempfile.mkdtemp(prefix="broker-primary-"))
@@ -49,14 +50,25 @@ def pair() -> Iterator[Pair]:
     try:
         upgrade(server.dsn)
         with psycopg.connect(server.superuser_dsn(), autocommit=True) as db:
-            fill(db)
-            _age(db)
+            fill_it(db)
         made = standby.make(home, NOT_DURABLE)
         yield made
         made.remove()
     finally:
         embedded.down(home)
         shutil.rmtree(home)
+
+
+def _filled(db: psycopg.Connection[Any]) -> None:
+    fill(db)
+    _age(db)
+
+
+@pytest.fixture(scope="session")
+def pair() -> Iterator[Pair]:
+    """The two servers. Tests leave them as they are: both run, and the standby follows."""
+    with two_servers(_filled) as made:
+        yield made
 
 
 @pytest.fixture

@@ -5,29 +5,24 @@ after. Replication is synchronous, so nothing that was acknowledged is lost.
 """
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from broker.server import binaries, embedded
 from broker.server.service import service_dsn
 from broker.upgrade import check, current, upgrade
-from tests.faults import standby
+from tests.cluster.conftest import two_servers
 from tests.faults.standby import Pair
 from tests.faults.test_served import _ATTEMPTS, _INSERT, JOBS, Agents
 from tests.faults.test_standby import wait_for_sync
 from tests.service.conftest import SETUP
 from tests.service.test_command import PROGRAM, Program
-from tests.throwaway import NOT_DURABLE
 
 BEAT = """
 select count(*), min(renewed_at) from monitor.loop
@@ -38,19 +33,8 @@ select count(*), min(renewed_at) from monitor.loop
 @pytest.fixture
 def pair() -> Iterator[Pair]:
     """Two servers of the test's own."""
-    if not Path(binaries.find().program("pg_basebackup")).exists():
-        pytest.skip("the embedded server's programs have no pg_basebackup")
-    home = Path(tempfile.mkdtemp(prefix="broker-promoted-"))
-    home.chmod(0o755)
-    server = embedded.up(home, settings=NOT_DURABLE)
-    try:
-        upgrade(server.dsn)
-        made = standby.make(home, NOT_DURABLE)
+    with two_servers() as made:
         yield made
-        made.remove()
-    finally:
-        embedded.down(home)
-        shutil.rmtree(home)
 
 
 def test_everybody_goes_on_with_the_promoted_standby(pair: Pair) -> None:

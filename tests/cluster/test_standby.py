@@ -14,6 +14,7 @@ import pytest
 from psycopg.types.string import TextLoader
 
 from broker.errors import from_database
+from tests.faults.standby import Pair
 from tests.fuzz.arguments import Arguments, Known
 from tests.fuzz.calls import Callable, callables
 from tests.fuzz.small_world import GRID, POOL
@@ -218,7 +219,7 @@ def test_matching_is_refused_in_a_sentence(replica: Db, setup: str) -> None:
         assert "primary" in (raised.value.diag.message_hint or "")
 
 
-def test_what_only_the_primary_knows_is_named(primary: Db, replica: Db) -> None:
+def test_what_only_the_primary_knows_is_named(pair: Pair, primary: Db, replica: Db) -> None:
     new = "select count(*) from monitor.resource_seen where resource ->> 'Platform' = 'new'"
     assert (primary.execute(new).fetchone(), replica.execute(new).fetchone()) == ((1,), (0,))
     others = "select * from monitor.resource_seen where resource ->> 'Platform' is distinct from 'new'"
@@ -232,6 +233,8 @@ def test_what_only_the_primary_knows_is_named(primary: Db, replica: Db) -> None:
     assert "on the primary alone" not in here["all of them"][2]
     assert there["all of them"][2].endswith("; this is a standby: the newest are known on the primary alone")
 
+    primary.execute("comment on database postgres is 'seen'")  # a commit since the standby was started
+    pair.wait_until_it_streams()
     health = "select verdict, value from monitor.health where area = 'standby'"
     assert primary.execute(health).fetchall() == []
     [(verdict, value)] = replica.execute(health).fetchall()

@@ -1,4 +1,4 @@
--- Whom a watcher watches: one setup, or all.
+-- Whom a watcher watches: one setup, or all. One that leaves is tried: whoever moved it may have died.
 create or replace function lifecycle.setups(p_setup text default null) returns setof text
 language plpgsql stable security definer set search_path = lifecycle, pg_temp as $$
 begin
@@ -9,10 +9,10 @@ begin
   return query
     select s.setup from resource.setup s
      where (p_setup is null or s.setup = p_setup)
-       and not exists (select from resource.setup_move m where m.setup = s.setup)
+       and not exists (select from resource.setup_move m where m.setup = s.setup and m.state <> 'leaving')
      order by s.setup;
 end $$;
 
 comment on function lifecycle.setups(text) is
-  'Setups to watch: the one given, or all that do not move to another shard. Errors:'
-  ' PB001 (there is no such setup), PB002 (setup not granted).';
+  'Setups to watch: the one given, or all that this shard has. Errors: PB001 (there is no such setup), PB002 '
+  '(setup not granted).';

@@ -255,17 +255,20 @@ def test_views_have_the_columns_of_the_release(front: Db, cluster: Cluster) -> N
     assert all("'north'" in one and "task_id = 5" in one for one in remote)
 
 
-def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster) -> None:
+def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster, placed: Callable[[str], str]) -> None:
+    setup = placed("a")
+    front.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
     with pytest.raises(psycopg.Error) as raised:
-        front.execute("call brokerage.broker_jobs('north', array[4711])")
-    assert own_words(raised.value.diag.message_primary) == "task 4711 is not in setup north"
-    run = front.execute("call brokerage.broker_jobs('north')").fetchone()
-    with cluster.connect("north") as shard:
-        found = shard.execute("select run_id, ended_at is not null from monitor.run where setup = 'north'").fetchall()
+        front.execute("call brokerage.broker_jobs(%s, array[4711])", [setup])
+    assert own_words(raised.value.diag.message_primary) == f"task 4711 is not in setup {setup}"
+    run = front.execute("call brokerage.broker_jobs(%s)", [setup]).fetchone()
+    with psycopg.connect(cluster.shards["a"]) as shard:
+        query = "select run_id, ended_at is not null from monitor.run where setup = %s"
+        found = shard.execute(query, [setup]).fetchall()
     assert run is not None and (run[0], True) in found
-    front.execute("call brokerage.classify('north')")
-    front.execute("call lifecycle.watch('north')")
-    front.execute("call instance.schedule('north')")
+    front.execute("call brokerage.classify(%s)", [setup])
+    front.execute("call lifecycle.watch(%s)", [setup])
+    front.execute("call instance.schedule(%s)", [setup])
 
 
 def test_what_has_no_setup_goes_to_all(front: Db, cluster: Cluster) -> None:

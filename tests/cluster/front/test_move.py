@@ -194,7 +194,9 @@ def test_a_mover_that_is_killed_leaves_no_mark_that_counts(cluster: Cluster, set
         _move(cluster, setup, "b", step=kill)
     with _shard(cluster, "a") as shard:
         marks = shard.execute("select state from resource.setup_move where setup = %s", [setup]).fetchall()
+        watched = shard.execute("select * from lifecycle.setups()").fetchall()
     assert marks == [("leaving",)]
+    assert (setup,) in watched
     assert _owners(cluster, setup) == ["a"]
     _move(cluster, setup, "b")
     assert _owners(cluster, setup) == ["b"]
@@ -211,6 +213,53 @@ def test_a_transaction_that_stays_open_stops_a_move(
             _move(cluster, setup, "b")
     assert raised.value.message.startswith(f"setup {setup} stays on its shard: a transaction there")
     assert _owners(cluster, setup) == ["a"]
+
+
+def test_a_move_that_was_broken_off_is_ended_before_another(cluster: Cluster, setup: str) -> None:
+    """The source may have been handed over: its rows are old then, and go nowhere else."""
+    _fill(cluster, setup, 10)
+
+    def die(done: str) -> None:
+        if done == "hand over":
+            raise Died
+
+    with pytest.raises(Died):
+        _move(cluster, setup, "b", step=die)
+    with pytest.raises(BrokerError) as raised:
+        _move(cluster, setup, "c")
+    assert raised.value.message == f"setup {setup} has moved to shard b, and that move was broken off"
+    assert raised.value.hint == f"end it first: broker cluster move {setup} b"
+    _move(cluster, setup, "b")
+    assert _owners(cluster, setup) == ["b"]
+
+
+def test_what_is_left_of_an_old_move_is_in_nobodys_way(cluster: Cluster, setup: str) -> None:
+    """A copy that arrived at b from a, while the setup went from a to c, is no setup of b's own."""
+    _fill(cluster, setup, 10)
+
+    def die(done: str) -> None:
+        if done == "copy":
+            raise Died
+
+    with pytest.raises(Died):
+        _move(cluster, setup, "b", step=die)
+    _move(cluster, setup, "c")
+    before = _whole(cluster, setup, "c")
+    _move(cluster, setup, "b")
+    assert _owners(cluster, setup) == ["b"]
+    assert _whole(cluster, setup, "b") == before
+
+
+def test_numbers_never_go_back(cluster: Cluster, setup: str) -> None:
+    """A sequence of the target that is ahead stays where it is; one that is behind goes beyond the source's."""
+    last = "select coalesce(pg_sequence_last_value('taskqueue.entry_id'), 0)"
+    _fill(cluster, setup, 10)
+    with _shard(cluster, "a") as source, _shard(cluster, "b") as goal:
+        goal.execute("select setval('taskqueue.entry_id', 50000000)")
+        _move(cluster, setup, "b")
+        assert goal.execute(last).fetchone() == (50_000_000,)
+        _move(cluster, setup, "a")
+        assert (source.execute(last).fetchone() or (0,))[0] > 50_000_000
 
 
 def test_two_movers(cluster: Cluster, setup: str) -> None:
@@ -240,8 +289,11 @@ def test_refusals(cluster: Cluster, front: Db, setup: str) -> None:
     assert raised.value.message == "setup no such setup is on no shard"
     with _shard(cluster, "c") as goal:
         goal.execute("insert into resource.setup (setup) values (%s)", [setup])
-    with pytest.raises(BrokerError) as raised:
-        _move(cluster, setup, "c")
+        try:
+            with pytest.raises(BrokerError) as raised:
+                _move(cluster, setup, "c")
+        finally:
+            goal.execute("delete from resource.setup where setup = %s", [setup])
     assert raised.value.message == f"shard c has a setup {setup} of its own"
 
 
