@@ -260,7 +260,9 @@ def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
             total = last["maintain"] + last["watchdog"]
             assert last["message"] == f"ended after {total} round{'s' if total != 1 else ''}"
             assert last["maintain"] >= 1
-    assert db.execute("select count(*), count(holder), count(ended_at) from lifecycle.loop").fetchone() == (2, 0, 2)
+    worked = sum(last[loop] > 0 for loop in ("maintain", "watchdog"))  # the signal may come before the watchdog's round
+    count = "select count(*), count(holder), count(ended_at) from lifecycle.loop"
+    assert db.execute(count).fetchone() == (2, 0, worked)
 
 
 @pytest.fixture
