@@ -141,7 +141,7 @@ def serve(
     if open_browser and url is None:
         raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
     settings = Settings(
-        dsn=_dsn(setup, listens), read_dsn=_read_dsn(read), read_lag=read_lag,
+        dsn=_dsn(setup, listens, reads=read is not None), read_dsn=_read_dsn(read), read_lag=read_lag,
         prepare=common.options.prepare, issuers=issuers, audience=audience, setup=setup,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
         x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()), url=url, login=person,
@@ -219,7 +219,7 @@ def _is_everywhere(url: str) -> bool:
         return False
 
 
-def _dsn(setup: str, url: str) -> str:
+def _dsn(setup: str, url: str, *, reads: bool) -> str:
     """The DSN of the service's login. On the embedded server a token is made for whoever looks at a terminal."""
     from broker import database
     from broker.cli.shared.session import ready
@@ -230,6 +230,8 @@ def _dsn(setup: str, url: str) -> str:
     target = database.named(common.options.dsn, prepare=common.options.prepare)
     if target:
         _require_login(target)
+        if reads:
+            _require_no_front(target)
         return target.dsn
     ready()
     server = embedded.current()
@@ -274,6 +276,24 @@ def _require_login(target: "Target") -> None:
         raise BrokerError(
             f"{user} is not the login of the service",
             "give the DSN of broker_service: only whom that login calls for is believed",
+        )
+
+
+def _require_no_front(target: "Target") -> None:
+    """Refuse --read where the server is a front: its shards have standbys, which hold other setups each."""
+    from broker import database
+    from broker.cluster.ways import ways
+    from broker.errors import BrokerError, ConnectError
+
+    try:
+        with database.connect(target) as connection:
+            is_front = bool(ways(connection, target))
+    except ConnectError:
+        return
+    if is_front:
+        raise BrokerError(
+            "--read is for one database and its standby, and this server is a front",
+            "leave --read out, or run a service for the shard, with --dsn and --read",
         )
 
 

@@ -26,10 +26,10 @@ def ways(connection: psycopg.Connection[Any], target: "Target", setup: str | Non
     Raises the database's error PB004 for a setup that is on no shard.
     """
     rows = connection.execute("select shard, dsn from cluster.way_to(%s)", [setup]).fetchall()
-    return [Way(shard, replace(target, dsn=_merged(target.dsn, dsn))) for shard, dsn in rows]
+    return [Way(shard, replace(target, dsn=merged(target.dsn, dsn))) for shard, dsn in rows]
 
 
-def _merged(front: str, shard: str) -> str:
-    """The front's DSN with the place of a shard."""
+def merged(front: str, shard: str) -> str:
+    """The front's DSN with the place of a shard: its login counts there, too."""
     given = {key: value for key, value in conninfo_to_dict(front).items() if key not in _PLACE}
     return make_conninfo("", **{**given, **conninfo_to_dict(shard)})

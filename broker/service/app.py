@@ -22,10 +22,11 @@ from starlette.routing import Router, compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.service import metrics
-from broker.service.door import Asked, Endpoint, Service
+from broker.service.door import Asked, Endpoint
 from broker.service.endpoints import ENDPOINTS
 from broker.service.problems import Problem, of_error
 from broker.service.settings import Settings, taken_over
+from broker.service.worker import Worker
 
 _NO_ROUTE = "-"
 _PATHS_KEPT = 256
@@ -50,8 +51,8 @@ register_url_convertor("id", _Id())
 class _Path:
     """What answers on one path: an endpoint for each of its methods. Answers, counts, makes every error a refusal."""
 
-    def __init__(self, service: Service, path: str, endpoints: list[Endpoint]) -> None:
-        self._service = service
+    def __init__(self, worker: Worker, path: str, endpoints: list[Endpoint]) -> None:
+        self._worker = worker
         self._regex, _, self._convertors = compile_path(path)
         self._of_method = {one.method: one for one in endpoints}
         if "GET" in self._of_method:
@@ -67,29 +68,29 @@ class _Path:
         if one is None:
             allowed = {"Allow": ", ".join(sorted(self._of_method))}
             refused = Problem(HTTPStatus.METHOD_NOT_ALLOWED, "this path has another method", headers=allowed)
-            await _no_endpoint(self._service, scope, refused)(scope, receive, send)
+            await _no_endpoint(self._worker, scope, refused)(scope, receive, send)
             return
         began = time.perf_counter()
         try:
-            response = await one.answer(self._service, Asked(scope, receive))
+            response = await one.answer(self._worker, Asked(scope, receive))
         except ClientDisconnect:
             response = one.refusal(Problem(400, "the body ended early"))
         except Exception as error:
             response = one.refusal(of_error(error))
-        self._service.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
+        self._worker.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
         await response(scope, receive, send)
 
 
 class _Routes(Router):
     """Leads a request to what answers on its path."""
 
-    def __init__(self, service: Service, lifespan: Callable[[Router], AbstractAsyncContextManager[None]]) -> None:
+    def __init__(self, worker: Worker, lifespan: Callable[[Router], AbstractAsyncContextManager[None]]) -> None:
         super().__init__(lifespan=lifespan)
-        self._service = service
+        self._worker = worker
         of_path: dict[str, list[Endpoint]] = {}
         for one in ENDPOINTS:
             of_path.setdefault(one.path, []).append(one)
-        self._paths = [_Path(service, path, endpoints) for path, endpoints in of_path.items()]
+        self._paths = [_Path(worker, path, endpoints) for path, endpoints in of_path.items()]
         self._kept = lru_cache(_PATHS_KEPT)(self._find)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,24 +109,22 @@ class _Routes(Router):
 
     async def _no_route(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = Problem(HTTPStatus.NOT_FOUND, "there is no such path")
-        await _no_endpoint(self._service, scope, refused)(scope, receive, send)
+        await _no_endpoint(self._worker, scope, refused)(scope, receive, send)
 
 
 def create(settings: Settings | None = None) -> Router:
     """The application of a worker; without settings those of the environment."""
-    service = Service(settings or taken_over())
+    worker = Worker(settings or taken_over())
 
     @asynccontextmanager
     async def lifespan(_: Router) -> AsyncIterator[None]:
-        await service.database.open()
-        await service.reader.open()
-        _before_end(service.waiting.close)
+        await worker.open()
+        _before_end(worker.wake_all)
         yield
-        await service.reader.close()
-        await service.database.close()
+        await worker.close()
         metrics.forget_worker()
 
-    return _Routes(service, lifespan)
+    return _Routes(worker, lifespan)
 
 
 def _before_end(act: Callable[[], None]) -> None:
@@ -150,7 +149,7 @@ def _end(
     then(number, frame)
 
 
-def _no_endpoint(service: Service, scope: Scope, refused: Problem) -> Response:
+def _no_endpoint(worker: Worker, scope: Scope, refused: Problem) -> Response:
     method = scope["method"] if scope["method"] in _METHODS else _NO_ROUTE
-    service.metrics.request(method, _NO_ROUTE, refused.status, 0.0)
+    worker.metrics.request(method, _NO_ROUTE, refused.status, 0.0)
     return refused.response()

@@ -7,56 +7,26 @@ from http import HTTPStatus
 from typing import Any, LiteralString, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
+import psycopg
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from broker.service import bodies
-from broker.service.callers import Caller, Callers
+from broker.service.callers import Caller
 from broker.service.calls import Connection, Database, Row
-from broker.service.certificates import Certificates
-from broker.service.figures import Figures
-from broker.service.login.cookies import Cookies
-from broker.service.login.provider import Provider
-from broker.service.matching import Matcher
-from broker.service.metrics import Metrics
 from broker.service.problems import Problem, encoded
-from broker.service.rate import Rate
-from broker.service.reader import Reader, may_differ
-from broker.service.reports import FINISH, REPORT, Reporter
-from broker.service.settings import Settings
-from broker.service.tokens import Verifier
-from broker.service.waiting import Waiting
+from broker.service.reader import may_differ
+from broker.service.worker import Service, Worker
 
 T = TypeVar("T")
 NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
 _LONGEST_NAME = 100
+_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""How a database answers who has a credential in another one."""
+_BUSY = "PB006"  # also of a setup that moves, or has moved
 _LONGEST_KEY = 500
-
-
-class Service:
-    """What all requests of a worker share."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.metrics = Metrics()
-        self.database = Database(settings)
-        self.figures = Figures(self.database, settings.setup)
-        verifier = Verifier(settings.issuers, settings.audience)
-        certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
-        self.cookies = Cookies(settings.url)
-        self.reader = Reader(self.database, settings, self.cookies)
-        self.provider = Provider(settings.login, settings.url) if settings.login and settings.url else None
-        self.callers = Callers(
-            self.database, verifier, certificates, self.cookies, self.metrics.batches("credentials_of")
-        )
-        self.matcher = Matcher(self.database, self.metrics.batches("match_many"))
-        self.waiting = Waiting(self.database, self.matcher)
-        self.metrics.watch(lambda: self.database.in_use, lambda: self.waiting.agents, self.reader)
-        self.reports = Reporter(self.database, REPORT, self.metrics.batches("report_jobs"))
-        self.ends = Reporter(self.database, FINISH, self.metrics.batches("finish_jobs"))
-        self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
 
 
 class _Headers(Headers):
@@ -90,8 +60,9 @@ class Asked(Request):
 
 @dataclass
 class Call:
-    """One request: the service, who calls in which setup, the decoded body, and which server is asked."""
+    """One request: what serves its setup, who calls, the decoded body, and which server is asked."""
 
+    worker: Worker
     service: Service
     request: Request
     database: Database
@@ -107,10 +78,26 @@ class Call:
 
     async def identify(self, setup: str, csrf: str | None = None) -> Caller:
         """Find out who calls, and whether he has called too often. csrf: what a form shows beside a cookie."""
-        self._caller = await self.service.callers.of(self.request.headers, setup, self.request.method, csrf)
-        if self.service.rate:
-            self.service.rate.spend((setup, self._caller.role, self._caller.subject.name))
+        try:
+            self._caller = await self._who(setup, csrf)
+        except Problem as problem:
+            if problem.status not in _REFUSED or not await self.follow(setup):
+                raise
+            self._caller = await self._who(setup, csrf)
+        if self.worker.rate:
+            self.worker.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller
+
+    async def _who(self, setup: str, csrf: str | None) -> Caller:
+        return await self.service.callers.of(self.request.headers, setup, self.request.method, csrf)
+
+    async def follow(self, setup: str) -> bool:
+        """Whether a setup has moved to another database, which is asked from now on."""
+        moved = await self.worker.moved(setup, self.service)
+        if moved is None:
+            return False
+        self.service, self.database = moved, moved.database
+        return True
 
     async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
         """Rows of a statement that runs as the caller."""
@@ -232,26 +219,33 @@ class Endpoint:
         """How a refusal looks to whoever calls."""
         return self.face.refusal(problem) if self.face else problem.response()
 
-    async def answer(self, service: Service, request: Request) -> Response:
+    async def answer(self, worker: Worker, request: Request) -> Response:
         """Answer a request. Raises Problem."""
-        call = Call(service, request, service.database)
+        setup = ""
         if not self.outside:
-            call.setup = _setup(request) if "setup" in request.path_params else service.settings.setup
-            if not self.open:
-                try:
-                    await call.identify(call.setup)
-                except Problem as problem:
-                    if problem.status != HTTPStatus.UNAUTHORIZED or self.face is None or self.face.stranger is None:
-                        raise
-                    return self.face.stranger(request)
+            setup = _setup(request) if "setup" in request.path_params else worker.settings.setup
+        service = await worker.of(setup) if setup else worker.own
+        call = Call(worker, service, request, service.database, setup)
+        if setup and not self.open:
+            try:
+                await call.identify(setup)
+            except Problem as problem:
+                if problem.status != HTTPStatus.UNAUTHORIZED or self.face is None or self.face.stranger is None:
+                    raise
+                return self.face.stranger(request)
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:
-                limit = service.settings.body_limit * self.limit_factor
+                limit = worker.settings.body_limit * self.limit_factor
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
-        found = await (self._read(call) if self.reads else self._run(call))
+        try:
+            found = await (self._read(call) if self.reads else self._run(call))
+        except (psycopg.Error, Problem) as error:
+            if (error.code if isinstance(error, Problem) else error.sqlstate) == _BUSY:
+                worker.forget(setup)
+            raise
         response = found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
-        changed = None if self.reads or self.outside else await service.reader.remember(request)
+        changed = None if self.reads or self.outside else await call.service.reader.remember(request)
         if changed is not None:
             response.headers.append("Set-Cookie", changed)
         return response
@@ -262,7 +256,7 @@ class Endpoint:
 
     async def _read(self, call: Call) -> Any:
         """What the standby answers, if there is one that may be asked and can answer; else the primary."""
-        service = call.service
+        service, metrics = call.service, call.worker.metrics
         standby = service.reader.standby_for(call.request)
         if standby is not None:
             call.database = standby
@@ -273,10 +267,10 @@ class Endpoint:
                 if not may_differ(error):
                     raise
             else:
-                service.metrics.read("standby")
+                metrics.read("standby")
                 return found
             call.database = service.database
-        service.metrics.read("primary")
+        metrics.read("primary")
         return await self._run(call)
 
 

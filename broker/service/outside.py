@@ -1,15 +1,19 @@
 """What is called without a credential, or about the service itself."""
 
 import ipaddress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import LiteralString
 
+import psycopg
 from starlette.requests import Request
 from starlette.responses import Response
 
+from broker.errors import ConnectError
 from broker.service import metrics
 from broker.service.bodies import JSON
+from broker.service.calls import Row
 from broker.service.door import Call
 from broker.service.models import Health, Token
 from broker.service.problems import Problem
@@ -23,11 +27,17 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 
 async def token(call: Call) -> Token:
     """A short token for the stamp and the secret of a pilot."""
-    rows = await call.service.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
-    if not rows or rows[0][0] is None:
+    value, expires_at = await _exchanged(call)
+    if value is None and await call.follow(call.setup):
+        value, expires_at = await _exchanged(call)
+    if value is None:
         raise invalid("the stamp or the secret is not valid")
-    value, expires_at = rows[0]
     return Token(value, "Bearer", max(0, int((expires_at - datetime.now(UTC)).total_seconds())))
+
+
+async def _exchanged(call: Call) -> Row:
+    rows = await call.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
+    return rows[0] if rows else (None, None)
 
 
 async def live(_: Call) -> Health:
@@ -44,11 +54,14 @@ async def ready(call: Call) -> Health:
 
 async def figures(call: Call) -> Response:
     """Metrics, for programs of this machine, and for viewers and operators of the service's setup."""
-    if call.service.settings.behind_proxy or not _is_local(call.request):
-        caller = await call.identify(call.service.settings.setup)
+    setup = call.worker.settings.setup
+    with suppress(psycopg.Error, ConnectError):  # its figures are but that it is away
+        call.service = await call.worker.of(setup)
+    if call.worker.settings.behind_proxy or not _is_local(call.request):
+        caller = await call.identify(setup)
         if await call.service.database.as_role(caller.role, caller.text, _MAY_LOOK, []) != [(True,)]:
             raise Problem(403, "metrics are for viewers and operators", code="42501")
-    text = call.service.metrics.text() + await call.service.figures.text()
+    text = call.worker.metrics.text() + await call.service.figures.text()
     return Response(text, media_type=metrics.MEDIA_TYPE)
 
 

@@ -15,8 +15,10 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
+import psycopg
 from starlette.requests import ClientDisconnect
 
+from broker.errors import is_moving
 from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database
 from broker.service.matching import Matcher
@@ -233,6 +235,8 @@ class _Watched:
                 except Exception as error:  # agents wait on; each description is tried now and then
                     LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
                     pause = _AFTER_ERROR
+                    if isinstance(error, psycopg.Error) and is_moving(error):
+                        self._wake_all()
                 self._ask_without_news()
                 await asyncio.sleep(pause)
         finally:
@@ -243,12 +247,7 @@ class _Watched:
         rows = await self._database.as_role(role, acting, _ARRIVALS, [self._setup, self._snapshot])
         is_first, self._snapshot = self._snapshot is None, rows[0][0]
         if is_first:
-            for kind in self.kinds.values():
-                kind.nothing_for = None
-                for agent in kind.asking:
-                    agent.news = True
-                for agent in list(kind.parked):
-                    kind.wake(agent)
+            self._wake_all()
             return
         arrivals = [(definition, cpu_time, jobs) for _, definition, cpu_time, jobs in rows if definition is not None]
         if not arrivals:
@@ -261,6 +260,15 @@ class _Watched:
             await self._judge(group, [definition for definition, _, _ in arrivals])
         for definition, cpu_time, jobs in arrivals:
             self._wake(definition, cpu_time, jobs)
+
+    def _wake_all(self) -> None:
+        """Let all ask: what came before the first look is not known, and a setup that moves refuses them."""
+        for kind in self.kinds.values():
+            kind.nothing_for = None
+            for agent in kind.asking:
+                agent.news = True
+            for agent in list(kind.parked):
+                kind.wake(agent)
 
     async def _judge(self, group: Group, definitions: list[int]) -> None:
         """Have the verdicts of all kinds of a group about the definitions."""

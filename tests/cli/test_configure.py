@@ -7,6 +7,7 @@ import pytest
 from broker import world
 from tests.calls import Calls, Connection
 from tests.commands import Cli
+from tests.cookies import by_ticket
 from tests.lifecycle import grids
 
 
@@ -99,7 +100,7 @@ def test_credentials(cli: Cli, q: Calls) -> None:
 
 def test_sessions(cli: Cli, q: Calls) -> None:
     for name in ("a", "b"):
-        q.rows("select resource.use_ticket(t.ticket) from resource.make_ticket('default', %s, 'viewer') t", name)
+        by_ticket(q.connection, "default", name, "viewer")
     rows = cli("credential", "sessions", "--json").json
     assert [(row["setup"], row["subject"], row["kind"]) for row in rows] == [
         ("default", "browser a", "viewer"), ("default", "browser b", "viewer"),

@@ -17,6 +17,7 @@ from broker.service.endpoints import ENDPOINTS
 from broker.service.listed import LISTED
 from broker.service.reader import Lag, place_of
 from broker.service.settings import Settings
+from tests.cookies import by_ticket
 from tests.faults.standby import Pair
 from tests.fuzz.small_world import CLOUD, GRID, POOL
 from tests.service.conftest import Running, bearer
@@ -49,9 +50,7 @@ class Service:
 
     def browser(self, setup: str = POOL) -> "_Browser":
         """A person's browser, logged in as an operator; its cookies are kept as a browser keeps them."""
-        query = "select u.session from resource.make_ticket(%s, 'x', 'operator') t, resource.use_ticket(t.ticket) u"
-        [session] = self.primary.execute(query, [setup]).fetchone() or [""]
-        return _Browser(self.running.url, str(session))
+        return _Browser(self.running.url, by_ticket(self.primary, setup, "x", "operator"))
 
     def get(self, path: str, setup: str = POOL, **headers: str) -> httpx.Response:
         return self.client.get(path, headers=bearer(self.tokens[setup]) | headers)

@@ -15,6 +15,7 @@ import pytest
 from psycopg.types.string import TextLoader
 
 from broker.errors import from_database
+from tests.cookies import by_ticket, digest
 from tests.faults.standby import Pair
 from tests.fuzz.arguments import Arguments, Known
 from tests.fuzz.calls import Callable, callables
@@ -176,20 +177,16 @@ def test_functions(primary: Db, replica: Db, known: Known) -> None:
 def test_who_calls_through_the_service_is_known_there(primary: Db, replica: Db) -> None:
     """The functions of the service's own login."""
     primary.execute("select resource.make_token(%s, 'pilots', 'agent')", [POOL])
-    [(opened,)] = primary.execute(
-        "select u.session from resource.make_ticket(%s, 'somebody', 'viewer') t, resource.use_ticket(t.ticket) u",
-        [POOL],
-    ).fetchall()
-    [(digest,)] = primary.execute("select encode(sha256(%s::bytea), 'hex')", [opened]).fetchall()
+    hashed = digest(by_ticket(primary, POOL, "somebody", "viewer"))
     [(lsn,)] = primary.execute("select pg_current_wal_flush_lsn()").fetchall()
     while replica.execute("select pg_last_wal_replay_lsn() < %s::pg_lsn", [lsn]).fetchone() == (True,):
         pass
     for db in (primary, replica):
         db.execute("set session authorization broker_service")
-    asked = f'[{{"setup": "{POOL}", "session": "{digest}"}}]'
+    asked = f'[{{"setup": "{POOL}", "session": "{hashed}"}}]'
     for query, value in (
         ("select * from resource.credentials_of(%s)", asked),
-        ("select subject, setups from resource.session_of(%s)", digest),
+        ("select subject, setups from resource.session_of(%s)", hashed),
     ):
         found = rows(primary, query, [value])
         assert found == rows(replica, query, [value])

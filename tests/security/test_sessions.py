@@ -1,6 +1,6 @@
 """Sessions of browsers: who may open one, what it may do, how it ends, and that nothing opens two."""
 
-import hashlib
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.cookies import digest
 from tests.security.test_credentials import ISSUER, credential, credentials, service
 
 Connection = psycopg.Connection[Any]
@@ -23,14 +24,12 @@ def login(service: Callable[[], Connection]) -> Iterator[Connection]:
     yield service()
 
 
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def opened(login: Connection, state: str = "state", **more: Any) -> str:
     """The cookie of a new session."""
-    query = "select session from resource.open_session(%s, %s)"
-    return str(login.execute(query, [digest(state), Jsonb(CLAIMS | more)]).fetchone()[0])  # type: ignore[index]
+    cookie = secrets.token_urlsafe(32)
+    query = "select resource.open_session(%s, %s, %s)"
+    login.execute(query, [digest(state), Jsonb(CLAIMS | more), digest(cookie)])
+    return cookie
 
 
 def ticket(db: Connection, kind: str = "operator") -> str:
@@ -38,7 +37,9 @@ def ticket(db: Connection, kind: str = "operator") -> str:
 
 
 def used(login: Connection, ticket: str) -> str:
-    return str(login.execute("select session from resource.use_ticket(%s)", [ticket]).fetchone()[0])  # type: ignore[index]
+    cookie = secrets.token_urlsafe(32)
+    login.execute("select resource.use_ticket(%s, %s)", [ticket, digest(cookie)])
+    return cookie
 
 
 def by_session(login: Connection, cookie: str, setup: str = "s") -> tuple[Any, ...]:
@@ -199,8 +200,8 @@ def test_nobody_but_the_services_login_opens_or_closes_a_session(
 ) -> None:
     """Neither a role of a login, nor the same role in a transaction of the service."""
     calls = (
-        "open_session('00', '{}')", "use_ticket('x')", "close_session('00')", "session_of('00')",
-        "new_session('', 'x', null, 's', 'operator')", "credential_of_session('s', '00')",
+        "open_session('00', '{}', '00')", "use_ticket('x', '00')", "close_session('00')", "session_of('00')",
+        "new_session('', 'x', null, 's', 'operator', '00')", "credential_of_session('s', '00')",
     )  # fmt: skip
     for role in ("agent", "submitter", "operator", "viewer"):
         for connection in (connect(f"broker_{role}"), login):

@@ -12,6 +12,7 @@ from broker import world
 from broker.operate import loops
 from broker.synthetic import grid
 from tests.calls import Calls
+from tests.cookies import by_ticket
 from tests.service.conftest import SETUP, Running, bearer
 from tests.service.test_roles import CALLS
 
@@ -48,7 +49,7 @@ def filled(db: Db, jobs: Callable[..., list[int]]) -> None:
     db.execute("select taskqueue.set_group('default', 'users', 2000)")
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute("select resource.make_token('default', 'x', 'viewer')")
-    db.execute("select resource.use_ticket(ticket) from resource.make_ticket('default', 'x', 'viewer')")
+    by_ticket(db, "default", "x", "viewer")
     db.execute("call brokerage.broker_jobs('default')")
     loops.summarize(db, "default")
     db.execute("select brokerage.keep_what_if('default', '{}', '{}')")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, LiteralString
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -12,15 +12,10 @@ from starlette.responses import Response
 from broker.service import bodies, pages
 from broker.service.door import Call, Endpoint, Face
 from broker.service.login import attempts
-from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_visit, require_own_page
+from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_value, require_own_page
 from broker.service.login.provider import CALLBACK, Provider
-from broker.service.login.session import session_of
+from broker.service.login.session import Opened, close_session, open_session, session_everywhere, use_ticket
 from broker.service.problems import LOG, Problem, encoded
-from broker.service.tokens import digest
-
-_OPEN: LiteralString = "select session, expires_at from resource.open_session(%s, %s::jsonb)"
-_USE: LiteralString = "select session, expires_at from resource.use_ticket(%s)"
-_CLOSE: LiteralString = "select resource.close_session(%s)"
 
 _MOST_BYTES = 8192  # of a form
 _TICKET = re.compile(r"[0-9a-f]{64}")
@@ -39,15 +34,15 @@ class _Visit:
 
 async def home(call: Call) -> Response:
     """The first page: who is logged in."""
-    return pages.page("home", session=await session_of(call))
+    return pages.page("home", session=await session_everywhere(call))
 
 
 async def login_page(call: Call) -> Response:
     """Who is logged in, and the form that begins a login."""
     wanted = call.request.query_params.get("to", "/")
-    visit, provider = _visit(call), call.service.provider
+    visit, provider = _visit(call), call.worker.provider
     return pages.page(
-        "login", headers=visit.headers, session=await session_of(call), issuer=provider and provider.issuer,
+        "login", headers=visit.headers, session=await session_everywhere(call), issuer=provider and provider.issuer,
         csrf=csrf(visit.value), to=wanted if attempts.is_local(wanted) else "/",
     )  # fmt: skip
 
@@ -71,7 +66,7 @@ async def callback(call: Call) -> Response:
     """The browser comes back from the provider: open a session."""
     if call.request.method == "HEAD":  # what only looks would use the code up
         raise Problem(405, "the provider sends browsers here, with GET", headers={"Allow": "GET"})
-    given, cookies, provider = call.request.query_params, call.service.cookies, _provider(call)
+    given, cookies, provider = call.request.query_params, call.worker.cookies, _provider(call)
     attempt = attempts.resume(cookies.value(call.request.headers, cookies.visit), given.get("state", ""))
     if given.get("iss", provider.issuer) != provider.issuer:
         raise Problem(403, "the answer is of another provider", hint="Log in again.")
@@ -82,7 +77,7 @@ async def callback(call: Call) -> Response:
         raise Problem(422, "the provider gave no code", key="code")
     claims = await provider.claims(given["code"], attempt)
     text = msgspec.json.encode(claims).decode()
-    return await _opened(call, attempt.path, _OPEN, hashed(attempt.state), text)
+    return await _sent(call, attempt.path, await open_session(call.worker, hashed(attempt.state), text))
 
 
 async def ticket(call: Call) -> Response:
@@ -99,12 +94,12 @@ async def ticket(call: Call) -> Response:
         visit = _visit(call)
         return pages.page("ticket", headers=visit.headers, csrf=csrf(visit.value), ticket=shown)
     _same_visit(call, fields)
-    return await _opened(call, "/", _USE, shown)
+    return await _sent(call, "/", await use_ticket(call.worker, shown))
 
 
 async def logout(call: Call) -> Response:
     """Close the session here; the one at the provider goes on."""
-    cookies, headers = call.service.cookies, call.request.headers
+    cookies, headers = call.worker.cookies, call.request.headers
     fields = await _form(call.request)
     cookie = cookies.value(headers, cookies.session)
     answer = pages.redirect("/login")
@@ -112,48 +107,47 @@ async def logout(call: Call) -> Response:
         require_own_page(headers, "POST")
         if not is_csrf(cookie, fields.get("csrf", headers.get(CSRF_HEADER, ""))):
             raise _forged()
-        await call.service.database.as_login(_CLOSE, [digest(cookie)])
+        await close_session(call.worker, cookie)
     answer.headers.append("Set-Cookie", cookies.setting(cookies.session, "", 0))
     return answer
 
 
 async def session(call: Call) -> Response:
     """Who is logged in, as JSON."""
-    found = await session_of(call)
+    found = await session_everywhere(call)
     if found is None:
         raise Problem(401, "nobody is logged in here", code="PB008", hint="GET /login is for people.")
     return Response(encoded(found), headers=pages.HEADERS, media_type=bodies.JSON)
 
 
-async def _opened(call: Call, path: str, statement: LiteralString, *values: str) -> Response:
+async def _sent(call: Call, path: str, opened: Opened) -> Response:
     """A browser with a new session, sent to a path. The session that it had is closed."""
-    cookies = call.service.cookies
-    [(opened, expires_at)] = await call.service.database.as_login(statement, values)
+    cookies = call.worker.cookies
     before = cookies.value(call.request.headers, cookies.session)
     if before is not None:
-        await call.service.database.as_login(_CLOSE, [digest(before)])
-    seconds = int((expires_at - datetime.now(UTC)).total_seconds())
+        await close_session(call.worker, before)
+    seconds = int((opened.expires_at - datetime.now(UTC)).total_seconds())
     answer = pages.redirect(path)
-    answer.headers.append("Set-Cookie", cookies.setting(cookies.session, opened, max(1, seconds)))
+    answer.headers.append("Set-Cookie", cookies.setting(cookies.session, opened.cookie, max(1, seconds)))
     answer.headers.append("Set-Cookie", cookies.setting(cookies.visit, "", 0))
-    LOG.info("a session was opened until %s", expires_at)
+    LOG.info("a session was opened until %s", opened.expires_at)
     return answer
 
 
 def _visit(call: Call) -> _Visit:
     """The visit of this browser, which begins with this call if there is none."""
-    cookies = call.service.cookies
+    cookies = call.worker.cookies
     value = cookies.value(call.request.headers, cookies.visit)
     if value is not None:
         return _Visit(value, {})
-    value = new_visit()
+    value = new_value()
     return _Visit(value, {"Set-Cookie": cookies.setting(cookies.visit, value)})
 
 
 def _same_visit(call: Call, fields: dict[str, str]) -> str:
     """The visit's cookie of a form that this service has given to this browser. Raises Problem: 403."""
     require_own_page(call.request.headers, "POST")
-    cookies = call.service.cookies
+    cookies = call.worker.cookies
     visit = cookies.value(call.request.headers, cookies.visit)
     if visit is None or not is_csrf(visit, fields.get("csrf", "")):
         raise _forged()
@@ -167,9 +161,9 @@ def _forged() -> Problem:
 
 
 def _provider(call: Call) -> Provider:
-    if call.service.provider is None:
+    if call.worker.provider is None:
         raise Problem(404, "this service has no provider for people", hint="Start it with broker serve --login.")
-    return call.service.provider
+    return call.worker.provider
 
 
 async def _form(request: Request) -> dict[str, str]:

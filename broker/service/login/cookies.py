@@ -40,8 +40,8 @@ def is_csrf(secret: str, shown: str) -> bool:
     return hmac.compare_digest(csrf(secret).encode(), shown.encode())
 
 
-def new_visit() -> str:
-    """The value of a visit's cookie."""
+def new_value() -> str:
+    """A value of a session's or a visit's cookie: 256 random bits."""
     return secrets.token_urlsafe(32)
 
 

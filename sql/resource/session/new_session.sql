@@ -1,36 +1,40 @@
 -- SERVICE.md, Sessions. A person who logs in again and again closes the oldest sessions, so the table does not grow.
 create or replace function resource.new_session(
-  p_login bytea, p_subject text, p_claims jsonb, p_setup text, p_kind text, out session text, out expires_at timestamptz
-)
+  p_login bytea, p_subject text, p_claims jsonb, p_setup text, p_kind text, p_session text
+) returns timestamptz
 language plpgsql as $$
 declare
-  v_old resource.browser_session;
+  v_hash bytea := decode(p_session, 'hex');
+  v_row resource.browser_session;
 begin
+  if octet_length(v_hash) is distinct from 32 then
+    raise exception 'session has % bytes, not the 32 of a sha256', coalesce(octet_length(v_hash), 0)
+      using errcode = 'PB001';
+  end if;
   -- two logins of one person at once: the second counts the session of the first
   perform pg_advisory_xact_lock(hashtext('resource.browser_session'), hashtext(p_subject));
   delete from resource.browser_session s
    where s.hash in (select e.hash from resource.browser_session e where e.expires_at < now() for update skip locked);
-  for v_old in
+  for v_row in
     delete from resource.browser_session s
      where s.hash in (select o.hash from resource.browser_session o where o.subject = p_subject
                        order by o.opened_at desc, o.hash offset 9)
     returning s.*
   loop
-    perform resource.note_session(v_old, true);
+    perform resource.note_session(v_row, true);
   end loop;
-  session := resource.new_secret();
-  expires_at := now() + interval '12 hours';
   insert into resource.browser_session as s (hash, login, subject, claims, setup, kind, expires_at)
-  values (sha256(convert_to(session, 'UTF8')), p_login, p_subject, p_claims, p_setup, p_kind, new_session.expires_at)
+  values (v_hash, p_login, p_subject, p_claims, p_setup, p_kind, now() + interval '12 hours')
   on conflict (login) do nothing
-  returning s.* into v_old;
+  returning s.* into v_row;
   if not found then
     raise exception 'the login of % has been used', resource.shown(to_jsonb(p_subject))
       using errcode = 'PB008', hint = 'Log in again.';
   end if;
-  perform resource.note_session(v_old, false);
+  perform resource.note_session(v_row, false);
+  return v_row.expires_at;
 end $$;
 
-comment on function resource.new_session(bytea, text, jsonb, text, text) is
-  'Opens a session of a browser for twelve hours. A subject has ten at most: the oldest are closed. Errors: PB008 '
-  '(this login has opened one).';
+comment on function resource.new_session(bytea, text, jsonb, text, text, text) is
+  'Opens a session of a browser for twelve hours, and returns its end. p_session: sha256 of its secret, in hex. A '
+  'subject has ten at most: the oldest are closed. Errors: PB001 (no sha256), PB008 (this login has opened one).';

@@ -1,7 +1,6 @@
 -- SERVICE.md, Sessions. A stranger whom the provider knows is refused here, and nothing is stored. The claims
 -- stay that decide what the person may do.
-create or replace function resource.open_session(p_login text, p_claims jsonb)
-returns table (session text, expires_at timestamptz)
+create or replace function resource.open_session(p_login text, p_claims jsonb, p_session text) returns timestamptz
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_subject text := concat_ws(' ', p_claims ->> 'iss', p_claims ->> 'sub');
@@ -17,11 +16,10 @@ begin
    where c.key in ('iss', 'sub')
       or exists (select from resource.credential o
                   where o.issuer = p_claims ->> 'iss' and c.key in (o.claim, o.owner_group_claim, o.owner_dn_claim));
-  return query select n.session, n.expires_at
-                 from resource.new_session(decode(p_login, 'hex'), v_subject, v_kept, null, null) n;
+  return resource.new_session(decode(p_login, 'hex'), v_subject, v_kept, null, null, p_session);
 end $$;
 
-comment on function resource.open_session(text, jsonb) is
-  'For the service: a session of the browser of a person with these verified claims. It is shown this once. p_login: '
-  'sha256 of the login, in hex; a login opens one session. Errors: PB002 (no credential fits), PB008 (the login has '
-  'been used).';
+comment on function resource.open_session(text, jsonb, text) is
+  'For the service: a session of the browser of a person with these verified claims; returns its end. p_login: sha256 '
+  'of the login, in hex; a login opens one session. p_session: sha256 of the cookie, in hex. Errors: PB001 (no '
+  'sha256), PB002 (no credential fits), PB008 (the login has been used).';

@@ -1,5 +1,5 @@
 -- SERVICE.md, Sessions. Two browsers that use a ticket at once: the second waits for the row, and finds it gone.
-create or replace function resource.use_ticket(p_ticket text) returns table (session text, expires_at timestamptz)
+create or replace function resource.use_ticket(p_ticket text, p_session text) returns timestamptz
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_ticket resource.login_ticket;
@@ -11,11 +11,10 @@ begin
     raise exception 'the ticket is not known, has been used or has ended'
       using errcode = 'PB008', hint = 'Start broker serve --open again.';
   end if;
-  return query select n.session, n.expires_at
-                 from resource.new_session(v_ticket.hash, 'browser ' || v_ticket.name, null, v_ticket.setup,
-                                           v_ticket.kind) n;
+  return resource.new_session(v_ticket.hash, 'browser ' || v_ticket.name, null, v_ticket.setup, v_ticket.kind,
+                              p_session);
 end $$;
 
-comment on function resource.use_ticket(text) is
-  'For the service: a session for a ticket, which can be used once. It is shown this once. Errors: PB008 (no such '
-  'ticket).';
+comment on function resource.use_ticket(text, text) is
+  'For the service: a session for a ticket, which can be used once; returns its end. p_session: sha256 of the cookie, '
+  'in hex. Errors: PB001 (no sha256), PB008 (no such ticket).';

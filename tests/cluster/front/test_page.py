@@ -23,7 +23,7 @@ def test_the_blocks_of_the_page(cluster: Cluster, warm: Path, tmp_path: Path) ->
             connection.execute(sql.SQL("create database {} template installed").format(sql.Identifier(name)))
         connection.execute("create database page_front")
     blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     script = "\n".join(blocks)
     for host in ("db0", "db1", "db2", "db3"):
         script = script.replace(f"host={host}", f"host={server['host']} port={server['port']}")
@@ -38,6 +38,7 @@ def test_the_blocks_of_the_page(cluster: Cluster, warm: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "setup lhcb is on shard a" in done.stdout
     assert done.stdout.count("front and shards go together") == 2
+    assert '{"status":"ready"}' in done.stdout
     assert re.search(r"setup lhcb is on shard c: \d+ rows, calls were refused for", done.stdout)
     shards = make_conninfo("", **{**where, "dbname": "shard_c"})
     with psycopg.connect(shards) as connection:

@@ -16,6 +16,7 @@ from broker.operate import loops
 from broker.service.login.cookies import csrf
 from broker.synthetic import grid
 from tests.calls import Calls
+from tests.cookies import by_ticket
 from tests.service.conftest import SETUP, Running, bearer
 
 BASE = f"/setups/{SETUP}"
@@ -82,9 +83,7 @@ def chromium() -> Iterator[Any]:
 
 def logged_in(db: psycopg.Connection[Any], kind: str) -> str:
     """The cookie of somebody who is logged in."""
-    query = "select u.session from resource.make_ticket(%s, %s, %s) t, resource.use_ticket(t.ticket) u"
-    [cookie] = db.execute(query, [SETUP, f"a {kind}", kind]).fetchone() or [""]
-    return str(cookie)
+    return by_ticket(db, SETUP, f"a {kind}", kind)
 
 
 FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')

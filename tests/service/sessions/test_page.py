@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+from tests.cookies import digest
 from tests.docs import pages
 from tests.service.test_page import run_blocks
 
@@ -18,7 +19,7 @@ def test_credentials_and_sessions_of_people(db: psycopg.Connection[Any], dsn: st
     assert "broker serve --open" in started and "serve --behind-proxy" in served
     run_blocks([credentials], "", dsn, tmp_path, warm)
     for number, person in enumerate((PERSON, {**PERSON, "sub": "other"})):
-        db.execute("select resource.open_session(%s, %s)", [f"0{number}", Jsonb(person)])
+        db.execute("select resource.open_session(%s, %s, %s)", [f"0{number}", Jsonb(person), digest(str(number))])
     shown = run_blocks([sessions], "", dsn, tmp_path, warm)
     assert "https://issuer.example.org 3f2a77" in shown and "operator" in shown and "viewer" in shown
     assert db.execute("select subject, kind from monitor.browser_session").fetchall() == [

@@ -111,7 +111,7 @@ async def read(call: Call, *media_types: str) -> Fields:
     """The fields of a body, without what is null. Raises Problem."""
     # who sends no fields names no content type
     kind = bodies.media_type(call.request, media_types) if "content-type" in call.request.headers else bodies.FORM
-    limit = call.service.settings.body_limit * _LIMIT_FACTOR
+    limit = call.worker.settings.body_limit * _LIMIT_FACTOR
     body = await bodies.read(call.request, limit)
     if body.startswith(_GZIP):  # pilots name the encoding in API v1 alone
         body = bodies.unzipped(body, limit)

@@ -1,0 +1,329 @@
+"""The service at a front: each request is served by the shard of its setup."""
+
+import re
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from broker.cluster.move import move
+from broker.database import Target
+from broker.service.login.cookies import csrf
+from broker.service.settings import Login, Settings
+from tests.calls import requirements, resource
+from tests.cluster.front.conftest import PASSWORD, SETUPS, Cluster
+from tests.commands import commands
+from tests.cookies import by_ticket
+from tests.service.conftest import Running, bearer
+from tests.service.issuer import AUDIENCE, CLIENT, SECRET, Issuer
+from tests.service.sessions.conftest import Browser, forms, free_port
+
+Db = psycopg.Connection[Any]
+MOVED_JOBS = 1500
+
+
+def service_dsn(cluster: Cluster) -> str:
+    """The login of the service, which has one password on all servers."""
+    for dsn in (cluster.front, *cluster.shards.values()):
+        with psycopg.connect(dsn, autocommit=True) as server:
+            server.execute(sql.SQL("alter role broker_service login password {}").format(sql.Literal(PASSWORD)))
+    return make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "broker_service", "password": PASSWORD})
+
+
+@pytest.fixture(scope="module")
+def running(cluster: Cluster) -> Iterator[Running]:
+    """A service at the front."""
+    started = Running(Settings(dsn=service_dsn(cluster), setup="north", connections=4))
+    yield started
+    started.close()
+
+
+class Caller:
+    """A caller of the service in one setup, with a token of its own."""
+
+    def __init__(self, front: Db, url: str, setup: str, kind: str = "operator") -> None:
+        self.setup = setup
+        row = front.execute("select token from resource.make_token(%s, %s, %s)", [setup, kind, kind]).fetchone()
+        assert row is not None
+        self.client = httpx.Client(
+            base_url=f"{url}/api/v1/setups/{setup}", headers=bearer(row[0]), timeout=60, trust_env=False
+        )
+
+    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
+        return self.client.post(path, json=body, headers=headers)
+
+    def submit(self, *jobs: int, site: str = "NORTH") -> httpx.Response:
+        keys = requirements(Sites=site)
+        return self.post("/jobs", [{"job_id": job, "requirements": keys, "payload": {"n": job}} for job in jobs])
+
+    def match(self, site: str = "NORTH", wait: float = 0) -> httpx.Response:
+        """A match that is repeated, under the same key, until the service has an answer."""
+        key = str(uuid.uuid4())
+        while True:
+            body = {"resources": [resource(Site=site)], "wait": wait}
+            answer = self.post("/match", body, **{"Idempotency-Key": key})
+            if answer.status_code != 503:
+                return answer
+            time.sleep(0.1)
+
+    def job(self) -> int:
+        answer = self.match()
+        assert answer.status_code == 200, answer.text
+        return int(answer.json()["matches"][0]["job_id"])
+
+
+@pytest.fixture
+def caller(front: Db, running: Running) -> Iterator[Callable[..., Caller]]:
+    """A function that makes a caller of a setup."""
+    made: list[Caller] = []
+
+    def make(setup: str, kind: str = "operator") -> Caller:
+        made.append(Caller(front, running.url, setup, kind))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.client.close()
+
+
+@pytest.mark.parametrize("shard", SETUPS.values())
+def test_agents_work_in_a_setup_of_each_shard(
+    shard: str, placed: Callable[[str], str], caller: Callable[..., Caller], front: Db
+) -> None:
+    setup = placed(shard)
+    operator, agent = caller(setup), caller(setup, "agent")
+    assert operator.submit(1, 2).status_code == 200
+    match = agent.match().json()["matches"][0]
+    about = {"job_id": match["job_id"], "attempt": match["attempt"]}
+    assert agent.post("/jobs/report", [about]).json()[0]["action"] == "continue"
+    assert agent.post("/jobs/finish", [{**about, "outcome": "finished"}]).json()[0]["outcome"] == "finished"
+    assert operator.client.get(f"/jobs/{match['job_id']}").json()["status"] == "finished"
+    assert operator.client.get(f"/jobs/{3 - match['job_id']}/why").status_code == 200
+    found = operator.post("/jobs/search", {"parameters": ["job_id"]}).json()
+    assert {row["job_id"] for row in found["rows"]} == {1, 2}
+    states = "select job_id, status from monitor.listed_job where setup = %s order by 1"
+    assert len(front.execute(states, [setup]).fetchall()) == 2
+
+
+def test_a_credential_counts_in_its_setup(
+    placed: Callable[[str], str], caller: Callable[..., Caller], running: Running
+) -> None:
+    """Whether another setup is on the same shard, on another one, or on none makes no difference to a stranger."""
+    here = caller(placed("a"))
+    assert here.client.get("/jobs/1").status_code == 404
+    for other in (placed("b"), "placed nowhere"):
+        answer = here.client.get(f"{running.url}/api/v1/setups/{other}/jobs/1")
+        assert (answer.status_code, answer.json()["code"]) == (401, "PB008"), other
+    answer = here.client.get(f"{running.url}/api/v1/setups/{placed('a')}/jobs/1")
+    assert (answer.status_code, answer.json()["code"]) == (403, "PB002")
+
+
+def test_a_pilot_gets_a_token(placed: Callable[[str], str], front: Db, running: Running) -> None:
+    setup = placed("b")
+    row = front.execute("select secret from resource.make_secret(%s, 'stamp', 5)", [setup]).fetchone()
+    assert row is not None
+    url = f"{running.url}/api/v1/setups/{setup}"
+    answer = httpx.post(f"{url}/tokens", json={"stamp": "stamp", "secret": row[0]})
+    assert answer.status_code == 200, answer.text
+    body = {"resources": [resource()]}
+    assert httpx.post(f"{url}/match", json=body, headers=bearer(answer.json()["access_token"])).status_code == 204
+
+
+def test_metrics_and_readiness(running: Running) -> None:
+    text = httpx.get(f"{running.url}/metrics").text
+    assert "pgbroker_database_up 1.0" in text
+    failed = re.findall(r'pgbroker_view_read_failed\{view="(\w+)"\} (\S+)', text)
+    assert len(failed) > 5 and {value for _, value in failed} == {"0.0"}
+    assert 'setup="north"' in text
+    assert httpx.get(f"{running.url}/healthz/ready").status_code == 200
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    """A provider of people."""
+    running = Issuer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def browser(cluster: Cluster, issuer: Issuer) -> Iterator[Browser]:
+    """A browser of a service at the front with which people log in."""
+    running = Running(
+        Settings(
+            dsn=service_dsn(cluster), setup="north", issuers=(issuer.url,), audience=AUDIENCE, connections=2,
+            url=f"http://127.0.0.1:{free_port()}",
+            login=Login(issuer=issuer.url, client_id=CLIENT, client_secret=SECRET),
+        )
+    )  # fmt: skip
+    found = Browser(running.url)
+    yield found
+    found.client.close()
+    running.close()
+
+
+def _let_in(front: Db, issuer: Issuer, setup: str, kind: str) -> None:
+    values = [setup, "people", kind, issuer.url, "alice"]
+    front.execute("select from resource.set_credential(%s, %s, %s, p_issuer => %s, p_subject => %s)", values)
+
+
+def test_a_person_has_one_session_for_all_shards(
+    front: Db, issuer: Issuer, browser: Browser, placed: Callable[[str], str]
+) -> None:
+    north, south, strange = placed("a"), placed("b"), placed("c")
+    _let_in(front, issuer, north, "operator")
+    _let_in(front, issuer, south, "viewer")
+    assert browser.log_in("/session").status_code == 303
+    who = browser.session()
+    assert {one["setup"]: one["kind"] for one in who["setups"]} == {north: "operator", south: "viewer"}
+    assert not who["is_partial"]
+    for setup in (north, south):
+        for page in ("", "/jobs", "/task-queues", "/history", "/settings"):
+            answer = browser.get(f"/setups/{setup}{page}")
+            assert answer.status_code == 200 and f"{issuer.url} alice" in answer.text, (setup, page)
+        assert browser.get("/").text.count(setup) >= 1
+    assert browser.get(f"/setups/{strange}").status_code in (303, 403)
+    assert browser.match(south).status_code == 403
+    assert browser.match(north).status_code == 204
+    sessions = "select setup, kind from monitor.browser_session where subject = %s order by 1"
+    held = dict(front.execute(sessions, [f"{issuer.url} alice"]).fetchall())
+    assert held == {north: "operator", south: "viewer"}
+
+    assert front.execute("select resource.revoke_sessions(%s, %s)", [south, f"{issuer.url} alice"]).fetchone() == (1,)
+    assert browser.get(f"/api/v1/setups/{south}/jobs/1").status_code == 401
+    assert browser.get(f"/api/v1/setups/{north}/jobs/1").status_code == 404
+    left = browser.post("/logout", forms(browser.get("/login"))["/logout"])
+    assert (left.status_code, left.headers["Location"]) == (303, "/login")
+    assert browser.session() is None
+    assert front.execute(sessions, [f"{issuer.url} alice"]).fetchall() == []
+
+
+def test_a_stranger_opens_no_session(front: Db, issuer: Issuer, browser: Browser) -> None:
+    issuer.person = {"sub": "mallory"}
+    refused = browser.log_in()
+    assert refused.status_code == 403 and "no credential fits" in refused.text
+    assert browser.session() is None
+
+
+def test_a_ticket_is_used_where_it_was_made(
+    front: Db, running: Running, placed: Callable[[str], str], cluster: Cluster
+) -> None:
+    setup = placed("b")
+    row = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchone()
+    assert row is not None
+    browser = Browser(running.url)
+    asked = browser.post("/login/ticket", {"ticket": row[0]})
+    fields = forms(asked)["/login/ticket"]
+    secure = {one.name: one.value for one in browser.client.cookies.jar}
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in secure.items())}
+    for status in (303, 401):
+        assert browser.post("/login/ticket", fields, headers=headers).status_code == status
+    browser.client.close()
+
+
+def test_a_change_from_a_page_is_kept_on_the_shard(
+    cluster: Cluster, front: Db, running: Running, placed: Callable[[str], str], caller: Callable[..., Caller]
+) -> None:
+    setup = placed("b")
+    assert caller(setup).submit(1).status_code == 200
+    with psycopg.connect(cluster.shards["b"], autocommit=True) as shard:
+        cookie = by_ticket(shard, setup, "me", "operator")
+    with httpx.Client(base_url=running.url, headers={"Cookie": f"__Host-pgbroker={cookie}"}, timeout=30) as browser:
+        asked = {"do": "hold-job", "of": "1"}
+        assert browser.get(f"/setups/{setup}/act", params=asked).status_code == 200
+        done = browser.post(f"/setups/{setup}/act", data={**asked, "csrf": csrf(cookie)})
+        assert done.status_code == 200 and "Hold job 1" in done.text
+    changes = "select subject, before, after from monitor.change where setup = %s and object = 'job'"
+    assert front.execute(changes, [setup]).fetchall() == [("browser me", {"held": False}, {"held": True})]
+
+
+def test_a_setup_moves_under_agents(
+    cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
+) -> None:
+    """Agents that match and agents that wait for jobs go on at the new shard; each job is matched once."""
+    setup = placed("a")
+    operator = caller(setup)
+    for first in range(1, MOVED_JOBS, 500):
+        assert operator.submit(*range(first, first + 500)).status_code == 200
+    got: list[int] = []
+    wrong: list[object] = []
+    late: list[int] = []
+    moved = threading.Event()
+
+    def agent(one: Caller) -> None:
+        while True:
+            answer = one.match()
+            if answer.status_code != 200:
+                if answer.status_code != 204:
+                    wrong.append(answer.text)
+                return
+            got.append(answer.json()["matches"][0]["job_id"])
+            if moved.is_set() and len(got) % 50 == 0:
+                time.sleep(0.01)
+
+    def waiting(one: Caller) -> None:
+        answer = one.match("LATER", wait=30)
+        if answer.status_code != 200:
+            wrong.append(answer.text)
+        else:
+            late.append(answer.json()["matches"][0]["job_id"])
+
+    agents = [caller(setup, "agent") for _ in range(6)]
+    threads = [threading.Thread(target=agent if n < 4 else waiting, args=(one,)) for n, one in enumerate(agents)]
+    for thread in threads:
+        thread.start()
+    while len(got) < 100 and not wrong:
+        time.sleep(0.01)
+    target = Target(make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_super"}), "--dsn")
+    move(front, target, setup, "b")
+    matched = len(got)
+    moved.set()
+    assert operator.submit(9001, 9002, site="LATER").status_code == 200
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert matched < MOVED_JOBS
+    assert Counter(got) == Counter(range(1, MOVED_JOBS + 1))
+    assert sorted(late) == [9001, 9002]
+
+
+def test_agents_go_on_while_the_front_is_away(
+    cluster: Cluster, placed: Callable[[str], str], caller: Callable[..., Caller], running: Running
+) -> None:
+    """The worker knows where its setups are; it finds no other ones."""
+    known, unknown = caller(placed("a")), caller(placed("a"))
+    assert known.submit(*range(1, 20)).status_code == 200
+    name = str(conninfo_to_dict(cluster.front)["dbname"])
+    other = make_conninfo("", **{**conninfo_to_dict(cluster.front), "dbname": "postgres"})
+    with psycopg.connect(other, autocommit=True) as server:
+        allow = sql.SQL("alter database {} allow_connections {}")
+        server.execute(allow.format(sql.Identifier(name), sql.SQL("false")))
+        try:
+            server.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = %s",
+                [name, "broker_service"],
+            )
+            assert known.job() in range(1, 20)
+            refused = unknown.post("/match", {"resources": [resource()]})
+            assert (refused.status_code, "Retry-After" in refused.headers) == (503, True)
+            assert known.job() in range(1, 20)
+        finally:
+            server.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
+    assert unknown.submit(1).status_code in (200, 503)
+    deadline = time.monotonic() + 30
+    while unknown.post("/match", {"resources": [resource()]}).status_code == 503 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert httpx.get(f"{running.url}/healthz/ready").status_code == 200
+
+
+def test_a_front_has_no_standby_to_read(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = commands(service_dsn(cluster), monkeypatch)("serve", "--read", cluster.shards["a"])
+    assert refused.code == 1 and "--read is for one database and its standby" in refused.err
