@@ -71,7 +71,12 @@ async def openapi(_: Call) -> Response:
 
 
 def _is_local(request: Request) -> bool:
+    """Whether a program of this machine asks this machine: a page whose name leads here asks for its own host."""
+    return request.client is not None and all(map(_is_loopback, (request.client.host, request.url.hostname or "")))
+
+
+def _is_loopback(host: str) -> bool:
     try:
-        return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False
+        return host == "localhost"

@@ -73,6 +73,7 @@ class Worker:
         self._is_front: bool | None = None
         self._shards: dict[tuple[str, str], Service] = {}
         self._placed: dict[str, Service] = {}
+        self._opening = asyncio.Lock()
         self._looks: dict[str, asyncio.Task[Service]] = {}
         self.metrics.watch(self._in_use, self._agents, self.own.reader)
 
@@ -136,6 +137,7 @@ class Worker:
             if error.sqlstate != _ON_NO_SHARD:
                 raise
             self._is_front = True
+            self._placed.pop(setup, None)
             return self.own
         self._is_front = bool(rows)
         for shard, dsn in rows:
@@ -143,11 +145,13 @@ class Worker:
         return self._placed.get(setup, self.own)
 
     async def _service(self, shard: str, dsn: str) -> Service:
-        found = self._shards.get((shard, dsn))
-        if found is None:
-            settings = replace(self.settings, dsn=merged(self.settings.dsn, dsn), read_dsn=None)
-            found = self._shards[shard, dsn] = Service(self, settings, f"shard {shard}")
-            await found.open()
+        async with self._opening:
+            found = self._shards.get((shard, dsn))
+            if found is None:
+                settings = replace(self.settings, dsn=merged(self.settings.dsn, dsn), read_dsn=None)
+                found = Service(self, settings, f"shard {shard}")
+                await found.open()
+                self._shards[shard, dsn] = found
         return found
 
     def _known(self) -> list[Service]:

@@ -76,6 +76,15 @@ def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], to
     assert statuses == {"agent": 403, "submitter": 403, "viewer": 200, "operator": 200}
 
 
+def test_metrics_are_not_for_pages_of_other_sites(service: Running, token: Callable[..., str]) -> None:
+    """A page whose name was made to lead to this machine asks with that name."""
+    url = service.url + "/metrics"
+    port = urlsplit(service.url).port
+    for host, status in (("127.0.0.1", 200), ("localhost", 200), ("[::1]", 200), ("evil.example", 401)):
+        assert httpx.get(url, headers={"Host": f"{host}:{port}"}).status_code == status, host
+    assert httpx.get(url, headers={"Host": "evil.example", **bearer(token("viewer"))}).status_code == 200
+
+
 def test_the_secret_of_a_pilot_is_exchanged_for_a_token(
     client: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
 ) -> None:
