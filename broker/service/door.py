@@ -116,7 +116,8 @@ class Call:
     @asynccontextmanager
     async def look(self) -> AsyncIterator[None]:
         """Let all that `rows` reads meanwhile be of one transaction, and so of one moment."""
-        async with self.database.look_as_role(self.caller.role, self.caller.text) as self._look:
+        async with self.database.look_as_role(self.caller.role, self.caller.text) as look:
+            self._look = look
             try:
                 yield
             finally:
