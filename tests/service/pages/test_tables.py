@@ -43,7 +43,7 @@ def test_the_side_of_a_heading(values: list[object], expected: str) -> None:
 
 
 def test_the_rows_of_a_table() -> None:
-    rows = [{"site": "CERN", "jobs": 5, "not shown": 1}, {"site": None, "jobs": None, "not shown": 1}]
+    rows: tables.Rows = [{"site": "CERN", "jobs": 5, "not shown": 1}, {"site": None, "jobs": None, "not shown": 1}]
     assert tables.body(rows, {"site": "Site", "jobs": "Jobs"}, LINKS, "/b") == (
         '<tr>\n<td><a href="/b/sites/CERN">CERN</a></td>\n<td class="n">5</td>\n</tr>\n'
         "<tr>\n<td></td>\n<td></td>\n</tr>\n"
