@@ -29,6 +29,7 @@ _LONGEST = 60.0  # seconds of a call of many statements
 _UNDONE = 2  # calls of many statements at a time: each has a connection of its own, and keeps a processor busy
 _READY = 2.0  # seconds in which a database that is ready answers
 IS_SERVICE: LiteralString = "select resource.is_service()"
+_BEGIN: LiteralString = "begin isolation level repeatable read"
 _ACT_AS: LiteralString = (
     "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
     " set_config('statement_timeout', '30s', true)"
@@ -88,6 +89,23 @@ class Database:
         """Rows of a statement that somebody's role runs, in a transaction of its own."""
         async with self.pool.connection(_WAIT) as connection:
             return await self._transaction(connection, role, subject, statement, values)
+
+    @asynccontextmanager
+    async def look_as_role(self, role: str, subject: str) -> AsyncIterator["Look"]:
+        """Statements that somebody's role runs one after the other, all in one transaction."""
+        async with self.pool.connection(_WAIT) as connection:
+            look = Look(connection, role, subject)
+            try:
+                yield look
+            except psycopg.Error as error:
+                await self._look_at_the_others(connection, error)
+                raise
+            finally:
+                # nothing was written, but psycopg prepares all statements anew after a rollback
+                if connection.info.transaction_status == TransactionStatus.INTRANS:
+                    await connection.commit()
+                elif connection.info.transaction_status != TransactionStatus.UNKNOWN:
+                    await connection.rollback()
 
     async def each_as_role(
         self, role: str, subject: str, statement: LiteralString, each: Sequence[Sequence[object]]
@@ -175,6 +193,28 @@ class Database:
             await connection.close()
         if connection.closed and (self._checking is None or self._checking.done()):
             self._checking = asyncio.create_task(self.pool.drain() if is_read_only(error) else self.pool.check())
+
+
+class Look:
+    """Statements of one transaction, which see one snapshot. It begins with the first of them.
+
+    They are prepared at once: to plan a view that is made of many views takes longer than to read it, and a page comes
+    to a connection too seldom for a statement to be prepared by its number of calls.
+    """
+
+    def __init__(self, connection: Connection, role: str, subject: str) -> None:
+        self._connection = connection
+        self._as = [role, subject]
+        self._has_begun = False
+
+    async def rows(self, statement: LiteralString, values: Sequence[object]) -> list[Row]:
+        """Rows of a statement."""
+        if not self._has_begun:
+            async with self._connection.pipeline():
+                await self._connection.execute(_BEGIN)
+                await self._connection.execute(_ACT_AS, self._as)
+            self._has_begun = True
+        return await (await self._connection.execute(statement, values, prepare=True)).fetchall()
 
 
 @asynccontextmanager

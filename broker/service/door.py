@@ -1,7 +1,7 @@
 """What an endpoint gets, and what stands in front of it: who calls, how often, and with what body."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, LiteralString, TypeVar
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import Connection, Database, Row
+from broker.service.calls import Connection, Database, Look, Row
 from broker.service.problems import Problem, encoded
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker
@@ -69,6 +69,7 @@ class Call:
     setup: str = ""
     body: Any = None
     _caller: Caller | None = None
+    _look: Look | None = None
 
     @property
     def caller(self) -> Caller:
@@ -99,12 +100,26 @@ class Call:
         self.service, self.database = moved, moved.database
         return True
 
+    @asynccontextmanager
+    async def look(self) -> AsyncIterator[None]:
+        """Let all that `rows` reads meanwhile be of one transaction, and so of one moment."""
+        async with self.database.look_as_role(self.caller.role, self.caller.text) as look:
+            self._look = look
+            try:
+                yield
+            finally:
+                self._look = None
+
     async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
         """Rows of a statement that runs as the caller."""
+        if self._look is not None:
+            return await self._look.rows(statement, values)
         return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def rows_of_primary(self, statement: LiteralString, *values: object) -> list[Row]:
         """Rows of a statement about the primary itself, that runs as the caller."""
+        if self.database is self.service.database:
+            return await self.rows(statement, *values)
         return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def steps(self, run: Callable[[Connection], Awaitable[T]]) -> T:

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
 
-from broker.service.pages import words
+from broker.service.pages import tables, words
 from broker.service.problems import Problem
 
 _POLICY = (
@@ -33,7 +33,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(words.FILTERS)
+    made.filters.update(words.FILTERS | tables.FILTERS)
     return made
 
 

@@ -49,9 +49,14 @@ _QUEUE: LiteralString = """
     select q.queue, q.site, q.status, q.role, q.type, q.cloud, q.cores, q.waiting, q.running
       from monitor.queue q where q.setup = %s and q.queue = %s
 """
+_SITE: LiteralString = """
+    select s.site, s.status, s.queues, s.online, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
+           s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site)
+      from monitor.site s where s.setup = %s and s.site = %s
+"""
 # What waits at a site is what the loop summarize last counted, and for PanDA queues their counts: the view of sites
 # counts all TaskQueues anew.
-_COUNTED: LiteralString = """
+_SITES: LiteralString = """
     with queue as (
       select q.queue, q.site, q.waiting from monitor.queue q where q.setup = %s
     ), waiting as (
@@ -61,22 +66,7 @@ _COUNTED: LiteralString = """
               select i.site, i.jobs from monitor.waiting_at_site i
                where i.setup = %s and not exists (select from queue q where q.queue = i.site)) w
        group by w.site
-    )
-"""
-_SITE: LiteralString = (
-    _COUNTED
-    + """
-    select s.site, s.status, s.queues, s.online, coalesce(w.jobs, 0), s.starting, s.running, s.running_cores,
-           s.limits, s.limits_reached, s.pilots_seen
-      from monitor.site s
-      left join waiting w on w.site = s.site
-     where s.setup = %s and s.site = %s
-"""
-)
-_SITES: LiteralString = (
-    _COUNTED
-    + """
-    , ends as (
+    ), ends as (
       select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
              sum(e.value * e.samples) filter (where f.outcome = 'failed') as failed
         from (values ('finished'), ('failed')) f (outcome)
@@ -94,7 +84,6 @@ _SITES: LiteralString = (
      where s.setup = %s
      order by e.failed desc nulls last, s.running desc, s.site collate "C" limit 500
 """
-)
 _LIMITS: LiteralString = """
     select l.limit_id, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.used, l.reached, l.jobs
       from monitor.site_limit l where l.setup = %s and l.site = %s order by l.limit_id
@@ -172,8 +161,13 @@ async def sites(call: Call) -> tuple[str, dict[str, Any]]:
 async def site(call: Call) -> tuple[str, dict[str, Any]]:
     """A site: what waits, runs and ends there, its limits and its queues."""
     setup, name = call.setup, call.request.path_params["site"]
-    names = "site status queues online waiting starting running running_cores limits limits_reached pilots_seen"
-    known = one(await table(call, names, _SITE, *[setup] * 3, name), "site", name)
+    names = "site status queues online starting running running_cores limits limits_reached pilots_seen is_queue"
+    known = one(await table(call, names, _SITE, setup, name), "site", name)
+    waiting = await table(call, "reason jobs", _WAITING_AT, setup, name)
+    queues = await table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name)
+    known["waiting"] = sum(row["waiting"] for row in queues)
+    if not known["is_queue"]:
+        known["waiting"] += sum(row["jobs"] for row in waiting)
     since = span_of(call, "1d")
     labels = msgspec.json.encode({"site": name}).decode()
     charts = [
@@ -189,8 +183,7 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         "alerts": [row for row in await firing(call) if row["site"] == name],
         "site": known, "since": since, "spans": list(SPANS), "charts": charts,
         "limits": await table(call, limits, _LIMITS, setup, name),
-        "waiting": await table(call, "reason jobs", _WAITING_AT, setup, name),
-        "queues": await table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
+        "waiting": waiting, "queues": queues,
     }  # fmt: skip
 
 

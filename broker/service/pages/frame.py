@@ -72,8 +72,10 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
     """
 
     async def run(call: Call) -> Response:
-        template, values = await page(call)
-        return await framed(call, path, template, {"stale": await _stale(call, shows)} | values)
+        async with call.look():
+            template, values = await page(call)
+            stale = await _stale(call, shows)
+        return await framed(call, path, template, {"stale": stale} | values)
 
     return Endpoint(
         "GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True, reads=reads

@@ -1,7 +1,8 @@
 -- A reason begins with the tag of its rule, '-cap: 5 jobs ...', and may have a tag of its own, which counts then:
--- '-lowmemory: needs ...'.
-create or replace function brokerage.split_reason(p_reason text, out criteria text, out reason text)
-language sql immutable parallel safe as $$
+-- '-lowmemory: needs ...'. It returns a table so that a query which lists it behind `from` inlines it, and looks for
+-- what it shows alone.
+create or replace function brokerage.split_reason(p_reason text) returns table (criteria text, reason text)
+language sql immutable parallel safe rows 1 as $$
   select substring(p_reason from '^(?:[-+][A-Za-z0-9_]+: )*([-+][A-Za-z0-9_]+): '),
          regexp_replace(p_reason, '^(?:[-+][A-Za-z0-9_]+: )+', '')
 $$;

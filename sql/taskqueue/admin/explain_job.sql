@@ -1,12 +1,13 @@
 -- MATCHING.md, Explanations: which conditions fail for how many of the kinds of resources seen lately, and what no
 -- resource offers. A kind that was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its
--- site, which change with each match.
+-- site, which change with each match. The kinds are found among their keys before their descriptions are read.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint, p_kinds int default null)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_definition taskqueue.definition;
+  v_classes uuid[];
 begin
   if p_kinds < 1 then
     raise exception 'p_kinds is %, which is less than 1', p_kinds using errcode = 'PB001';
@@ -14,31 +15,40 @@ begin
   perform taskqueue.require_own_job(v_identity, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   v_identity.private := false;
+  v_classes := array((select c.class from taskqueue.resource_class c
+                       where c.setup = p_setup order by c.last_seen desc, c.class limit p_kinds)
+                      union
+                     select r.class from taskqueue.resources_not_rolled_up(p_setup) r);
   return query
     with kind as materialized (
       select i.class, i.last_seen, i.resource from taskqueue.resource_kind i
-       where i.setup = p_setup order by i.last_seen desc, i.class limit p_kinds
+       where i.setup = p_setup and i.class = any (v_classes)
+       order by i.last_seen desc, i.class limit p_kinds
     ), class as materialized (  -- else the offer would be made anew for each condition, 33 times
       select r.class, r.last_seen,
              case when k.offer is distinct from null and not (k.offer).limited then k.offer
                   else taskqueue.offer_once_made(p_setup, r.resource, v_identity) end as offer
         from kind r
         left join taskqueue.parsed_kinds(p_setup, array(select i.class from kind i)) k on k.class = r.class
+    ), wanted as materialized (  -- by the job alone, and so not for each kind
+      select c.condition, c.wanted from taskqueue.condition(v_definition, null) c
     ), verdict as (
-      select k.class, k.last_seen, c.condition, c.wanted, c.holds
+      select k.class, k.last_seen, c.condition, c.holds
         from class k
        cross join lateral taskqueue.condition(v_definition, k.offer) c
        where k.offer is distinct from null
     )
-    select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*),
+    select v.condition, w.wanted, count(*) filter (where not v.holds), count(*),
            max(v.last_seen) filter (where not v.holds),
            case when not bool_or(v.holds)
-                then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
+                then format('no resource seen lately offers %s: %s', v.condition, w.wanted)
                 when not bool_and(v.holds)
                 then format('%s of %s kinds of resources do not fulfil it', count(*) filter (where not v.holds),
                             count(*))
            end
-      from verdict v group by v.condition
+      from verdict v
+      join wanted w on w.condition = v.condition
+     group by v.condition, w.wanted
     union all
     select 'all of them',
            'job ' || p_job_id || ', ' || taskqueue.state_of_job(p_setup, p_job_id),

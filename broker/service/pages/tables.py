@@ -1,0 +1,55 @@
+"""The cells of tables, written without templates: a list has hundreds of them, and a macro call a cell took most of the
+time of a page."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Number
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup, escape
+
+from broker.service.pages.words import shown
+
+_WIDE = 60
+"""Characters of a text that has a wide column."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def cell(value: Any, link: str | None, base: str) -> Markup:
+    """A value of a column. link: where it leads, below the base; {} is the value."""
+    if value is None:
+        return Markup()
+    if link:
+        return Markup(f'<a href="{escape(base + link.format(quote(str(value))))}">{escape(value)}</a>')
+    return escape(shown(value))
+
+
+def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
+    """The class of a heading: numbers stand on the right, and long texts are wrapped."""
+    return _side([row[name] for row in rows if row[name] is not None], name in links)
+
+
+def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base: str) -> Markup:
+    """The rows of a table, with a cell for each heading."""
+    columns = [(name, links.get(name), name in links) for name in headings]
+    parts: list[str] = []
+    for row in rows:
+        parts.append("<tr>\n")
+        for name, link, leads in columns:
+            value = row[name]
+            of = () if value is None else (value,)
+            parts.append(f"<td{_side(of, leads)}>{cell(value, link, base)}</td>\n")
+        parts.append("</tr>\n")
+    return Markup("".join(parts))
+
+
+def _side(values: Sequence[Any], leads: bool) -> Markup:
+    first = values[0] if values else None
+    if not leads and isinstance(first, Number) and not isinstance(first, bool):
+        return Markup(' class="n"')
+    return Markup(' class="words"' if isinstance(first, str) and max(map(len, values)) > _WIDE else "")
+
+
+FILTERS = {"cell": cell, "side": side, "body": body}
+"""What templates call."""

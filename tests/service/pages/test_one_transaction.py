@@ -1,0 +1,73 @@
+"""A page is one transaction: of one snapshot, as the caller, and its statements stay prepared."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import msgspec
+import psycopg
+import pytest
+
+from broker.service.calls import Database
+from broker.service.settings import Settings
+
+Look = Callable[..., httpx.Response]
+PATHS = (
+    "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/alerts", "/health",
+    "/jobs/6000000000", "/tasks/41000001", "/sites/NORTH", "/limits", "/runs", "/instances", "/settings", "/runs/1",
+)  # fmt: skip
+_SEEN = """
+    select current_user, current_setting('pgbroker.subject', true), current_setting('transaction_isolation'),
+           pg_current_snapshot()::text
+"""
+_PREPARED = "select count(*) from pg_prepared_statements where statement like %s"
+
+
+def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One finds out who calls, and one reads the page."""
+    found: list[str] = []
+
+    def noted(name: str) -> None:
+        real: Any = getattr(Database, name)
+
+        def call(*values: Any, **named: Any) -> Any:
+            found.append(name)
+            return real(*values, **named)
+
+        monkeypatch.setattr(Database, name, call)
+
+    for name in ("as_login", "as_role", "look_as_role", "each_as_role", "steps_as_role", "undone_as_role"):
+        noted(name)
+    for path in PATHS:
+        found.clear()
+        answer = look(path)
+        assert answer.status_code == 200, f"{path}: {answer.text}"
+        assert found == ["as_login", "look_as_role"], path
+
+
+def test_a_look_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings: Settings) -> None:
+    async def seen() -> list[Any]:
+        database = Database(msgspec.structs.replace(settings, connections=1))
+        await database.open()
+        try:
+            async with database.look_as_role("broker_viewer", "somebody") as look:
+                found: list[Any] = [await look.rows(_SEEN, [])]
+                db.execute("create table public.noise ()")
+                found.append(await look.rows(_SEEN, []))
+            db.execute("drop table public.noise")
+            found.append(await database.as_login(_PREPARED, ["%pg_current_snapshot%"]))
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                async with database.look_as_role("broker_viewer", "somebody") as look:
+                    await look.rows("select 1 / 0", [])
+            found.append(await database.as_login(_SEEN))
+        finally:
+            await database.close()
+        return found
+
+    first, second, prepared, after = asyncio.run(seen())
+    assert first[0][:3] == ("broker_viewer", "somebody", "repeatable read")
+    assert second == first
+    assert prepared == [(1,)]
+    assert after[0][0] == "broker_service" and not after[0][1]
+    assert after[0][2] == "read committed"

@@ -1,0 +1,50 @@
+"""Cells of tables: what leads somewhere, what stands on the right, and that a value is text and nothing else."""
+
+from datetime import timedelta
+
+import pytest
+
+from broker.service.pages import tables
+
+LINKS = {"site": "/sites/{}", "run": "/tasks/7?run={}&all=1"}
+
+
+@pytest.mark.parametrize(
+    ("value", "link", "expected"),
+    [
+        (None, "/sites/{}", ""),
+        ("a b/<c>", "/sites/{}", '<a href="/setups/x&amp;y/sites/a%20b/%3Cc%3E">a b/&lt;c&gt;</a>'),
+        (1234, "/runs/{}?a=1&b=2", '<a href="/setups/x&amp;y/runs/1234?a=1&amp;b=2">1234</a>'),
+        (1234, None, "1,234"),
+        ("<script>", None, "&lt;script&gt;"),
+        (True, None, "yes"),
+        (timedelta(minutes=15), None, "15 min"),
+    ],
+)
+def test_a_cell(value: object, link: str | None, expected: str) -> None:
+    assert tables.cell(value, link, "/setups/x&y") == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([None, 5], ' class="n"'),
+        ([None, None], ""),
+        ([True], ""),
+        (["short", "x" * 61], ' class="words"'),
+        (["x" * 60], ""),
+        ([timedelta(1)], ""),
+    ],
+)
+def test_the_side_of_a_heading(values: list[object], expected: str) -> None:
+    rows = [{"a": value} for value in values]
+    assert tables.side(rows, "a", {}) == expected
+    assert tables.side([{"a": 5}], "a", {"a": "/x/{}"}) == ""  # an identity, no amount
+
+
+def test_the_rows_of_a_table() -> None:
+    rows: tables.Rows = [{"site": "CERN", "jobs": 5, "not shown": 1}, {"site": None, "jobs": None, "not shown": 1}]
+    assert tables.body(rows, {"site": "Site", "jobs": "Jobs"}, LINKS, "/b") == (
+        '<tr>\n<td><a href="/b/sites/CERN">CERN</a></td>\n<td class="n">5</td>\n</tr>\n'
+        "<tr>\n<td></td>\n<td></td>\n</tr>\n"
+    )
