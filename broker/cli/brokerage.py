@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import common, output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import SETUP, Setup, connected, ready, require_setup, session
+from broker.cli.shared.session import SETUP, Setup, any_shard, connected, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
@@ -224,7 +224,9 @@ def evaluate(
     if on is not None and not over:
         raise BadRequest("--on is given without --over", "each case has a world of its own: name the database by --dsn")
 
-    target = ready()
+    if not over:
+        common.options.setup = None  # cases bring worlds of their own, which any shard decides
+    target = ready() if over else any_shard(ready())
     one_by_one = over or str(file) == "-"
     with ExitStack() as open_ones, reading(file) as stream:
         if over:

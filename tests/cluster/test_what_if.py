@@ -104,10 +104,10 @@ def test_the_answer_is_the_primarys(primary: Db, replica: Db, db: Db, change: di
 
 def test_what_holds_for_all_setups_goes_along(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
     """Configuration and profiles of the other database do not count."""
-    db.execute("select resource.set_config('mine', 'NQUEUED_SAT_CAP', '1', 'jobbroker', p_everywhere => true)")
+    db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
     db.execute("select brokerage.set_profile('own', 'panda2026')")
     before = stored(db)
-    primary.execute("select resource.set_config(%s, 'MAXRSS', '7', 'acme', null, true, true)", [ASKED])
+    primary.execute("select resource.set_config_everywhere('MAXRSS', '7', 'acme', p_force => true)")
     pair.wait_until_it_streams()
     try:
         with borrowed(replica, db, ASKED):
@@ -116,7 +116,7 @@ def test_what_holds_for_all_setups_goes_along(primary: Db, pair: Pair, replica: 
             assert ("MAXRSS", 7) in db.execute(held, [ASKED]).fetchall()
             assert asked(db, CHANGES[3]) == asked(primary, CHANGES[3])
     finally:
-        primary.execute("select resource.set_config(%s, 'MAXRSS', null, 'acme', null, true, true)", [ASKED])
+        primary.execute("select resource.set_config_everywhere('MAXRSS', null, 'acme')")
     assert stored(db) == before
     assert db.execute("select based_on from brokerage.profile where profile = 'own'").fetchone() == ("panda2026",)
 
@@ -272,4 +272,4 @@ def test_a_program_that_dies_leaves_nothing(pair: Pair, db: Db, dsn: str, number
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert stored(db) == before
-    assert db.execute("select from resource.setup where setup = any (%s)", [[GRID, RESOURCE]]).fetchall() == []
+    assert db.execute("select from resource.setup where setup = any (%s)", [[ASKED, GRID]]).fetchall() == []
