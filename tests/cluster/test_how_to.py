@@ -54,6 +54,7 @@ class Machines:
             "STANDBY": self.standby(),
             "SERVICE": service,
             "SERVICE_STANDBY": make_conninfo(service, port=self.port),
+            "OTHER": make_conninfo(server.superuser_dsn(), dbname="other"),
             "BOTH": make_conninfo(server.dsn, **both),
         }
         self.path = [str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
@@ -116,7 +117,7 @@ def test_the_page(machines: Machines, tmp_path: Path) -> None:
         primary.execute(login.encode())
         world.load(primary, [grid(1, queues=4, tasks=3, nuclei=1)], "default")
         machines.run_server(make)
-        while not (rows := primary.execute(behind.encode()).fetchall()):
+        while not (rows := primary.execute(behind.encode()).fetchall()) or rows[0][1] == "startup":
             time.sleep(0.05)
         [(name, state, sync_state, _)] = rows
         assert (name, state, sync_state) == ("second", "streaming", "async")
