@@ -40,9 +40,10 @@ grant execute on function
 
 -- resource, workload, brokerage, instance: worlds and configuration
 grant execute on function
-  resource.store, resource.dump, resource.store_config, resource.dump_config, resource.set_config, workload.store,
-  workload.dump, workload.set_replica, workload.digest_input, workload.digest_loaded_input, brokerage.store,
-  brokerage.dump, instance.store, instance.dump, brokerage.refresh_statistics
+  resource.store, resource.dump, resource.store_config, resource.dump_config, resource.set_config,
+  resource.set_config_everywhere, workload.store, workload.dump, workload.set_replica, workload.digest_input,
+  workload.digest_loaded_input, brokerage.store, brokerage.dump, instance.store, instance.dump,
+  brokerage.refresh_statistics
   to broker_operator;
 grant execute on function
   resource.describe_setup, resource.config_of, resource.keys_of_job_brokerage, resource.keys_of_analysis_brokerage,
@@ -146,6 +147,7 @@ grant select on table
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.first_job,
   monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
+  monitor.general_config,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
   monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,

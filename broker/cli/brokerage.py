@@ -1,21 +1,22 @@
 """`broker what-if`, `evaluate`, `rules`: decisions that are not stored, and the rules that decide."""
 
 import json
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import common, output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import SETUP, Setup, ready, require_setup, session
+from broker.cli.shared.session import SETUP, Setup, any_shard, connected, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
-    from broker.database import Connection
+    from broker.database import Connection, Target
     from broker.operate.brokerage import WhatIf
 
 app = typer.Typer()
@@ -26,6 +27,13 @@ Tasks = Annotated[
     list[int] | None, typer.Option("--task", min=0, max=2**63 - 1, help="Take only this task; repeat it for several.")
 ]
 Limit = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many rows of a table, 0 for all.")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DSN",
+        help="Decide on this database, in a copy of the setup that is undone: --dsn may be a standby then.",
+    ),
+]
 Algorithm = Annotated[
     str, typer.Option(help="Algorithm whose rules or tasks these are; the error for an unknown one lists all.")
 ]
@@ -54,12 +62,14 @@ def what_if(
         int | None, typer.Option(min=1, max=2**31 - 1, help="Take only so many open tasks, the highest ids.")
     ] = None,
     limit: Limit = 20,
+    on: On = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
     """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
-    A queue's jobs are what it would get if each task were alone. Needs the role broker_operator.
+    A queue's jobs are what it would get if each task were alone. Needs the role broker_operator; with --on there, and
+    broker_viewer and pg_read_all_data where the setup is.
     """
     import psycopg
 
@@ -78,8 +88,7 @@ def what_if(
             "nothing is changed",
             "give a change: --set KEY=VALUE, --world FILE, --profile NAME, --parameter RULE.NAME=VALUE, --without RULE",
         )
-    with session() as connection:
-        require_setup(connection, setup)
+    with _deciding(ready(), setup, on) as connection:
         try:
             found = brokerage.what_if(
                 connection,
@@ -162,9 +171,35 @@ def _first_weight(row: Row) -> tuple[object, ...]:
     return row["queue"], row["weight_before"], row["weight_after"]
 
 
+@contextmanager
+def _deciding(target: "Target", setup: str, on: str | None) -> "Iterator[Connection]":
+    """A connection on which a setup is decided about: to its own database, or to another that has a copy meanwhile."""
+    from broker import database, upgrade
+    from broker.cluster.borrowed import borrowed
+    from broker.errors import BrokerError
+
+    with connected(target) as source:
+        require_setup(source, setup)
+        if on is None:
+            if source.execute("select pg_is_in_recovery()").fetchone() == (True,):
+                raise BrokerError(
+                    "this server is a standby, which takes no changes, also none that are undone",
+                    "--on DSN decides on another database, in a copy of the setup; or ask the primary",
+                    "25006",
+                )
+            yield source
+            return
+        other = database.named(on, prepare=target.prepare, source="--on")
+        with database.connect(other) as goal:
+            upgrade.check_compatible(goal)
+            with borrowed(source, goal, setup):
+                yield goal
+
+
 @app.command(rich_help_panel=PANEL)
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
+    *,
     over: Annotated[bool, typer.Option("--over", help="Merge each case over the world of --setup.")] = False,
     profile: Annotated[
         str | None, typer.Option(help="Profile that decides instead of the profiles that the cases name.")
@@ -175,23 +210,32 @@ def evaluate(
             min=1, max=32, help="Decide this many cases of a file at once; cases of a pipe are decided one by one."
         ),
     ] = 2,
+    on: On = None,
     setup: Setup = "default",
 ) -> None:
     """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored.
 
-    Exit code 1: a case had an error. Needs the role broker_operator.
+    Exit code 1: a case had an error. Needs the role broker_operator; rights with --on as for what-if.
     """
     from broker import database
+    from broker.errors import BadRequest
     from broker.operate import brokerage
 
-    target = ready()
+    if on is not None and not over:
+        raise BadRequest("--on is given without --over", "each case has a world of its own: name the database by --dsn")
+
+    if not over:
+        common.options.setup = None  # cases bring worlds of their own, which any shard decides
+    target = ready() if over else any_shard(ready())
     one_by_one = over or str(file) == "-"
     with ExitStack() as open_ones, reading(file) as stream:
-        opened = [open_ones.enter_context(database.connect(target)) for _ in range(1 if one_by_one else connections)]
+        if over:
+            opened = [open_ones.enter_context(_deciding(target, setup, on))]
+        else:
+            number = 1 if one_by_one else connections
+            opened = [open_ones.enter_context(database.connect(target)) for _ in range(number)]
         cases = (line for line in stream if line.strip())
         if one_by_one:
-            if over:
-                require_setup(opened[0], setup)
             answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
         else:
             answers = brokerage.evaluate_together(opened, cases, profile)

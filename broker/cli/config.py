@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import common, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.session import Setup, require_setup, session
@@ -99,11 +99,17 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
     from broker.errors import from_database
     from broker.json_text import json_text
 
+    if everywhere:
+        common.options.setup = None  # a front sends it to all shards
     with session() as connection:
-        typed = None if value is None else _typed(connection, key, value)
-        query = "select resource.set_config(%s, %s, %s::jsonb, null, null, %s, %s)"
+        typed = json_text(None if value is None else _typed(connection, key, value))
         try:
-            connection.execute(query, [setup, key, json_text(typed), everywhere, force])
+            if everywhere:
+                query = "select resource.set_config_everywhere(%s, %s::jsonb, p_force => %s)"
+                connection.execute(query, [key, typed, force])
+            else:
+                query = "select resource.set_config(%s, %s, %s::jsonb, p_force => %s)"
+                connection.execute(query, [setup, key, typed, force])
         except psycopg.Error as error:
             found = from_database(error)
             found.hint = found.hint and found.hint.replace("p_force => true", "--force")

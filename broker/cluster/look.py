@@ -26,6 +26,9 @@ SHARED = {
     "rules of profiles": """
         select md5(coalesce(string_agg(to_jsonb(r)::text, '|' order by r.profile, r.algorithm, r.rule), ''))
           from monitor.profile_rule r""",
+    "configuration of all setups": """
+        select md5(coalesce(string_agg(to_jsonb(c)::text, '|' order by c.app, c.component, c.key), ''))
+          from monitor.general_config c""",
 }
 """What is not of one setup and is to be alike everywhere: by its name, a query of its hash."""
 

@@ -13,7 +13,7 @@ Its rows say whose it is, and at each commit exactly one shard may work on it:
 
 The mark `leaving` counts while the mover's session holds a lock, so a mover that dies before step 3 leaves everything
 as it was; its copy is removed by the next move. Calls that began before the mark may go on to write: the mover waits
-for each transaction that was there. Copies are rows as text, so that servers may have different versions.
+for each transaction that was there.
 """
 
 import time
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from psycopg import IsolationLevel, sql
 
-from broker.cluster import look
+from broker.cluster import look, rows
 from broker.cluster.ways import ways
 from broker.database import Connection, Target, connect
 from broker.errors import BrokerError, Busy
@@ -31,11 +31,9 @@ from broker.upgrade.source import SCHEMAS
 
 _PATIENCE = 10.0  # seconds that the mover waits for transactions which were there before the mark
 _OWN = ("resource.setup_move", "cluster.placement", "lifecycle.loop")
-# Unlogged tables hold what may be lost. A number that PostgreSQL draws is kept, but where it is one of all setups.
+# Unlogged tables hold what may be lost.
 _TABLES = """
-select format('%%I.%%I', n.nspname, c.relname),
-       array_agg(a.attname::text order by a.attnum)
-         filter (where a.attgenerated = '' and not (a.attidentity <> '' and c.oid = 'resource.change'::regclass))
+select format('%%I.%%I', n.nspname, c.relname)
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -91,7 +89,7 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
         for name, connection in ((placed[0], source), (shard, goal)):
             _require_superuser(connection, name)
         began = time.monotonic()
-        rows = 0
+        copied = 0
         state = _state(source, setup)
         if state is not None and state[0] == "moved" and state[1] != shard:
             raise BrokerError(
@@ -105,7 +103,7 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
             try:
                 _mark(source, setup, shard)
                 step("mark")
-                rows = _copy(source, goal, setup, placed[0])
+                copied = _copy(source, goal, setup, placed[0])
                 step("copy")
             except BaseException:
                 if not source.closed:
@@ -121,7 +119,7 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
         _remove(source, setup)
         step("remove")
         goal.execute("select taskqueue.refresh_statistics()")
-    return Moved(rows, took)
+    return Moved(copied, took)
 
 
 @contextmanager
@@ -224,13 +222,13 @@ def _copy(source: Connection, goal: Connection, setup: str, source_name: str) ->
     source.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
         with source.transaction(), goal.transaction():
-            goal.execute("set local session_replication_role = replica")  # neither triggers nor foreign keys
+            goal.execute(rows.WITHOUT_TRIGGERS)
             goal.execute("delete from resource.setup_move where setup = %s", [setup])
-            for table, columns in _tables(source):
-                copied += _copy_table(source, goal, table, columns, setup)
+            for table in _tables(source, "p"):
+                copied += rows.copy_rows(source, goal, table, rows.of_setup(setup))
             for sequence, last in source.execute(_SEQUENCES.encode(), [list(SCHEMAS)]).fetchall():
                 goal.execute(_ADVANCE, {"sequence": sequence, "last": last, "ahead": _AHEAD})
-            goal.execute("set local session_replication_role = origin")
+            goal.execute(rows.WITH_TRIGGERS)
             goal.execute("select taskqueue.rebuild_matching(%s)", [setup])
             goal.execute(
                 "insert into resource.setup_move (setup, state, shard) values (%s, 'arriving', %s)",
@@ -242,29 +240,16 @@ def _copy(source: Connection, goal: Connection, setup: str, source_name: str) ->
     return copied
 
 
-def _tables(connection: Connection) -> list[tuple[str, list[str]]]:
-    rows = connection.execute(_TABLES.encode(), [list(SCHEMAS), "p"]).fetchall()
-    return [(table, columns) for table, columns in rows if table not in _OWN]
-
-
-def _copy_table(source: Connection, goal: Connection, table: str, columns: list[str], setup: str) -> int:
-    names = sql.SQL(", ").join(map(sql.Identifier, columns))
-    name = sql.Identifier(*table.split("."))
-    read = sql.SQL("copy (select {} from {} where setup = {}) to stdout").format(names, name, sql.Literal(setup))
-    with source.cursor() as reader, goal.cursor() as writer:
-        with reader.copy(read) as out, writer.copy(sql.SQL("copy {} ({}) from stdin").format(name, names)) as into:
-            for part in out:
-                into.write(part)
-        return writer.rowcount
+def _tables(connection: Connection, persistence: str) -> list[str]:
+    found = connection.execute(_TABLES.encode(), [list(SCHEMAS), persistence]).fetchall()
+    return [table for (table,) in found if table not in _OWN]
 
 
 def _remove(connection: Connection, setup: str) -> None:
     """Delete the rows of a setup, and leave the row that names where it went."""
     with connection.transaction():
-        connection.execute("set local session_replication_role = replica")
-        for persistence in ("p", "u"):
-            for table, _ in connection.execute(_TABLES.encode(), [list(SCHEMAS), persistence]).fetchall():
-                if table not in _OWN:
-                    delete = sql.SQL("delete from {} where setup = %s").format(sql.Identifier(*table.split(".")))
-                    connection.execute(delete, [setup])
+        connection.execute(rows.WITHOUT_TRIGGERS)
+        for table in (*_tables(connection, "p"), *_tables(connection, "u")):
+            delete = sql.SQL("delete from {} where {}").format(sql.Identifier(*table.split(".")), rows.of_setup(setup))
+            connection.execute(delete)
         connection.execute("delete from lifecycle.loop where setup = %s", [setup])

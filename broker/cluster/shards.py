@@ -11,6 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from broker import upgrade as machinery
 from broker.cluster.overlay import SERVER, schema_of, server_of
 from broker.errors import BrokerError
+from broker.json_text import json_text
 from broker.upgrade import roles as role_names
 from broker.upgrade.session import connect
 
@@ -100,8 +101,8 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
 def add(dsn: str, shard: Shard) -> list[str]:
     """Let a front know a shard. Returns the setups that are there, which are placed on it.
 
-    Raises BrokerError, with nothing stored, where the shard cannot be reached, is of another release, or has a setup
-    that is on another shard.
+    The shard gets the configuration of all setups. Raises BrokerError, with nothing stored, where the shard cannot be
+    reached, is of another release, has a setup that is on another shard, or other configuration of all setups.
     """
     require_front(dsn)
     setups = _join(shard)
@@ -119,6 +120,7 @@ def add(dsn: str, shard: Shard) -> list[str]:
                 f"shard {shard.name} has setups that are on other shards: {held}",
                 "remove them there, or move them first",
             )
+        _bring_config(connection, shard, joins=bool(known))
         _make_shard(connection, shard, len(known))
         connection.cursor().executemany(
             "insert into cluster.placement (setup, shard) values (%s, %s)", [(setup, shard.name) for setup in setups]
@@ -195,6 +197,29 @@ def _make_shard(connection: Connection, shard: Shard, number: int) -> None:
     connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, options))
     connection.execute(sql.SQL("grant usage on foreign server {} to {}").format(server, owner))
     connection.execute(sql.SQL("create schema {} authorization {}").format(schema, owner))
+
+
+def _bring_config(front: Connection, shard: Shard, *, joins: bool) -> None:
+    """Set at a shard that joins others what they have set for all setups. Raises BrokerError for what they do not."""
+    if not joins:
+        return
+    query = "select app, component, key, value from monitor.general_config"
+    held = {tuple(key): value for *key, value in front.execute(query).fetchall()}
+    with connect(shard.dsn, autocommit=True) as connection:
+        own = {tuple(key): value for *key, value in connection.execute(query).fetchall()}
+        others = [f"{component}:{key}".lstrip(":") for (app, component, key), value in sorted(own.items())
+                  if held.get((app, component, key)) != value]  # fmt: skip
+        if others:
+            raise BrokerError(
+                f"shard {shard.name} has configuration of all setups that the other shards do not have:"
+                f" {', '.join(others[:5])}",
+                f"unset it there: broker --dsn '{_dsn(shard)}' config unset {others[0]} --everywhere",
+                "PB005",
+            )
+        connection.cursor().executemany(
+            "select resource.set_config_everywhere(%s, %s::jsonb, %s, %s, true)",
+            [(key, json_text(value), component, app) for (app, component, key), value in held.items()],
+        )
 
 
 def _dsn(shard: Shard) -> str:

@@ -105,7 +105,7 @@ def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection)
 
 def test_nothing_is_stored_and_the_setup_is_the_cases_own(db: Connection) -> None:
     world.load(db, [a_world(queues={"E": queue()})])
-    db.execute("select resource.set_config('default', 'NQUEUED_SAT_CAP', '1', 'jobbroker', p_everywhere => true)")
+    db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
     before = Calls(db).stored()
     [answer] = evaluate(db, case())
     assert queues(answer) == ["A", "B"]  # neither E nor the cap of 1

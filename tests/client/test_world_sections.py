@@ -347,7 +347,7 @@ def test_general_configuration_is_dumped_and_loaded_as_such(db: Connection, new_
 
 
 def test_a_setup_alone_has_no_general_configuration(db: Connection) -> None:
-    db.execute("select resource.set_config('other', 'NQUEUED_SAT_CAP', '7', p_everywhere => true)")
+    db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '7')")
     db.execute("insert into resource.setup (setup, alone) values ('w', true)")
     world.load(db, [{"setup": "w", "config": [{"key": "NW_ACTIVE", "value": True}]}])
     assert [row["key"] for row in held(db)["config"]] == ["NW_ACTIVE"]
@@ -594,14 +594,17 @@ def test_configuration_by_component_setup_and_default(db: Connection) -> None:
     def set_config(key: str, to: str, *more: str) -> None:
         db.execute(f"select resource.set_config('w', '{key}', {', '.join((to, *more))})".encode())
 
+    def everywhere(key: str, to: str, *more: str) -> None:
+        db.execute(f"select resource.set_config_everywhere('{key}', {', '.join((to, *more))})".encode())
+
     assert (config("NQUEUED_SAT_CAP"), config("NQUEUELIMITSITE_Any share"), config("OURS")) == (150, 20, None)
-    set_config("NQUEUED_SAT_CAP", "'10'", "p_everywhere => true")
+    everywhere("NQUEUED_SAT_CAP", "'10'")
     assert (config("NQUEUED_SAT_CAP"), config("NQUEUED_SAT_CAP", setup="v")) == (10, 10)
     set_config("NQUEUED_SAT_CAP", "'11'")
     assert (config("NQUEUED_SAT_CAP"), config("NQUEUED_SAT_CAP", setup="v")) == (11, 10)
-    set_config("NQUEUED_SAT_CAP", "'12'", "'jobbroker'", "p_everywhere => true")
+    everywhere("NQUEUED_SAT_CAP", "'12'", "'jobbroker'")
     assert config("NQUEUED_SAT_CAP") == 12  # of the component, though for all setups
-    set_config("NQUEUED_SAT_CAP", "null", "'jobbroker'", "p_everywhere => true")
+    everywhere("NQUEUED_SAT_CAP", "null", "'jobbroker'")
     set_config("NQUEUED_SAT_CAP", "'0'")
     set_config("NQUEUELIMITSITE_S", "'0'", "'jobbroker'")
     assert (config("NQUEUED_SAT_CAP"), config("NQUEUELIMITSITE_S")) == (0, 20)  # where PanDA's 0 is the default

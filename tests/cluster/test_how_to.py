@@ -16,10 +16,12 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from broker import world
 from broker.server import account as accounts
 from broker.server import binaries, embedded, postmaster
 from broker.server.embedded import Server
 from broker.server.service import service_dsn
+from broker.synthetic.grid import grid
 from broker.upgrade import upgrade
 from tests.throwaway import NOT_DURABLE
 from tests.upgrade.test_how_to import blocks
@@ -52,6 +54,7 @@ class Machines:
             "STANDBY": self.standby(),
             "SERVICE": service,
             "SERVICE_STANDBY": make_conninfo(service, port=self.port),
+            "OTHER": make_conninfo(server.superuser_dsn(), dbname="other"),
             "BOTH": make_conninfo(server.dsn, **both),
         }
         self.path = [str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
@@ -107,13 +110,14 @@ def machines(warm: Path) -> Iterator[Machines]:
     shutil.rmtree(folder)
 
 
-def test_the_page(machines: Machines) -> None:
-    make, look, serve, find, promote, go_on = blocks("standbys", "sh")
+def test_the_page(machines: Machines, tmp_path: Path) -> None:
+    make, look, serve, ask, find, promote, go_on = blocks("standbys", "sh")
     login, behind, synchronous = blocks("standbys", "sql")
     with psycopg.connect(machines.server.superuser_dsn(), autocommit=True) as primary:
         primary.execute(login.encode())
+        world.load(primary, [grid(1, queues=4, tasks=3, nuclei=1)], "default")
         machines.run_server(make)
-        while not (rows := primary.execute(behind.encode()).fetchall()):
+        while not (rows := primary.execute(behind.encode()).fetchall()) or rows[0][1] == "startup":
             time.sleep(0.05)
         [(name, state, sync_state, _)] = rows
         assert (name, state, sync_state) == ("second", "streaming", "async")
@@ -121,6 +125,10 @@ def test_the_page(machines: Machines) -> None:
         shown = machines.run(look)
         assert "1 job waiting" in shown and "this is a standby" in shown and "standby: this server" in shown, shown
         _serve(machines, serve)
+        primary.execute("create database other")
+        (tmp_path / "cases.jsonl").write_text('{"name": "a", "task": 41000001}\n')
+        asked = machines.run(f"cd {tmp_path}\n{ask}")
+        assert '{"name": "a", "status": ' in asked and "decided otherwise" in asked, asked
 
         for statement in synchronous.strip().split(";\n"):
             primary.execute(statement.encode())

@@ -170,6 +170,7 @@ OPERATOR = (
         "resource.store_config",
         "resource.dump_config",
         "resource.set_config",
+        "resource.set_config_everywhere",
         "workload.store",
         "workload.dump",
         "workload.set_replica",

@@ -95,6 +95,16 @@ def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str
     return found[0].target if found else target
 
 
+def any_shard(target: "Target") -> "Target":
+    """A shard, where the server is a front, for what needs several statements in a transaction and no setup."""
+    from broker import database
+    from broker.cluster import ways
+
+    with database.connect(target) as connection:
+        found = ways.ways(connection, target)
+    return found[0].target if found else target
+
+
 def of_new_setup(target: "Target", setup: str) -> "Target":
     """Where a command makes a setup of its own: at a front, the shard with the fewest setups, on which it is placed."""
     from broker import database

@@ -5,6 +5,7 @@ language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_row record;
   v_left_out text[] := '{}'::text[];
+  v_alone boolean := coalesce((select s.alone from resource.setup s where s.setup = p_setup), false);
 begin
   perform resource.identify(p_setup);
   perform resource.check_keys('configuration', p_rows, '{"app": "a text", "component": "a text", "key": "a text",
@@ -18,8 +19,9 @@ begin
     if p_lenient and not v_row.forced and not exists (select from resource.known_key(v_row.component, v_row.key)) then
       v_left_out := v_left_out || concat_ws(':', nullif(v_row.component, ''), v_row.key);
     else
-      perform resource.set_config(p_setup, v_row.key, v_row.value, v_row.component, v_row.app,
-                                  v_row.everywhere, v_row.forced);
+      perform resource.require_setup(p_setup);
+      perform resource.put_config(case when v_alone or not v_row.everywhere then p_setup end, v_row.key, v_row.value,
+                                  v_row.component, v_row.app, v_row.forced);
     end if;
   end loop;
   return v_left_out;

@@ -26,7 +26,7 @@ ALL = {
     "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
     "brokerage.remove_rule",
     "brokerage.set_profile", "brokerage.set_rule", "lifecycle.make_partitions", "lifecycle.stand_down",
-    "taskqueue.refresh_statistics", "workload.fold_counts",
+    "resource.set_config_everywhere", "taskqueue.refresh_statistics", "workload.fold_counts",
 }  # fmt: skip
 ANY = {
     "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",

@@ -1,0 +1,275 @@
+"""`broker what-if --on`: about the world of a standby, decided on another database, with the primary's answer."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import Jsonb
+
+from broker import world
+from broker.cluster.borrowed import SHARED, WORLD, borrowed
+from broker.errors import BrokerError
+from broker.operate.brokerage import WhatIf, evaluate, what_if
+from broker.synthetic.grid import grid
+from tests.commands import Cli, commands
+from tests.faults.standby import Pair
+from tests.fuzz.small_world import GRID, RESOURCE
+from tests.structure.test_dependencies import objects, tables, uses
+
+Db = psycopg.Connection[Any]
+PRIVATE = "broker_test_borrower"
+"""A login with no right but those that the page names."""
+ASKED = "asked"
+GIVEN = grid(5, queues=12, tasks=24, nuclei=3, user_tasks=12)
+SOME_QUEUES = sorted(GIVEN["queues"])[::2]
+CHANGES: list[dict[str, Any]] = [
+    {"settings": {"jobbroker:NQUEUED_SAT_CAP": 1, "NUM_CUTOFF_TO_MOVE_INPUT": None}},
+    {"settings": {"IO_INTENSITY_CUTOFF": 1}, "profile": "panda2026", "tasks": [41000002, 41000004, 41000006]},
+    {"settings": {}, "profile": "panda2026"},
+    {"settings": {}, "profile": "own", "newest": 5},
+    {"settings": {}, "without": ["memory", "queue-status"], "profile": "panda2026"},
+    {
+        "settings": {},
+        "worlds": [{"queues": {name: {"status": "offline"} for name in SOME_QUEUES}}],
+        "profile": "panda2026",
+    },
+    {"settings": {}, "profile": "panda2026", "algorithm": "analysis_job"},
+    {"settings": {}, "profile": "panda2026", "algorithm": "production_task"},
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def work(pair: Pair) -> Iterator[None]:
+    """A setup like GRID, of which half of the tasks are open, and half of the jobs run, ended or wait."""
+    with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
+        world.load(db, [GIVEN], ASKED)
+        for algorithm, procedure in (("production_job", "broker_jobs"), ("analysis_job", "broker_analysis")):
+            query = "select task_id from brokerage.open_task where setup = %s and algorithm = %s order by 1"
+            tasks = [task for (task,) in db.execute(query, [ASKED, algorithm]).fetchall()]
+            db.execute(f"call brokerage.{procedure}(%s, %s, p_seed => 1)".encode(), [ASKED, tasks[::2]])
+        db.execute("select lifecycle.activate(%s)", [ASKED])
+        for (queue,) in db.execute("select queue from resource.queue where setup = %s order by 1", [ASKED]).fetchall():
+            held = db.execute("select job_id, attempt from taskqueue.match_jobs(%s, %s, 4)",
+                              [ASKED, Jsonb({**RESOURCE, "Site": queue})]).fetchall()  # fmt: skip
+            for number, (job, attempt) in enumerate(held):
+                db.execute("select taskqueue.report_job(%s, %s, %s)", [ASKED, job, attempt])
+                if number % 2:
+                    db.execute("select taskqueue.finish_job(%s, %s, %s)", [ASKED, job, attempt])
+        db.execute("select brokerage.begin_trial(%s, 'own', 0.5)", [ASKED])
+        yield
+        db.execute("select taskqueue.remove_setup(%s)", [ASKED])
+
+
+def stored(db: Db) -> dict[str, int]:
+    """How many rows each table has that brokerage reads, or writes."""
+    written = ("brokerage.run", "brokerage.task_decision", "brokerage.verdict", "brokerage.what_if", "resource.change")
+    counts = {}
+    for table in (*WORLD, *SHARED, *written):
+        [(counts[table],)] = db.execute(sql.SQL("select count(*) from {}").format(sql.Identifier(*table.split("."))))
+    return counts
+
+
+@pytest.fixture
+def standby_cli(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line on the standby."""
+    pair.wait_until_it_streams()
+    return commands(pair.server(pair.standby).superuser_dsn(), monkeypatch)
+
+
+def asked(db: Db, change: dict[str, Any]) -> WhatIf:
+    return what_if(db, ASKED, change["settings"], **{key: value for key, value in change.items() if key != "settings"})
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_the_answer_is_the_primarys(primary: Db, replica: Db, db: Db, change: dict[str, Any]) -> None:
+    before = stored(db)
+    expected = asked(primary, change)
+    with borrowed(replica, db, ASKED):
+        found = asked(db, change)
+    assert found == expected
+    assert expected.before
+    assert expected.differences or any(row["gained"] or row["lost"] for row in expected.rules)
+    assert stored(db) == before
+
+
+def test_what_holds_for_all_setups_goes_along(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
+    """Configuration and profiles of the other database do not count."""
+    db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
+    db.execute("select brokerage.set_profile('own', 'panda2026')")
+    before = stored(db)
+    primary.execute("select resource.set_config_everywhere('MAXRSS', '7', 'acme', p_force => true)")
+    pair.wait_until_it_streams()
+    try:
+        with borrowed(replica, db, ASKED):
+            held = "select key, value from resource.config_of(%s) order by 1"
+            assert db.execute(held, [ASKED]).fetchall() == primary.execute(held, [ASKED]).fetchall()
+            assert ("MAXRSS", 7) in db.execute(held, [ASKED]).fetchall()
+            assert asked(db, CHANGES[3]) == asked(primary, CHANGES[3])
+    finally:
+        primary.execute("select resource.set_config_everywhere('MAXRSS', null, 'acme')")
+    assert stored(db) == before
+    assert db.execute("select based_on from brokerage.profile where profile = 'own'").fetchone() == ("panda2026",)
+
+
+def test_cases_over_a_setup_of_the_standby(primary: Db, replica: Db, db: Db) -> None:
+    cases = [{"name": task, "task": task, "profile": profile}
+             for task in (41000002, 41000004, 48000002) for profile in ("documented", "panda2026")]  # fmt: skip
+    expected = list(evaluate(primary, cases, ASKED))
+    with borrowed(replica, db, ASKED):
+        assert list(evaluate(db, cases, ASKED)) == expected
+    assert all("candidates" in answer for answer in expected)
+
+
+def test_the_clock_is_the_sources(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
+    primary.execute("select resource.set_clock(%s, null)", [ASKED])
+    pair.wait_until_it_streams()
+    try:
+        with borrowed(replica, db, ASKED):
+            first = db.execute("select resource.clock(%s)", [ASKED]).fetchone()
+            time.sleep(0.01)
+            assert db.execute("select resource.clock(%s)", [ASKED]).fetchone() == first
+            assert first and abs(datetime.now(UTC) - first[0]).total_seconds() < 60
+    finally:
+        primary.execute("select resource.set_clock(%s, '2100-01-01 12:00+00')", [ASKED])
+
+
+def test_everything_that_deciding_reads_is_copied() -> None:
+    """By the text of the functions, from those that what-if and evaluate call."""
+    made_there = {
+        "brokerage.run", "brokerage.task_decision", "brokerage.part", "brokerage.verdict", "brokerage.assignment",
+        "brokerage.tape_value", "brokerage.profile", "brokerage.profile_rule",
+        "resource.identity", "resource.installation_role", "resource.setup_move",
+    }  # fmt: skip
+    texts = objects()
+    functions = {name for name, (kind, _) in texts.items() if kind == "function"}
+    relations = tables() | (texts.keys() - functions)
+    reached: set[str] = set()
+    todo = ["brokerage.open_run", "brokerage.broker_next", "brokerage.run_difference", "brokerage.jobs_difference",
+            "brokerage.rejection_difference", "brokerage.evaluate_task", "brokerage.open_task"]  # fmt: skip
+    while todo:
+        name = todo.pop()
+        if name not in reached:
+            reached.add(name)
+            if name in texts:
+                used = uses(texts[name][1], functions, relations)
+                todo += used.reads | used.calls
+    made = "".join(path.read_text() for path in (Path(__file__).parents[2] / "migrations/baseline").glob("*.sql"))
+    read = {name for name in reached & tables() if f"create table {name} (" in made}
+    assert read - made_there == set(WORLD)
+
+
+def test_the_command(standby_cli: Cli, dsn: str, primary: Db) -> None:
+    words = ("what-if", "--setup", ASKED, "--profile", "panda2026")
+    refused = standby_cli(*words)
+    assert refused.code == 1
+    assert "this server is a standby" in refused.err and "[25006]" in refused.err and "--on DSN" in refused.err
+    shown = standby_cli(*words, "--on", dsn, "--json")
+    assert shown.code == 0, shown.err
+    expected = asked(primary, {"settings": {}, "profile": "panda2026"})
+    assert shown.json["before"] == expected.before and shown.json["after"] == expected.after
+    assert shown.json["differences"] == json.loads(json.dumps(expected.differences))
+    assert "decided otherwise" in standby_cli(*words, "--on", dsn).out
+    case = json.dumps({"name": "a", "task": 41000002})
+    answer = standby_cli("evaluate", "-", "--over", "--setup", ASKED, "--on", dsn, stdin=case)
+    assert (answer.code, answer.json) == (0, next(evaluate(primary, [case], ASKED)))
+    assert "--on DSN" in standby_cli("evaluate", "-", "--over", "--setup", ASKED, stdin=case).err
+    [alone] = standby_cli("evaluate", "-", stdin=json.dumps({"name": "b", "task": 1, "world": {}})).out.splitlines()
+    assert json.loads(alone)["error"]["code"] == "25006"
+    assert "--on is given without --over" in standby_cli("evaluate", "-", "--on", dsn, stdin=case).err
+    assert (
+        "setup nowhere does not exist; there are: " in standby_cli(*words[:2], "nowhere", *words[3:], "--on", dsn).err
+    )
+
+
+def test_refusals(replica: Db, primary: Db, db: Db, empty_dsn: str, standby_cli: Cli) -> None:
+    with pytest.raises(BrokerError) as raised, borrowed(replica, primary, ASKED):
+        pass
+    assert (raised.value.sqlstate, raised.value.hint) == ("PB005", "name a database that has no setup of that name")
+    assert f"has a setup {ASKED} of its own" in raised.value.message
+    with pytest.raises(BrokerError, match="is a standby") as raised, borrowed(primary, replica, ASKED):
+        pass
+    assert raised.value.sqlstate == "25006"
+    db.execute("update resource.installation set release = '0.0.1'")
+    with pytest.raises(BrokerError, match=r"has release 0\.0\.1") as raised, borrowed(replica, db, ASKED):
+        pass
+    assert raised.value.sqlstate == "PB007"
+    words = ("what-if", "--setup", ASKED, "--profile", "panda2026", "--on")
+    assert "pgbroker is not installed in this database" in standby_cli(*words, empty_dsn).err
+    assert "--on is not a DSN" in standby_cli(*words, "no dsn").err
+
+
+@pytest.fixture
+def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
+    """A function that logs in as PRIVATE where another connection is."""
+    opened: list[Db] = []
+
+    def log_in(where: Db) -> Db:
+        changed = {"user": PRIVATE, "password": "not a secret"}
+        dsn = make_conninfo("", **{**conninfo_to_dict(where.info.dsn), **changed})
+        opened.append(psycopg.connect(dsn, autocommit=True))
+        return opened[-1]
+
+    for server in (db, primary):
+        server.execute(f"create role {PRIVATE} login password 'not a secret'".encode())
+        server.execute(f"grant broker_viewer to {PRIVATE}".encode())
+    pair.wait_until_it_streams()
+    yield log_in
+    for one in opened:
+        one.close()
+    for server in (db, primary):
+        server.execute(f"drop owned by {PRIVATE}; drop role {PRIVATE}".encode())
+
+
+def test_rights(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db) -> None:
+    """Those that the errors name are enough: no superuser is needed."""
+    here, there = login(replica), login(db)
+    with pytest.raises(BrokerError, match="may not copy a world into") as raised, borrowed(here, there, ASKED):
+        pass
+    script = (raised.value.hint or "").removeprefix("let its DBA run: ")
+    assert script.count("grant") == 3
+    db.execute(script.encode())
+    with pytest.raises(BrokerError, match="may not read the tables of") as raised, borrowed(here, there, ASKED):
+        pass
+    assert raised.value.hint == f'let its DBA run: grant pg_read_all_data to "{PRIVATE}"'
+    primary.execute((raised.value.hint or "").removeprefix("let its DBA run: ").encode())
+    pair.wait_until_it_streams()
+    with borrowed(here, there, ASKED):
+        assert asked(there, CHANGES[2]) == asked(primary, CHANGES[2])
+    db.execute(f"revoke set on parameter session_replication_role from {PRIVATE}".encode())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_program_that_dies_leaves_nothing(pair: Pair, db: Db, dsn: str, number: int) -> None:
+    before = stored(db)
+    pair.wait_until_it_streams()
+    db.execute("begin; lock table brokerage.run")  # the question waits here, when the world is there
+    program = subprocess.Popen(
+        [Path(sys.executable).with_name("broker"), "--dsn", pair.server(pair.standby).superuser_dsn(), "what-if",
+         "--setup", ASKED, "--profile", "panda2026", "--on", dsn],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    sessions = "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    with psycopg.connect(dsn, autocommit=True) as look:
+        waits = f"{sessions} and wait_event_type = 'Lock'"
+        deadline = time.monotonic() + 60
+        while not look.execute(waits.encode()).fetchall():
+            assert time.monotonic() < deadline and program.poll() is None
+            time.sleep(0.05)
+        program.send_signal(number)
+        assert program.wait(timeout=30) != 0
+    db.execute("rollback")
+    while db.execute(sessions.encode()).fetchall():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert stored(db) == before
+    assert db.execute("select from resource.setup where setup = any (%s)", [[ASKED, GRID]]).fetchall() == []
