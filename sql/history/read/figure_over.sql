@@ -5,8 +5,7 @@ create or replace function history.figure_over(
   p_setup text, p_figure text, p_since timestamptz, p_until timestamptz default null, p_by text default null,
   p_labels jsonb default '{}', p_points int default 300, p_lines int default null
 ) returns table (at timestamptz, width interval, label text, value float8, most float8, samples int)
-language plpgsql stable security definer set search_path = history, pg_temp set jit = off
-  set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
 #variable_conflict use_column
 declare
   v_until timestamptz := coalesce(p_until, resource.clock(p_setup));
