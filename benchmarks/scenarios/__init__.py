@@ -17,9 +17,11 @@ from benchmarks.scenarios import (
     held,
     hot,
     insert,
+    lost,
     many,
     match,
     matcher,
+    move,
     nothing,
     packing,
     pages,
@@ -71,5 +73,7 @@ SCENARIOS: Mapping[str, Scenario] = {
         wait,
         pages,
         front,
+        move,
+        lost,
     )
 }
