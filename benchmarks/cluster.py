@@ -65,7 +65,8 @@ class Cluster:
                 load_batch(connection, setup, batch)
             connection.execute("select taskqueue.recompute_shares(%s)", [setup])
             connection.execute("select * from taskqueue.maintain()")
-            connection.execute("select taskqueue.refresh_statistics()")
+            connection.execute("vacuum (analyze)")
+            connection.execute("checkpoint")
 
     def move(self, setup: str, shard: str, step: move.Step) -> move.Moved:
         """Move a setup to a shard."""

@@ -28,6 +28,7 @@ from benchmarks.scenarios import (
     panda,
     peer,
     replay,
+    scale,
     serve,
     space,
     tasks,
@@ -75,5 +76,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         front,
         move,
         lost,
+        scale,
     )
 }

@@ -394,6 +394,20 @@ def test_a_shard_that_is_killed_loses_nothing(server_dsn: str, tmp_path: Path) -
         assert [row[what] for what in ("lost", "twice", "differences")] == [0, 0, 0]
 
 
+@with_plproxy
+def test_clusters_are_simulated_beside_a_measured_one(server_dsn: str, tmp_path: Path) -> None:
+    costs, compared, clusters = measure("scale", "--jobs 3000 --clients 2 --seconds 2 --rounds 1", server_dsn, tmp_path)
+    assert [row["call"] for row in costs["rows"]][:3] == ["match", "report", "finish"]
+    assert all(0 < row["front"] < row["shard"] for row in costs["rows"])
+    assert [row["shards"] for row in compared["rows"]] == [1] * 4 + [3] * 4
+    for row in compared["rows"]:
+        assert row["turns/s"] > 0 and row["simulated turns/s"] > 0
+        assert 0 < row["p50 ms"] <= row["p99 ms"] and 0 < row["simulated p50 ms"] <= row["simulated p99 ms"]
+    assert [row["shards"] for row in clusters["rows"]] == [1] * 3 + [3] * 3 + [10] * 3 + [100] * 3
+    alike = [row for row in clusters["rows"] if row["setups"] == "all setups alike"]
+    assert [row["jobs/s"] / alike[0]["jobs/s"] for row in alike] == pytest.approx([1, 3, 10, 100])
+
+
 def test_readme_explains_each_scenario() -> None:
     assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
     text = (TOP / "benchmarks" / "README.md").read_text()
@@ -403,7 +417,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions packing serve wait pages front move lost"
+        "replay transitions packing serve wait pages front move lost scale"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())
