@@ -70,9 +70,9 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
         _pgbench(place, len(requests), len(_SHARDS), options.seconds, clients=1)  # descriptions become known
         alone = _pgbench(place, len(requests), 1, options.seconds, clients=1)
         backends, memory = _costs(place, requests, options.jobs)
-        calls = _scaled(backends, alone)
-        layout = _this_machine(alone, calls)
-        compared = _compared(place, options, (layout, calls), len(requests), say)
+        layout = _this_machine(alone, _scaled(backends, alone))
+        compared, fitted = _compared(place, options, (layout, backends), len(requests), say)
+    calls = _scaled(backends, fitted)
     say("simulating clusters")
     title = f"Workload {options.workload}, {options.jobs:,} jobs a setup"
     apart = replace(layout, together=False, others=0.0)
@@ -82,7 +82,11 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
             f" {memory[0]:.1f} MB at the front and {memory[1]:.1f} MB at the shard",
             _cost_rows(backends, calls),
         ),
-        Table(f"{title}: front, shards and agents on the cores of this machine, measured and simulated", compared),
+        Table(
+            f"{title}: front, shards and agents on the cores of this machine, measured and simulated",
+            compared,
+            {"flush_s": layout.flush, "variation": layout.variation},
+        ),
         Table(
             f"Simulated: {apart.cores} cores a machine, {_SETUPS_A_SHARD} setups a shard, the hottest shard used by"
             f" {_FULL:.0%}",
@@ -184,12 +188,12 @@ def _private_mb(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
 
 
-def _scaled(costs: Costs, alone: _Measured) -> Costs:
-    """The calls of a turn as they cost the servers as a whole, and the agents."""
+def _scaled(costs: Costs, run: _Measured) -> Costs:
+    """The calls of a turn as they cost the servers as a whole, and the agents, in a run."""
     turn = [call for name, call in costs.items() if name != "insertion"]
-    front = alone.each("front") / sum(call.front for call in turn)
-    shard = alone.each("shards") / sum(call.shard for call in turn)
-    agent = alone.each("agents") / len(turn)
+    front = run.each("front") / sum(call.front for call in turn)
+    shard = run.each("shards") / sum(call.shard for call in turn)
+    agent = run.each("agents") / len(turn)
     return {
         name: replace(call, agent=agent if call in turn else 0.0, front=call.front * front, shard=call.shard * shard)
         for name, call in costs.items()
@@ -206,30 +210,44 @@ def _this_machine(alone: _Measured, calls: Costs) -> Layout:
 
 
 def _compared(place: cluster.Cluster, options: Options, model: tuple[Layout, Costs], requests: int,
-              say: Say) -> list[Row]:  # fmt: skip
-    """A run is simulated with the cores that others left it. Its rate is a part of the limit found just before."""
-    calls = [call for call in model[1].values() if call.commits]
-    cost = sum(call.agent + call.front + call.shard for call in calls)
+              say: Say) -> tuple[list[Row], _Measured]:  # fmt: skip
+    """Rows of medians, and the run to which costs are fitted: of the rounds, the median one.
+
+    A round's first run, clients without a pause on one shard, has the costs for the simulation of its other runs. Other
+    programs have the cores that they took while clients made no pause: of fewer calls they take what is left over.
+    """
+    layout, backends = model
+    pairs: dict[tuple[int, float | None], list[tuple[_Measured, Outcome]]] = {}
+    costs: dict[tuple[int, float | None], list[float]] = {}
+    first: list[_Measured] = []
+    for number, shards in itertools.product(range(options.rounds), (1, len(_SHARDS))):
+        say(f"round {number + 1} of {options.rounds}, {shards} shards")
+        limit, others = 0.0, 0.0
+        for part in (None, *_PARTS):
+            rate = None if part is None else part * limit
+            run = _pgbench(place, requests, shards, options.seconds, clients=options.clients[0], rate=rate)
+            if rate is None:
+                limit, others = run.half.calls_per_s, min(run.others, layout.cores - 0.5)
+            if len(first) == number:
+                first.append(run)
+            calls = [call for call in _scaled(backends, first[number]).values() if call.commits]
+            wanted = Load(calls, rate or 0.0, 0 if rate else options.clients[0], options.seconds)
+            drawn = simulate(replace(layout, weights=[1.0] * shards, others=others), wanted, number)
+            pairs.setdefault((shards, part), []).append((run, drawn))
+            costs.setdefault((shards, part), []).append(_cpu(run) / _cpu(first[number]))
     rows: list[Row] = []
-    for shards in (1, len(_SHARDS)):
-        pairs: dict[float | None, list[tuple[_Measured, Outcome]]] = {part: [] for part in (None, *_PARTS)}
-        for number in range(options.rounds):
-            say(f"{shards} shards, round {number + 1} of {options.rounds}")
-            limit = 0.0
-            for part, taken in pairs.items():
-                rate = None if part is None else part * limit
-                run = _pgbench(place, requests, shards, options.seconds, clients=options.clients[0], rate=rate)
-                limit = limit or run.half.calls_per_s
-                layout = replace(model[0], weights=[1.0] * shards, others=min(run.others, model[0].cores - 0.5))
-                wanted = Load(calls, rate or 0.0, 0 if rate else options.clients[0], options.seconds)
-                taken.append((run, simulate(layout, wanted, number)))
-        for part, taken in pairs.items():
-            load = f"{options.clients[0]} clients without a pause" if part is None else f"{part:.0%} of that"
-            others = statistics.median(run.others for run, _ in taken)
-            used = statistics.median(sum(map(run.each, ("front", "shards", "agents"))) / cost for run, _ in taken)
-            rows.append({"shards": shards, "load": load, "cores of others": round(others, 2),
-                         "CPU of a turn to alone": round(used, 2), **_beside(taken)})  # fmt: skip
-    return rows
+    for (shards, part), taken in pairs.items():
+        load = f"{options.clients[0]} clients without a pause" if part is None else f"{part:.0%} of that"
+        rows.append({"shards": shards, "load": load,
+                     "cores of others": round(statistics.median(run.others for run, _ in taken), 2),
+                     "CPU a turn to first": round(statistics.median(costs[shards, part]), 2),
+                     **_beside(taken)})  # fmt: skip
+    return rows, sorted(first, key=_cpu)[len(first) // 2]
+
+
+def _cpu(run: _Measured) -> float:
+    """CPU seconds of a turn, of servers and agents."""
+    return sum(map(run.each, ("front", "shards", "agents")))
 
 
 def _beside(taken: Sequence[tuple[_Measured, Outcome]]) -> Row:
