@@ -74,7 +74,7 @@ class Cluster:
             return move.move(front, self.front, setup, shard, step=step)
 
     def jobs(self, setup: str) -> tuple[set[int], set[int]]:
-        """The jobs of a setup that wait, and those that are leased."""
+        """The waiting jobs of a setup, and the leased ones."""
         with self._at(setup) as shard:
             waiting = shard.execute("select job_id from taskqueue.job where setup = %s", [setup]).fetchall()
             leased = shard.execute("select job_id from taskqueue.lease where setup = %s", [setup]).fetchall()
