@@ -74,10 +74,10 @@ class Bench:
         self.run_file("bench.sql")
         if self.workload.fixed_priorities:
             self.run_file("priorities.sql")
-        self._configure()
+        configure(self._connection, SETUP, self.workload, [self.where.login_name(kind) for kind in LOGINS])
         for batch in batches(self._templates_of(self.workload.groups(self.jobs, SEED))):
             begin = time.perf_counter()
-            self._load_batch(batch)
+            load_batch(self._connection, SETUP, batch)
             self.load_seconds += time.perf_counter() - begin
         self.call("select setval('bench.job_id', %s)", [_NEW_IDS + self.jobs])
         self.set_requests(self.workload.requests(SEED))
@@ -212,22 +212,6 @@ class Bench:
         """Let statistics have what this connection did, which else comes seconds later."""
         self.call("select pg_stat_force_next_flush()")
 
-    def _configure(self) -> None:
-        for kind in LOGINS:
-            self.call("select resource.set_identity(%s, %s)", [SETUP, self.where.login_name(kind)])
-        self.call("select taskqueue.set_cpu_buckets(%s, %s)", [SETUP, self.workload.cpu_buckets])
-        if self.workload.settings:
-            self.call("select taskqueue.set_settings(%s, %s)", [SETUP, Jsonb(dict(self.workload.settings))])
-        for name, group in self.workload.owner_groups.items():
-            self.call("select taskqueue.set_group(%s, %s, %s, %s)", [SETUP, name, group.share, group.job_sharing])
-
-    def _load_batch(self, batch: list[Group]) -> None:
-        if len(batch) == 1 and len(batch[0]["jobs"]) > _BATCH:  # too large for one call; queues have no cap there
-            for part in batched(batch[0]["jobs"], _BATCH):
-                self.call("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb([{**batch[0], "jobs": part}])])
-        else:
-            self.call("select taskqueue.load_task_queues(%s, %s)", [SETUP, Jsonb(batch)])
-
     def _templates_of(self, groups: Iterable[Group]) -> Iterator[Group]:
         """Pass the groups on, and keep every so-manieth job of them as a template in bench.template."""
         step = max(1, self.jobs // TEMPLATES)
@@ -267,6 +251,26 @@ def loaded(server: Server, workload: Workload, jobs: int) -> Iterator[Bench]:
         bench = Bench(connection, where, workload, jobs)
         bench.load()
         yield bench
+
+
+def configure(connection: psycopg.Connection[Any], setup: str, workload: Workload, logins: Iterable[str]) -> None:
+    """Configure a setup for a workload, in which these logins may call."""
+    for login in logins:
+        connection.execute("select resource.set_identity(%s, %s)", [setup, login])
+    connection.execute("select taskqueue.set_cpu_buckets(%s, %s)", [setup, workload.cpu_buckets])
+    if workload.settings:
+        connection.execute("select taskqueue.set_settings(%s, %s)", [setup, Jsonb(dict(workload.settings))])
+    for name, group in workload.owner_groups.items():
+        connection.execute("select taskqueue.set_group(%s, %s, %s, %s)", [setup, name, group.share, group.job_sharing])
+
+
+def load_batch(connection: psycopg.Connection[Any], setup: str, batch: list[Group]) -> None:
+    """Insert groups of jobs, each as a TaskQueue."""
+    if len(batch) == 1 and len(batch[0]["jobs"]) > _BATCH:  # too large for one call; queues have no cap there
+        for part in batched(batch[0]["jobs"], _BATCH):
+            connection.execute("select taskqueue.insert_jobs(%s, %s)", [setup, Jsonb([{**batch[0], "jobs": part}])])
+    else:
+        connection.execute("select taskqueue.load_task_queues(%s, %s)", [setup, Jsonb(batch)])
 
 
 def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -33,6 +33,24 @@ def seconds(postmaster: int) -> float:
     return (own + living) / os.sysconf("SC_CLK_TCK")
 
 
+def of_process(pid: int) -> float:
+    """CPU seconds of a process, by the scheduler's clock."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def busy_seconds() -> float:
+    """CPU seconds that all programs of this machine used since its start, and that its host took away."""
+    user, nice, system, _, _, interrupts, soft, stolen = map(
+        int, Path("/proc/stat").read_text().partition("\n")[0].split()[1:9]
+    )
+    return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+def cores() -> int:
+    """The cores of this machine."""
+    return os.cpu_count() or 1
+
+
 def _ticks(pid: int) -> int:
     """utime and stime of a process, and those of its children that have ended."""
     return sum(int(field) for field in _stat(pid)[11:15])

@@ -1,10 +1,9 @@
 """A match and an insertion through a front with PL/Proxy beside the same calls at the shard."""
 
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
+from benchmarks import cluster, cpu
 from benchmarks.bench import SEED, SETUP, Bench, batched, loaded
 from benchmarks.measure import Say
 from benchmarks.options import Options
@@ -21,9 +21,6 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
 from broker.cluster import shards
-from broker.errors import BrokerError
-from broker.server import embedded
-from broker.server.binaries import Installation
 
 DEFAULTS = Options(jobs=100_000, rounds=5)
 _CALLS = 2000  # matches of a round
@@ -83,28 +80,17 @@ def _rows(found: dict[str, list[dict[str, float]]]) -> list[Row]:
 
 @contextmanager
 def _front(bench: Bench, folder: Path | None) -> Iterator[str]:
-    """The DSN of a front on Debian's PostgreSQL. Raises BrokerError where there is no PL/Proxy."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so"))
-    if not found:
-        raise BrokerError("PL/Proxy is not installed", "apt-get install postgresql-15-plproxy")
-    programs = Installation(found[-1].parents[1] / "bin", int(found[-1].parents[1].name))
-    with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-front-", dir=folder)))
-        home.chmod(0o755)
-        server = embedded.up(home, installation=programs)
-        stack.callback(embedded.down, home, installation=programs)
-        with psycopg.connect(server.superuser_dsn("postgres"), autocommit=True) as connection:
-            connection.execute("create database front")
-        dsn = server.superuser_dsn("front")
+    """The DSN of a front of the database under measurement. Raises BrokerError where there is no PL/Proxy."""
+    with cluster.front_database(folder) as dsn:
         shards.init(dsn, [shards.Shard("a", _over_tcp(bench.where.admin.dsn))])
         with psycopg.connect(dsn, autocommit=True) as connection:
             for kind in ("agent", "submitter"):
                 given = conninfo_to_dict(bench.where.logins[kind].dsn)
-                login, password = sql.Identifier(str(given["user"])), sql.Literal(str(given["password"]))
+                login, password = str(given["user"]), str(given["password"])
                 create = sql.SQL("create role {} login password {} in role {}")
-                connection.execute(create.format(login, password, sql.Identifier(f"broker_{kind}")))
-                mapping = sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})")
-                connection.execute(mapping.format(login, sql.Literal(str(given["user"])), password))
+                role = sql.Identifier(f"broker_{kind}")
+                connection.execute(create.format(sql.Identifier(login), sql.Literal(password), role))
+                cluster.map_login(connection, login, password)
         yield dsn
 
 
@@ -130,8 +116,7 @@ def _way(bench: Bench, front: str, name: str, kind: str) -> Iterator[_Way]:
 
 def _cpu(way: _Way) -> dict[str, float]:
     """CPU seconds of the backends, by the scheduler's clock."""
-    return {name: int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
-            for name, pid in way.backends.items()}  # fmt: skip
+    return {name: cpu.of_process(pid) for name, pid in way.backends.items()}
 
 
 def _measured(way: _Way, calls: list[tuple[str, list[object]]]) -> dict[str, float]:

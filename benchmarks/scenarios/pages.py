@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from benchmarks import background
+from benchmarks import background, cpu
 from benchmarks.bench import SEED, SETUP, Bench, loaded
 from benchmarks.measure import Say
 from benchmarks.options import Options
@@ -247,7 +247,7 @@ def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> lis
     rows: list[Row] = []
     for looks, name in ((False, "nobody looks"), (True, "a page a second")):
         rows.append(
-            {"while": name, "CPU us a match": round(1e6 * statistics.median(cpu for cpu, _ in found[looks]), 1),
+            {"while": name, "CPU us a match": round(1e6 * statistics.median(used for used, _ in found[looks]), 1),
              "buffers a match": round(statistics.median(buffers for _, buffers in found[looks]), 1)}
         )  # fmt: skip
     for column, ratio in (("CPU us a match", "ratio of CPU"), ("buffers a match", "ratio of buffers")):
@@ -275,17 +275,12 @@ def _sequence(bench: Bench, requests: list[dict[str, Any]]) -> tuple[float, floa
         for resource in requests[:20]:
             connection.execute("select * from taskqueue.match_job(%s, %s)", [SETUP, Jsonb(resource)])
         pid = connection.info.backend_pid
-        begin = _cpu_of(pid)
+        begin = cpu.of_process(pid)
         for resource in requests:
             connection.execute("select * from taskqueue.match_job(%s, %s)", [SETUP, Jsonb(resource)])
-        used = _cpu_of(pid) - begin
+        used = cpu.of_process(pid) - begin
         for resource in requests[:200]:
             row = connection.execute(_EXPLAIN, [SETUP, Jsonb(resource)]).fetchone()
             plan = row[0][0]["Plan"] if row else {}
             buffers += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
     return used / len(requests), buffers / 200
-
-
-def _cpu_of(pid: int) -> float:
-    """CPU seconds of a process, by the scheduler's clock: in nanoseconds."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9

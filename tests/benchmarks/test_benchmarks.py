@@ -347,7 +347,12 @@ def test_pages_are_measured_alone_and_beside_matching(server_dsn: str, tmp_path:
     assert [row["buffers a match"] > 0 for row in cost["rows"]] == [True, True]
 
 
-@pytest.mark.skipif(not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")), reason="there is no PL/Proxy")
+with_plproxy = pytest.mark.skipif(
+    not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")), reason="there is no PL/Proxy"
+)
+
+
+@with_plproxy
 def test_a_front_is_measured_beside_its_shard(server_dsn: str, tmp_path: Path) -> None:
     options = "--jobs 2000 --requests 50 --rounds 1"
     for table in measure("front", options, server_dsn, tmp_path):
@@ -355,6 +360,52 @@ def test_a_front_is_measured_beside_its_shard(server_dsn: str, tmp_path: Path) -
         assert (shard["at the"], front["at the"]) == ("shard", "front")
         assert 0 < front["of the front"] < front["CPU us a call"]
         assert front["ratio of CPU"] > 0 and shard["of the front"] == 0
+
+
+@with_plproxy
+def test_a_move_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 2000 --clients 2 --rate 40 --seconds 2 --rounds 2"
+    moves, ends = measure("move", options, server_dsn, tmp_path)
+    assert [row["to"] for row in moves["rows"]] == ["b", "a", "median"]
+    for row in moves["rows"]:
+        assert row["rows"] > 1900
+        assert row["mark s"] + row["copy s"] < row["move s"]
+        assert row["refused s"] / 2 < row["longest call s"] < row["move s"] + 1.5
+        assert row["old attempts"] == row["of them go on"] > 0
+        assert 0 < row["others' p50_ms"] <= row["others' p99_ms"]
+    assert [row["setup"] for row in ends["rows"]] == ["moving", "staying"]
+    for row in ends["rows"]:
+        assert row["matches"] > 20
+        assert [row[what] for what in ("lost", "twice", "differences")] == [0, 0, 0]
+
+
+@with_plproxy
+def test_a_shard_that_is_killed_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 2000 --clients 4 --rate 40 --seconds 3 --rounds 1"
+    kills, ends = measure("lost", options, server_dsn, tmp_path)
+    (kill, median) = kills["rows"]
+    assert kill == {**median, "kill": 1}
+    assert kill["away s"] > 3
+    assert kill["its longest call s"] > 2.5, "a call of the killed shard waited for it"
+    assert kill["p99 ratio"] == pytest.approx(kill["meanwhile p99_ms"] / kill["others' p99_ms"])
+    assert [(row["killed"], row["agents"]) for row in ends["rows"]] == [("no", 2), ("no", 1), ("yes", 1)]
+    for row in ends["rows"]:
+        assert row["matches"] > 5
+        assert [row[what] for what in ("lost", "twice", "differences")] == [0, 0, 0]
+
+
+@with_plproxy
+def test_clusters_are_simulated_beside_a_measured_one(server_dsn: str, tmp_path: Path) -> None:
+    costs, compared, clusters = measure("scale", "--jobs 3000 --clients 2 --seconds 2 --rounds 1", server_dsn, tmp_path)
+    assert [row["call"] for row in costs["rows"]][:3] == ["match", "report", "finish"]
+    assert all(0 < row["front"] < row["shard"] for row in costs["rows"])
+    assert [row["shards"] for row in compared["rows"]] == [1] * 4 + [3] * 4
+    for row in compared["rows"]:
+        assert row["turns/s"] > 0 and row["simulated turns/s"] > 0
+        assert 0 < row["p50 ms"] <= row["p99 ms"] and 0 < row["simulated p50 ms"] <= row["simulated p99 ms"]
+    assert [row["shards"] for row in clusters["rows"]] == [1] * 3 + [3] * 3 + [10] * 3 + [100] * 3
+    alike = [row for row in clusters["rows"] if row["setups"] == "all setups alike"]
+    assert [row["jobs/s"] / alike[0]["jobs/s"] for row in alike] == pytest.approx([1, 3, 10, 100])
 
 
 def test_readme_explains_each_scenario() -> None:
@@ -366,7 +417,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held churn space fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions packing serve wait pages front"
+        "replay transitions packing serve wait pages front move lost scale"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

@@ -1,0 +1,123 @@
+"""Agents that match, report and finish at a steady rate, by the patient client, and what they see."""
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from benchmarks.cluster import Cluster
+from benchmarks.pgbench import percentile
+from broker.client import JobAgent
+from broker.client.matcher import Match
+from broker.database import Target
+from broker.synthetic.pilots import Resource
+
+_KEPT = 10  # of so many matches an agent keeps one, neither reported nor finished
+_END_SECONDS = 120  # that an agent's last call may take
+
+
+@dataclass
+class Seen:
+    """What the agents of a setup saw: calls as (begin, end) of the monotonic clock, jobs, ends that were acknowledged.
+
+    kept: when a job was matched that nobody has reported or finished since.
+    """
+
+    calls: list[tuple[float, float]] = field(default_factory=list)
+    matched: list[int] = field(default_factory=list)
+    finished: list[int] = field(default_factory=list)
+    kept: list[tuple[float, Match]] = field(default_factory=list)
+    wrong: list[BaseException] = field(default_factory=list)
+
+    def between(self, begin: float, end: float) -> list[float]:
+        """The sorted latencies, in seconds, of the calls that were under way at a time within."""
+        return sorted(until - since for since, until in list(self.calls) if since <= end and until >= begin)
+
+    def latencies(self, begin: float, end: float) -> tuple[float, float]:
+        """p50 and p99 in ms of the calls of that time."""
+        found = self.between(begin, end)
+        return 1000 * percentile(found, 50), 1000 * percentile(found, 99)
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent of a setup: where it asks, with which descriptions, and how many turns a second it makes."""
+
+    target: Target
+    setup: str
+    requests: Sequence[Resource]
+    rate: float
+
+    def work(self, number: int, seen: Seen, over: threading.Event) -> None:
+        """Make turns at random times until it is over. What goes wrong is noted, and ends the agent."""
+        rng = random.Random(number)
+        try:
+            with JobAgent(self.setup, self.target, connections=1) as client:
+                while not over.wait(rng.expovariate(self.rate)):
+                    self._turn(client, rng.choice(self.requests), seen)
+        except BaseException as error:
+            seen.wrong.append(error)
+
+    def _turn(self, client: JobAgent, resource: Resource, seen: Seen) -> None:
+        with _timed(seen):
+            match = client.match(resource)
+        if match is None:
+            return
+        seen.matched.append(match.job_id)
+        if len(seen.matched) % _KEPT == 0:
+            seen.kept.append((time.monotonic(), match))
+            return
+        with _timed(seen):
+            client.report(match)
+        with _timed(seen):
+            client.finish(match)
+        seen.finished.append(match.job_id)
+
+
+@contextmanager
+def _timed(seen: Seen) -> Iterator[None]:
+    begin = time.monotonic()
+    yield
+    seen.calls.append((begin, time.monotonic()))
+
+
+@contextmanager
+def at_work(
+    target: Target, agents: Mapping[str, int], requests: Sequence[Resource], rate: float
+) -> Iterator[dict[str, Seen]]:
+    """Agents by setup, so many in each, that make so many turns a second in all. Raises what went wrong for one."""
+    found = {setup: Seen() for setup in agents}
+    over = threading.Event()
+    everyone = [setup for setup, number in agents.items() for _ in range(number)]
+    threads = [
+        threading.Thread(
+            target=Agent(target, setup, requests, rate / len(everyone)).work,
+            args=(number, found[setup], over),
+            daemon=True,
+        )
+        for number, setup in enumerate(everyone)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(_END_SECONDS)
+    wrong = [error for seen in found.values() for error in seen.wrong]
+    if wrong:
+        raise wrong[0]
+
+
+def wrongs(cluster: Cluster, setup: str, jobs: int, seen: Seen) -> tuple[int, int, int]:
+    """Afterwards: jobs lost, jobs that were given out or are there twice, and differences that the checks find."""
+    waiting, leased = cluster.jobs(setup)
+    finished = set(seen.finished)
+    lost = jobs - len(waiting | leased | finished)
+    twice = sum(number - 1 for number in Counter(seen.matched).values())
+    twice += len(waiting & (leased | finished)) + len(leased & finished)
+    return lost, twice, cluster.differences(setup)
