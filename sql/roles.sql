@@ -29,7 +29,7 @@ grant execute on function
 
 -- resource: who calls through the service
 grant execute on function
-  resource.credentials_of, resource.exchange_secret, resource.is_service, resource.open_session,
+  resource.credentials_of, resource.exchange_secret, resource.is_service, resource.open_session, resource.refuse_moved,
   resource.use_ticket, resource.close_session, resource.session_of
   to broker_service;
 grant execute on function
@@ -202,6 +202,6 @@ grant select on table alert.target_now, alert.sent to broker_operator;
 -- cluster: which database has which setup; PL/Proxy asks as whoever calls
 grant execute on function cluster.shard_of, cluster.way_to
   to broker_agent, broker_submitter, broker_operator, broker_viewer;
-grant execute on function cluster.way_to to broker_service;
+grant execute on function cluster.way_to, cluster.ways_of to broker_service;
 grant execute on function cluster.place, cluster.unplace to broker_operator;
 grant select on table monitor.shard to broker_operator, broker_viewer;

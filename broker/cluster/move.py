@@ -58,6 +58,13 @@ select a.pid, a.xact_start, format('%%s (%%s)', a.usename, nullif(a.application_
  where a.datname = current_database() and a.xact_start is not null and a.pid <> pg_backend_pid()
    and a.backend_type in ('client backend', 'background worker')
 """
+# They keep the claims that mattered there. Credentials that arrive may name others, and a session may have been revoked
+# where the setup was. Logins that are under way are waited for.
+_LOCK_SESSIONS = "lock table resource.browser_session in share row exclusive mode"
+_END_SESSIONS = """
+delete from resource.browser_session s using resource.credential c
+ where c.setup = %s and c.issuer = s.claims ->> 'iss'
+"""
 _ROLES_OF = "select role_name from resource.identity where setup = %s order by 1"
 
 Step = Callable[[str], None]
@@ -228,6 +235,8 @@ def _copy(source: Connection, goal: Connection, setup: str, source_name: str) ->
                 copied += rows.copy_rows(source, goal, table, rows.of_setup(setup))
             for sequence, last in source.execute(_SEQUENCES.encode(), [list(SCHEMAS)]).fetchall():
                 goal.execute(_ADVANCE, {"sequence": sequence, "last": last, "ahead": _AHEAD})
+            goal.execute(_LOCK_SESSIONS)
+            goal.execute(_END_SESSIONS, [setup])
             goal.execute(rows.WITH_TRIGGERS)
             goal.execute("select taskqueue.rebuild_matching(%s)", [setup])
             goal.execute(

@@ -49,35 +49,27 @@ def acting_for(group: Group) -> str:
     return msgspec.json.encode(Subject("", setup, owner_group, owner_dn)).decode()
 
 
-class Callers:
-    """Finds out who calls. Look-ups that come together are one call of the database."""
+Shown = dict[str, Any]
+"""What a request shows of its caller, for the database: claims, or the hash of a token or of a session's cookie."""
 
-    def __init__(
-        self,
-        database: Database,
-        verifier: Verifier,
-        certificates: Certificates | None,
-        cookies: Cookies,
-        note: Any = lambda _: None,
-    ) -> None:
-        self._database = database
+
+class Credentials:
+    """Reads what requests show of their callers: a certificate, else a cookie, else a token."""
+
+    def __init__(self, verifier: Verifier, certificates: Certificates | None, cookies: Cookies) -> None:
         self._verifier = verifier
         self._certificates = certificates
         self._cookies = cookies
-        self._collector: Collector[None, dict[str, Any], Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
 
-    async def of(self, headers: Headers, setup: str, method: str, csrf: str | None = None) -> Caller:
-        """The caller of a request, by its token, else its certificate, else its cookie.
-
-        csrf: what a form shows beside the cookie. Raises Problem: 401, 403, 503.
-        """
+    async def of(self, headers: Headers, method: str, csrf: str | None = None) -> Shown:
+        """What a request shows. csrf: what a form shows beside the cookie. Raises Problem: 401, 403, 503."""
         claims = self._certificates.claims(headers) if self._certificates else None
         if claims is not None:
             require_own_page(headers, method)
-            return await self._collector.ask(None, {"setup": setup, "claims": claims})
+            return {"claims": claims}
         session = None if "authorization" in headers else self._cookies.caller(headers, method, csrf)
         if session is not None:
-            return await self._collector.ask(None, {"setup": setup, "session": session})
+            return {"session": session}
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != BEARER.lower() or not token:
@@ -88,13 +80,21 @@ class Callers:
                 hint="Send the header Authorization: Bearer TOKEN.",
                 headers={"WWW-Authenticate": BEARER},
             )
-        if is_jwt(token):
-            asked = {"setup": setup, "claims": await self._verifier.claims(token)}
-        else:
-            asked = {"setup": setup, "token": digest(token)}
-        return await self._collector.ask(None, asked)
+        return {"claims": await self._verifier.claims(token)} if is_jwt(token) else {"token": digest(token)}
 
-    async def _look_up(self, _: None, asked: Sequence[dict[str, Any]]) -> list[Caller | Exception]:
+
+class Callers:
+    """Finds out in a database who calls. Look-ups that come together are one call of the database."""
+
+    def __init__(self, database: Database, note: Any = lambda _: None) -> None:
+        self._database = database
+        self._collector: Collector[None, Shown, Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
+
+    async def of(self, shown: Shown, setup: str) -> Caller:
+        """Who it is that shows this in a setup. Raises Problem: 401, 403, 503."""
+        return await self._collector.ask(None, {"setup": setup, **shown})
+
+    async def _look_up(self, _: None, asked: Sequence[Shown]) -> list[Caller | Exception]:
         texts = [msgspec.json.encode(one).decode() for one in asked]
         distinct = list(dict.fromkeys(texts))
         rows = await self._database.as_login(_CREDENTIALS_OF, [f"[{','.join(distinct)}]"])

@@ -17,12 +17,14 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from broker import database
-from broker.errors import is_read_only
+from broker.errors import is_lost, is_moving, is_read_only
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
+ActAs = tuple[LiteralString, list[str]]
+"""The statement by which a transaction acts as somebody, and its values."""
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
@@ -34,6 +36,8 @@ _ACT_AS: LiteralString = (
     "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
     " set_config('statement_timeout', '30s', true)"
 )
+# What reads views is not refused by itself where a setup has been.
+_ACT_AS_ON_A_SHARD: LiteralString = _ACT_AS + ", resource.refuse_moved(%s::jsonb ->> 'setup')"
 
 
 async def _configure(connection: Connection) -> None:
@@ -44,9 +48,21 @@ async def _configure(connection: Connection) -> None:
 
 
 class Database:
-    """A pool of connections of the service's login."""
+    """A pool of connections of the service's login.
 
-    def __init__(self, settings: Settings, source: str = "--dsn") -> None:
+    of_shard: setups may move away from it. doubt: called when a call finds that one has moved, or the server away.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        source: str = "--dsn",
+        *,
+        of_shard: bool = False,
+        doubt: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._of_shard = of_shard
+        self._doubt = doubt
         self._target = database.Target(settings.dsn, source, settings.prepare)
         self.pool: AsyncConnectionPool = database.pool_async(
             self._target, min_size=1, max_size=settings.connections, configure=_configure
@@ -94,7 +110,7 @@ class Database:
     async def look_as_role(self, role: str, subject: str) -> AsyncIterator["Look"]:
         """Statements that somebody's role runs one after the other, all in one transaction."""
         async with self.pool.connection(_WAIT) as connection:
-            look = Look(connection, role, subject)
+            look = Look(connection, *self._act_as(role, subject))
             try:
                 yield look
             except psycopg.Error as error:
@@ -130,7 +146,7 @@ class Database:
         async with self.pool.connection(_WAIT) as connection:
             try:
                 async with connection.transaction():
-                    await connection.execute(_ACT_AS, [role, subject])
+                    await connection.execute(*self._act_as(role, subject))
                     return await run(connection)
             except psycopg.Error as error:
                 await self._look_at_the_others(connection, error)
@@ -151,7 +167,7 @@ class Database:
         self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], patience: float
     ) -> T:
         connection = await asyncio.to_thread(database.connect, self._target)
-        work = asyncio.create_task(asyncio.to_thread(_undone, connection, role, subject, run))
+        work = asyncio.create_task(asyncio.to_thread(_undone, connection, self._act_as(role, subject), run))
         try:
             while not (await asyncio.wait([work], timeout=patience))[0]:
                 await asyncio.to_thread(connection.cancel)
@@ -160,6 +176,9 @@ class Database:
             connection.cancel()
             raise
         return work.result()
+
+    def _act_as(self, role: str, subject: str) -> ActAs:
+        return (_ACT_AS_ON_A_SHARD, [role, subject, subject]) if self._of_shard else (_ACT_AS, [role, subject])
 
     async def is_ready(self) -> bool:
         """Whether the database answers in time."""
@@ -176,7 +195,7 @@ class Database:
         try:
             async with connection.pipeline():
                 await connection.execute("begin")
-                await connection.execute(_ACT_AS, [role, subject])
+                await connection.execute(*self._act_as(role, subject))
                 cursor = await connection.execute(statement, values)
                 await connection.execute("commit")
             return await cursor.fetchall()
@@ -189,6 +208,8 @@ class Database:
 
     async def _look_at_the_others(self, connection: Connection, error: psycopg.Error) -> None:
         """Replace the other connections, if they are as dead as one that was lost, or lead to a standby as it does."""
+        if is_moving(error) or is_lost(error):
+            self._doubt()
         if is_read_only(error):
             await connection.close()
         if connection.closed and (self._checking is None or self._checking.done()):
@@ -202,9 +223,9 @@ class Look:
     to a connection too seldom for a statement to be prepared by its number of calls.
     """
 
-    def __init__(self, connection: Connection, role: str, subject: str) -> None:
+    def __init__(self, connection: Connection, *act_as: *ActAs) -> None:
         self._connection = connection
-        self._as = [role, subject]
+        self._act_as = act_as
         self._has_begun = False
 
     async def rows(self, statement: LiteralString, values: Sequence[object]) -> list[Row]:
@@ -212,7 +233,7 @@ class Look:
         if not self._has_begun:
             async with self._connection.pipeline():
                 await self._connection.execute(_BEGIN)
-                await self._connection.execute(_ACT_AS, self._as)
+                await self._connection.execute(*self._act_as)
             self._has_begun = True
         return await (await self._connection.execute(statement, values, prepare=True)).fetchall()
 
@@ -230,11 +251,9 @@ async def _place(places: asyncio.Semaphore, patience: float) -> AsyncIterator[No
         places.release()
 
 
-def _undone(
-    connection: psycopg.Connection[Any], role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T]
-) -> T:
+def _undone(connection: psycopg.Connection[Any], act_as: ActAs, run: Callable[[psycopg.Connection[Any]], T]) -> T:
     with connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         with connection.transaction(force_rollback=True):
-            connection.execute(_ACT_AS, [role, subject])
+            connection.execute(*act_as)
             return run(connection)

@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Any, LiteralString, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
-import psycopg
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,7 +24,6 @@ NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
 _LONGEST_NAME = 100
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 """How a database answers who has a credential in another one."""
-_BUSY = "PB006"  # also of a setup that moves, or has moved
 _LONGEST_KEY = 500
 
 
@@ -79,21 +77,25 @@ class Call:
 
     async def identify(self, setup: str, csrf: str | None = None) -> Caller:
         """Find out who calls, and whether he has called too often. csrf: what a form shows beside a cookie."""
+        shown = await self.worker.credentials.of(self.request.headers, self.request.method, csrf)
+        await self.serve(setup)
         try:
-            self._caller = await self._who(setup, csrf)
+            self._caller = await self.service.callers.of(shown, setup)
         except Problem as problem:
             if problem.status not in _REFUSED or not await self.follow(setup):
                 raise
-            self._caller = await self._who(setup, csrf)
+            self._caller = await self.service.callers.of(shown, setup)
         if self.worker.rate:
             self.worker.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller
 
-    async def _who(self, setup: str, csrf: str | None) -> Caller:
-        return await self.service.callers.of(self.request.headers, setup, self.request.method, csrf)
+    async def serve(self, setup: str) -> None:
+        """Ask the database that has a setup from now on."""
+        self.service = await self.worker.of(setup)
+        self.database = self.service.database
 
     async def follow(self, setup: str) -> bool:
-        """Whether a setup has moved to another database, which is asked from now on."""
+        """Whether a setup is elsewhere than in the database that was asked, and refused; that one is asked then."""
         moved = await self.worker.moved(setup, self.service)
         if moved is None:
             return False
@@ -239,9 +241,10 @@ class Endpoint:
         setup = ""
         if not self.outside:
             setup = _setup(request) if "setup" in request.path_params else worker.settings.setup
-        service = await worker.of(setup) if setup else worker.own
-        call = Call(worker, service, request, service.database, setup)
-        if setup and not self.open:
+        call = Call(worker, worker.own, request, worker.own.database, setup)
+        if setup and self.open:
+            await call.serve(setup)
+        elif setup:
             try:
                 await call.identify(setup)
             except Problem as problem:
@@ -253,12 +256,7 @@ class Endpoint:
             if not self.reads_itself:
                 limit = worker.settings.body_limit * self.limit_factor
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
-        try:
-            found = await (self._read(call) if self.reads else self._run(call))
-        except (psycopg.Error, Problem) as error:
-            if (error.code if isinstance(error, Problem) else error.sqlstate) == _BUSY:
-                worker.forget(setup)
-            raise
+        found = await (self._read(call) if self.reads else self._run(call))
         response = found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
         changed = None if self.reads or self.outside else await call.service.reader.remember(request)
         if changed is not None:

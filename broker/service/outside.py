@@ -10,16 +10,15 @@ import psycopg
 from starlette.requests import Request
 from starlette.responses import Response
 
-from broker.errors import ConnectError
 from broker.service import metrics
 from broker.service.bodies import JSON
 from broker.service.calls import Row
 from broker.service.door import Call
 from broker.service.models import Health, Token
 from broker.service.problems import Problem
-from broker.service.tokens import invalid
 
 _EXCHANGE: LiteralString = "select token, expires_at from resource.exchange_secret(%s, %s, %s)"
+_REFUSED = "PB008"
 _MAY_LOOK: LiteralString = "select has_table_privilege('monitor.task_queue', 'select')"
 
 OPENAPI = Path(__file__).with_name("openapi.json")
@@ -27,17 +26,19 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 
 async def token(call: Call) -> Token:
     """A short token for the stamp and the secret of a pilot."""
-    value, expires_at = await _exchanged(call)
-    if value is None and await call.follow(call.setup):
+    try:
         value, expires_at = await _exchanged(call)
-    if value is None:
-        raise invalid("the stamp or the secret is not valid")
+    except psycopg.Error as error:
+        if error.sqlstate != _REFUSED or not await call.follow(call.setup):
+            raise
+        value, expires_at = await _exchanged(call)
     return Token(value, "Bearer", max(0, int((expires_at - datetime.now(UTC)).total_seconds())))
 
 
 async def _exchanged(call: Call) -> Row:
-    rows = await call.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
-    return rows[0] if rows else (None, None)
+    """The token and its end. Raises the database's error."""
+    [row] = await call.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
+    return row
 
 
 async def live(_: Call) -> Health:
@@ -55,8 +56,8 @@ async def ready(call: Call) -> Health:
 async def figures(call: Call) -> Response:
     """Metrics, for programs of this machine, and for viewers and operators of the service's setup."""
     setup = call.worker.settings.setup
-    with suppress(psycopg.Error, ConnectError):  # its figures are but that it is away
-        call.service = await call.worker.of(setup)
+    with suppress(psycopg.Error, Problem):  # the figures are but that the database is away
+        await call.serve(setup)
     if call.worker.settings.behind_proxy or not _is_local(call.request):
         caller = await call.identify(setup)
         if await call.service.database.as_role(caller.role, caller.text, _MAY_LOOK, []) != [(True,)]:

@@ -1,25 +1,30 @@
 """What the requests of a worker share: a service for its database or, at a front, one for each shard.
 
 A front holds no setup. A request is served by the shard of its setup, to which the worker connects itself: a call is
-several statements in one transaction, which a front cannot give. Where a setup is placed is asked once, and again after
-a refusal, because a setup that has moved is unknown where it was. So agents go on while the front is away.
+several statements in one transaction, which a front cannot give. Where a setup is placed is kept, so that agents go on
+while the front is away. It is asked again every few seconds, and at once where there is doubt: a call was refused since
+the setup has moved, the shard is away, or a credential is not known there.
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import LiteralString
 
 import psycopg
 from msgspec.structs import replace
 
 from broker.cluster.ways import merged
-from broker.service.callers import Callers
-from broker.service.calls import Database
+from broker.errors import from_database
+from broker.service.callers import Callers, Credentials
+from broker.service.calls import Database, Row
 from broker.service.certificates import Certificates
+from broker.service.collector import Bounds, Collector
 from broker.service.figures import Figures
 from broker.service.login.cookies import Cookies
 from broker.service.login.provider import Provider
 from broker.service.matching import Matcher
 from broker.service.metrics import Metrics
-from broker.service.problems import LOG, of_error
+from broker.service.problems import LOG, Problem
 from broker.service.rate import Rate
 from broker.service.reader import Reader
 from broker.service.reports import FINISH, REPORT, Reporter
@@ -27,25 +32,39 @@ from broker.service.settings import Settings
 from broker.service.tokens import Verifier
 from broker.service.waiting import Waiting
 
-_WAY = "select shard, dsn from cluster.way_to(%s)"
-_ON_NO_SHARD = "PB004"
+_WAYS: LiteralString = "select setup, shard, dsn from cluster.ways_of(%s)"
+_ALL: LiteralString = "select shard, dsn from cluster.way_to(null)"
+_PATIENCE = 2.0  # seconds that a request waits for the front
+_AGAIN = 5.0  # seconds after which the front is asked again about the setups that are known
+_MOST = 1000  # setups in a question to the front
+
+_Place = tuple[str, str]
+"""A shard, and its DSN without a login."""
 
 
 class Service:
     """What serves the setups of one database."""
 
-    def __init__(self, worker: "Worker", settings: Settings, source: str = "--dsn") -> None:
-        self.database = Database(settings, source)
+    def __init__(self, worker: "Worker", settings: Settings, shard: str | None = None) -> None:
+        self.name = f"shard {shard}" if shard else "the database"
+        self.is_away = False
+        self.database = Database(
+            settings, self.name if shard else "--dsn", of_shard=shard is not None, doubt=lambda: worker.doubt(self)
+        )
         self.reader = Reader(self.database, settings, worker.cookies)
         self.figures = Figures(self.database, settings.setup)
         count = worker.metrics.batches
-        self.callers = Callers(
-            self.database, worker.verifier, worker.certificates, worker.cookies, count("credentials_of")
-        )
+        self.callers = Callers(self.database, count("credentials_of"))
         self.matcher = Matcher(self.database, count("match_many"))
         self.waiting = Waiting(self.database, self.matcher)
         self.reports = Reporter(self.database, REPORT, count("report_jobs"))
         self.ends = Reporter(self.database, FINISH, count("finish_jobs"))
+
+    def note(self, error: psycopg.Error | None) -> None:
+        """Note in the log that the database is away, or is there again."""
+        if self.is_away != (error is not None):
+            LOG.warning("%s %s", self.name, f"is away: {from_database(error).message}" if error else "is there again")
+        self.is_away = error is not None
 
     async def open(self) -> None:
         """Begin to connect."""
@@ -66,15 +85,19 @@ class Worker:
         self.metrics = Metrics()
         self.cookies = Cookies(settings.url)
         self.provider = Provider(settings.login, settings.url) if settings.login and settings.url else None
-        self.verifier = Verifier(settings.issuers, settings.audience)
-        self.certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
+        certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
+        self.credentials = Credentials(Verifier(settings.issuers, settings.audience), certificates, self.cookies)
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
         self.own = Service(self, settings)
         self._is_front: bool | None = None
-        self._shards: dict[tuple[str, str], Service] = {}
+        self._shards: dict[_Place, Service] = {}
         self._placed: dict[str, Service] = {}
+        self._doubted: set[str] = set()
+        # one question to the front at a time, for all setups that requests wait for
+        self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST))
         self._opening = asyncio.Lock()
-        self._looks: dict[str, asyncio.Task[Service]] = {}
+        self._watch: asyncio.Task[None] | None = None
+        self._stops = False
         self.metrics.watch(self._in_use, self._agents, self.own.reader)
 
     async def open(self) -> None:
@@ -83,75 +106,115 @@ class Worker:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._watch is not None:
+            self._watch.cancel()
         await asyncio.gather(*(service.close() for service in self._known()))
 
     def wake_all(self) -> None:
         """The worker is to stop: who waits for a job gets none now."""
+        self._stops = True
         for service in self._known():
             service.waiting.close()
 
     async def of(self, setup: str) -> Service:
-        """The service of the database that has a setup. Where that is no shard, the front refuses who calls."""
+        """The service of the database that has a setup; that of the front where no shard has it: nobody may call there.
+
+        Raises the error of a front that is away, for a setup that is not known.
+        """
         if self._is_front is False:
             return self.own
         found = self._placed.get(setup)
-        if found is None:
-            look = self._looks.get(setup)
-            if look is None:
-                look = self._looks[setup] = asyncio.create_task(self._find(setup))
-                look.add_done_callback(lambda _: self._looks.pop(setup))
-            found = await asyncio.shield(look)
-        return found
+        if found is not None and setup not in self._doubted:
+            return found
+        try:
+            return await self._find(setup)
+        except (psycopg.Error, Problem):
+            if found is None and self._is_front:
+                raise
+            return found or self.own  # else the database itself is away, whatever it is
 
     async def moved(self, setup: str, service: Service) -> Service | None:
         """Where a setup is, if it is not where a service looked for it and was refused."""
         if not self._is_front:
             return None
-        found = self._placed.get(setup)
-        if found is None or found is service:
+        try:
             found = await self._find(setup)
+        except (psycopg.Error, Problem):
+            return None
         return found if found is not service else None
 
-    def forget(self, setup: str) -> None:
-        """Ask anew where a setup is when the next request is for it."""
-        self._placed.pop(setup, None)
+    def doubt(self, service: Service) -> None:
+        """Ask where the setups of a service are, before the next request for one of them is served."""
+        self._doubted |= {setup for setup, placed in self._placed.items() if placed is service}
 
     async def all(self) -> list[Service]:
         """The services of all databases that have setups: those that are known, where the front is away."""
         if self._is_front is False:
             return [self.own]
         try:
-            rows = await self.own.database.as_login(_WAY, [None])
-        except psycopg.Error as error:
+            rows = await self._ask_front(_ALL)
+        except psycopg.Error:
             if not self._shards:
                 raise
-            LOG.warning("the front is away: %s", of_error(error).detail)
             return list(self._shards.values())
-        self._is_front = bool(rows)
-        return [await self._service(shard, dsn) for shard, dsn in rows] or [self.own]
+        return [await self._service((shard, dsn)) for shard, dsn in rows] or [self.own]
+
+    async def _ask_front(self, statement: LiteralString, *values: object) -> list[Row]:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await self.own.database.as_login(statement, values)
+        except TimeoutError:
+            raise psycopg.OperationalError(f"no answer within {_PATIENCE:g} s") from None
 
     async def _find(self, setup: str) -> Service:
+        """Where a setup is now. Raises psycopg.Error and Problem."""
         try:
-            rows = await self.own.database.as_login(_WAY, [setup])
-        except psycopg.Error as error:
-            if error.sqlstate != _ON_NO_SHARD:
-                raise
-            self._is_front = True
-            self._placed.pop(setup, None)
-            return self.own
-        self._is_front = bool(rows)
-        for shard, dsn in rows:
-            self._placed[setup] = await self._service(shard, dsn)
-        return self._placed.get(setup, self.own)
+            return await asyncio.wait_for(self._ways.ask(None, setup), _PATIENCE)
+        except TimeoutError:
+            raise psycopg.OperationalError(f"no answer within {_PATIENCE:g} s") from None
 
-    async def _service(self, shard: str, dsn: str) -> Service:
+    async def _look_up(self, _: None, setups: Sequence[str]) -> list[Service | Exception]:
+        asked = list(dict.fromkeys(setups))
+        rows = await self._ask_front(_WAYS, asked)
+        self._is_front = bool(rows)
+        for setup, shard, dsn in rows:
+            self._doubted.discard(setup)
+            if shard is None:
+                self._placed.pop(setup, None)
+            else:
+                self._placed[setup] = await self._service((shard, dsn))
+        if self._is_front and self._watch is None:
+            self._watch = asyncio.create_task(self._look_again_and_again())
+        return [self._placed.get(setup, self.own) for setup in setups]
+
+    async def _look_again_and_again(self) -> None:
+        """Follow setups that were moved, and shards that went to another server, without a refusal."""
+        while True:
+            await asyncio.sleep(_AGAIN)
+            found = await asyncio.gather(*map(self._find, list(self._placed)), return_exceptions=True)
+            errors = [one for one in found if isinstance(one, BaseException)]
+            self.own.note(next((error for error in errors if isinstance(error, psycopg.Error)), None))
+            if not errors:
+                await self._forget_places()
+
+    async def _forget_places(self) -> None:
+        """Close the connections to a server that a shard is on no longer."""
+        names = {shard for (shard, _), service in self._shards.items() if service in self._placed.values()}
+        for place, service in list(self._shards.items()):
+            if place[0] in names and service not in self._placed.values():
+                del self._shards[place]
+                await service.close()
+
+    async def _service(self, place: _Place) -> Service:
         async with self._opening:
-            found = self._shards.get((shard, dsn))
+            found = self._shards.get(place)
             if found is None:
-                settings = replace(self.settings, dsn=merged(self.settings.dsn, dsn), read_dsn=None)
-                found = Service(self, settings, f"shard {shard}")
+                settings = replace(self.settings, dsn=merged(self.settings.dsn, place[1]), read_dsn=None)
+                found = Service(self, settings, place[0])
                 await found.open()
-                self._shards[shard, dsn] = found
+                if self._stops:
+                    found.waiting.close()
+                self._shards[place] = found
         return found
 
     def _known(self) -> list[Service]:

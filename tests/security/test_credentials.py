@@ -264,7 +264,8 @@ def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, serv
         [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history"]],
     ).fetchall()
     assert [name for (name,) in allowed] == [
-        "close_session", "credentials_of", "exchange_secret", "is_service", "open_session", "session_of", "use_ticket",
+        "close_session", "credentials_of", "exchange_secret", "is_service", "open_session", "refuse_moved",
+        "session_of", "use_ticket",
     ]  # fmt: skip
     readable = login.execute(
         "select c.oid::regclass::text from pg_class c where c.relnamespace = any (array(select n.oid from"

@@ -6,17 +6,17 @@ the person may do there, and an operator of one of its setups can revoke it.
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import LiteralString
 
 import msgspec
 import psycopg
 
-from broker.errors import from_database, is_lost
+from broker.errors import is_lost
 from broker.service.calls import Row
 from broker.service.door import Call
 from broker.service.login.cookies import csrf, new_value
-from broker.service.problems import LOG
 from broker.service.tokens import digest
 from broker.service.worker import Service, Worker
 
@@ -25,7 +25,8 @@ _USE: LiteralString = "select resource.use_ticket(%s, %s)"
 _CLOSE: LiteralString = "select resource.close_session(%s)"
 _SESSION: LiteralString = "select subject, expires_at, setups from resource.session_of(%s)"
 _PATIENCE = 2.0  # seconds that a database has
-_FITS_NOT = "PB002"
+_FITS_NOT, _IS_UNKNOWN = "PB002", "PB008"
+_LATE: set[asyncio.Task[list[Row] | psycopg.Error]] = set()
 
 
 class Setup(msgspec.Struct):
@@ -61,27 +62,31 @@ async def open_session(worker: Worker, login: str, claims: str) -> Opened:
     Raises the database's error where none does: PB002, PB008 (the login has been used).
     """
     cookie = new_value()
-    ends, refusals = await _each(await worker.all(), _OPEN, login, claims, digest(cookie))
-    for refusal in refusals:
+    found = await _each(await worker.all(), _OPEN, login, claims, digest(cookie))
+    ends = [end for [(end,)] in found.answers]
+    for refusal in found.refusals:
         if not ends or refusal.sqlstate != _FITS_NOT:
             await close_session(worker, cookie)
             raise refusal
-    return Opened(cookie, min(end for [(end,)] in ends))
+    return Opened(cookie, min(ends))
 
 
 async def use_ticket(worker: Worker, ticket: str) -> Opened:
     """A session for a ticket, where it was made. Raises the database's error: PB008 where it is not known."""
     cookie = new_value()
-    ends, refusals = await _each(await worker.all(), _USE, ticket, digest(cookie))
+    found = await _each(await worker.all(), _USE, ticket, digest(cookie))
+    ends = [end for [(end,)] in found.answers]
     if not ends:
-        raise refusals[0]
-    [[(expires_at,)]] = ends
-    return Opened(cookie, expires_at)
+        refusals = [refusal for refusal in found.refusals if refusal.sqlstate != _IS_UNKNOWN]
+        raise next(iter([*refusals, *found.away, *found.refusals]))
+    return Opened(cookie, min(ends))
 
 
 async def close_session(worker: Worker, cookie: str) -> None:
     """Close a session everywhere. A shard that is away keeps it until it ends."""
-    await _each(await worker.all(), _CLOSE, digest(cookie))
+    found = await _each(await worker.all(), _CLOSE, digest(cookie))
+    for refusal in found.refusals:
+        raise refusal
 
 
 async def session_of(call: Call) -> Session | None:
@@ -102,39 +107,56 @@ def _cookie(call: Call) -> str | None:
 
 
 async def _session(cookie: str, services: Sequence[Service]) -> Session | None:
-    found, _ = await _each(services, _SESSION, digest(cookie))
-    rows = [row for some in found for row in some]
+    found = await _each(services, _SESSION, digest(cookie))
+    for refusal in found.refusals:
+        raise refusal
+    rows = [row for answer in found.answers for row in answer]
     if not rows:
         return None
-    setups = [one for _, _, listed in rows for one in msgspec.json.decode(listed, type=list[Setup])]
+    listed = (one for _, _, setups in rows for one in msgspec.json.decode(setups, type=list[Setup]))
+    setups = {one.setup: one for one in listed}  # one that moves is on two shards for a moment
     return Session(
         rows[0][0],
         min(expires_at for _, expires_at, _ in rows).astimezone(UTC),
-        sorted(setups, key=lambda one: one.setup),
+        [setups[name] for name in sorted(setups)],
         csrf(cookie),
-        is_partial=len(found) < len(services),
+        is_partial=bool(found.away),
     )
 
 
-async def _each(
-    services: Sequence[Service], statement: LiteralString, *values: str
-) -> tuple[list[list[Row]], list[psycopg.Error]]:
-    """The answers and the refusals of databases. One that is away gives neither. Raises its error where all are."""
-    found = await asyncio.gather(*(_ask(service, statement, *values) for service in services))
-    refusals = [one for one in found if isinstance(one, psycopg.Error)]
-    away = [error for error in refusals if error.sqlstate is None or is_lost(error)]
-    if len(away) == len(services):
-        raise away[0]
-    for error in away:
-        LOG.warning("a shard is away: %s", from_database(error).message)
-    return [one for one in found if isinstance(one, list)], [error for error in refusals if error not in away]
+@dataclass
+class _Found:
+    """What databases answered and refused, and the errors of those that are away."""
+
+    answers: list[list[Row]]
+    refusals: list[psycopg.Error]
+    away: list[psycopg.Error]
 
 
-async def _ask(service: Service, statement: LiteralString, *values: str) -> list[Row] | psycopg.Error:
+async def _each(services: Sequence[Service], statement: LiteralString, *values: str) -> _Found:
+    """Ask databases. Raises the error of one that is away, if all are."""
+    asked = [asyncio.create_task(_ask(service, statement, values)) for service in services]
+    await asyncio.wait(asked, timeout=_PATIENCE if len(services) > 1 else None)
+    found = _Found([], [], [])
+    for service, task in zip(services, asked, strict=True):
+        answer = task.result() if task.done() else psycopg.OperationalError(f"no answer within {_PATIENCE:g} s")
+        if isinstance(answer, list):
+            found.answers.append(answer)
+        elif answer.sqlstate is None or is_lost(answer):
+            found.away.append(answer)
+        else:
+            found.refusals.append(answer)
+        service.note(answer if answer in found.away else None)
+        if not task.done():  # it ends by itself, as soon as its server does
+            _LATE.add(task)
+            task.add_done_callback(_LATE.discard)
+    if len(found.away) == len(services):
+        raise found.away[0]
+    return found
+
+
+async def _ask(service: Service, statement: LiteralString, values: Sequence[str]) -> list[Row] | psycopg.Error:
     try:
-        async with asyncio.timeout(_PATIENCE):
-            return await service.database.as_login(statement, values)
+        return await service.database.as_login(statement, values)
     except psycopg.Error as error:
         return error
-    except TimeoutError:
-        return psycopg.OperationalError(f"no answer within {_PATIENCE:g} s")

@@ -6,6 +6,9 @@ language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_secret resource.pilot_secret;
 begin
+  if exists (select from resource.setup_move m where m.setup = p_setup) then
+    perform resource.require_here(p_setup);
+  end if;
   update resource.pilot_secret s
      set uses_left = s.uses_left - 1
    where s.setup = p_setup and s.stamp = p_stamp and s.hash = sha256(convert_to(p_secret, 'UTF8')) and s.uses_left > 0
@@ -28,4 +31,4 @@ end $$;
 
 comment on function resource.exchange_secret(text, text, text) is
   'For the service: a token of a JobAgent, valid for an hour at most, for the stamp and secret of a pilot. Errors: '
-  'PB008 (the secret is refused).';
+  'PB006 (the setup moves to another shard), PB008 (the secret is refused).';

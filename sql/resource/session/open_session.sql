@@ -6,6 +6,8 @@ declare
   v_subject text := concat_ws(' ', p_claims ->> 'iss', p_claims ->> 'sub');
   v_kept jsonb;
 begin
+  -- A setup that arrives brings credentials, for which other claims may count: its mover waits for this session.
+  lock table resource.browser_session in row exclusive mode;
   if not exists (select from resource.setups_of_claims(p_claims)) then
     raise exception 'no credential fits the login of %', resource.shown(to_jsonb(v_subject))
       using errcode = 'PB002',

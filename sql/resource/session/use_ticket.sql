@@ -11,10 +11,13 @@ begin
     raise exception 'the ticket is not known, has been used or has ended'
       using errcode = 'PB008', hint = 'Start broker serve --open again.';
   end if;
+  if exists (select from resource.setup_move m where m.setup = v_ticket.setup) then
+    perform resource.require_here(v_ticket.setup);
+  end if;
   return resource.new_session(v_ticket.hash, 'browser ' || v_ticket.name, null, v_ticket.setup, v_ticket.kind,
                               p_session);
 end $$;
 
 comment on function resource.use_ticket(text, text) is
   'For the service: a session for a ticket, which can be used once; returns its end. p_session: sha256 of the cookie, '
-  'in hex. Errors: PB001 (no sha256), PB008 (no such ticket).';
+  'in hex. Errors: PB001 (no sha256), PB006 (its setup moves to another shard), PB008 (no such ticket).';

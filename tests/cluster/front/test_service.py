@@ -80,6 +80,28 @@ class Caller:
         return int(answer.json()["matches"][0]["job_id"])
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that comes within some seconds."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _move(cluster: Cluster, front: Db, setup: str, shard: str, **more: Any) -> None:
+    target = Target(make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_super"}), "--dsn")
+    move(front, target, setup, shard, **more)
+
+
+def _use_ticket(running: Running, ticket: str) -> httpx.Response:
+    """What a browser does with a ticket."""
+    with httpx.Client(base_url=running.url) as client:
+        asked = client.post("/login/ticket", data={"ticket": ticket})
+        cookies = "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)
+        fields = forms(asked)["/login/ticket"]
+        return client.post("/login/ticket", data=fields, headers={"Cookie": cookies})
+
+
 @pytest.fixture
 def caller(front: Db, running: Running) -> Iterator[Callable[..., Caller]]:
     """A function that makes a caller of a setup."""
@@ -190,7 +212,7 @@ def test_a_person_has_one_session_for_all_shards(
             answer = browser.get(f"/setups/{setup}{page}")
             assert answer.status_code == 200 and f"{issuer.url} alice" in answer.text, (setup, page)
         assert browser.get("/").text.count(setup) >= 1
-    assert browser.get(f"/setups/{strange}").status_code in (303, 403)
+    assert browser.get(f"/setups/{strange}").status_code == 303
     assert browser.match(south).status_code == 403
     assert browser.match(north).status_code == 204
     sessions = "select setup, kind from monitor.browser_session where subject = %s order by 1"
@@ -213,20 +235,12 @@ def test_a_stranger_opens_no_session(front: Db, issuer: Issuer, browser: Browser
     assert browser.session() is None
 
 
-def test_a_ticket_is_used_where_it_was_made(
-    front: Db, running: Running, placed: Callable[[str], str], cluster: Cluster
-) -> None:
+def test_a_ticket_is_used_where_it_was_made(front: Db, running: Running, placed: Callable[[str], str]) -> None:
     setup = placed("b")
-    row = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchone()
-    assert row is not None
-    browser = Browser(running.url)
-    asked = browser.post("/login/ticket", {"ticket": row[0]})
-    fields = forms(asked)["/login/ticket"]
-    secure = {one.name: one.value for one in browser.client.cookies.jar}
-    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in secure.items())}
-    for status in (303, 401):
-        assert browser.post("/login/ticket", fields, headers=headers).status_code == status
-    browser.client.close()
+    [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchone() or [
+        ""
+    ]
+    assert [_use_ticket(running, ticket).status_code for _ in range(2)] == [303, 401]
 
 
 def test_a_change_from_a_page_is_kept_on_the_shard(
@@ -266,8 +280,8 @@ def test_a_setup_moves_under_agents(
                     wrong.append(answer.text)
                 return
             got.append(answer.json()["matches"][0]["job_id"])
-            if moved.is_set() and len(got) % 50 == 0:
-                time.sleep(0.01)
+            if not moved.is_set():
+                time.sleep(0.02)  # enough is left for afterwards
 
     def waiting(one: Caller) -> None:
         answer = one.match("LATER", wait=30)
@@ -282,13 +296,13 @@ def test_a_setup_moves_under_agents(
         thread.start()
     while len(got) < 100 and not wrong:
         time.sleep(0.01)
-    target = Target(make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_super"}), "--dsn")
-    move(front, target, setup, "b")
+    _move(cluster, front, setup, "b")
     matched = len(got)
     moved.set()
     assert operator.submit(9001, 9002, site="LATER").status_code == 200
     for thread in threads:
         thread.join(60)
+        assert not thread.is_alive()
     assert wrong == []
     assert matched < MOVED_JOBS
     assert Counter(got) == Counter(range(1, MOVED_JOBS + 1))
@@ -314,14 +328,112 @@ def test_agents_go_on_while_the_front_is_away(
             assert known.job() in range(1, 20)
             refused = unknown.post("/match", {"resources": [resource()]})
             assert (refused.status_code, "Retry-After" in refused.headers) == (503, True)
-            assert known.job() in range(1, 20)
+            with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:  # so the worker has doubts
+                shard.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity"
+                    " where datname = current_database() and usename = 'broker_service'"
+                )
+            until(lambda: known.job() in range(1, 20))
+            known.client.headers = bearer("a" * 64)
+            assert known.post("/match", {"resources": [resource()]}).status_code == 401
+            del known.client.headers["Authorization"]
+            assert known.post("/match", {"resources": [resource()]}).status_code == 401
         finally:
             server.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
-    assert unknown.submit(1).status_code in (200, 503)
-    deadline = time.monotonic() + 30
-    while unknown.post("/match", {"resources": [resource()]}).status_code == 503 and time.monotonic() < deadline:
-        time.sleep(0.2)
+    until(lambda: unknown.post("/match", {"resources": [resource()]}).status_code == 204)
     assert httpx.get(f"{running.url}/healthz/ready").status_code == 200
+
+
+def test_pilots_and_tickets_during_a_move(
+    cluster: Cluster, front: Db, placed: Callable[[str], str], running: Running
+) -> None:
+    """Neither a secret nor a ticket is used up where the setup leaves; afterwards a secret counts where it arrived."""
+    setup = placed("a")
+    [secret] = front.execute("select secret from resource.make_secret(%s, 'stamp', 2)", [setup]).fetchone() or [""]
+    [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'viewer')", [setup]).fetchone() or [""]
+    url, body = f"{running.url}/api/v1/setups/{setup}", {"stamp": "stamp", "secret": secret}
+    assert httpx.post(f"{url}/tokens", json=body).status_code == 200  # the worker knows the setup on shard a
+    statuses: list[int] = []
+
+    def ask(step: str) -> None:
+        if step in ("mark", "copy", "hand over"):
+            statuses.append(httpx.post(f"{url}/tokens", json=body).status_code)
+            statuses.append(_use_ticket(running, ticket).status_code)
+
+    _move(cluster, front, setup, "b", step=ask)
+    assert statuses == [503] * 6
+    answer = httpx.post(f"{url}/tokens", json=body)
+    assert answer.status_code == 200, answer.text
+    match = {"resources": [resource()]}
+    assert httpx.post(f"{url}/match", json=match, headers=bearer(answer.json()["access_token"])).status_code == 204
+    assert httpx.post(f"{url}/tokens", json=body).status_code == 401  # both uses are spent
+    assert _use_ticket(running, ticket).status_code == 303
+
+
+def test_reads_do_not_find_an_empty_setup_where_it_was(
+    cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
+) -> None:
+    """A worker that has not heard of a move reads where the setup is, or refuses."""
+    setup = placed("a")
+    viewer = caller(setup)
+    assert viewer.submit(1, 2, 3).status_code == 200
+    seen: list[tuple[int, Any]] = []
+
+    def look(_: str) -> None:
+        seen.append((viewer.client.get("/jobs/1").status_code, None))
+        found = viewer.post("/jobs/search", {"parameters": ["job_id"]})
+        seen.append((found.status_code, found.json().get("rows")))
+
+    for shard in ("b", "a"):
+        _move(cluster, front, setup, shard, step=look)
+        look("moved")
+    assert {status for status, _ in seen} <= {200, 503}
+    assert [rows for _, rows in seen if rows is not None and len(rows) != 3] == []
+    until(lambda: viewer.client.get("/jobs/1").status_code == 200)
+
+
+def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Callable[[str], str]) -> None:
+    """Nobody is refused there, so the worker looks by itself."""
+    setup = placed("a")
+    front.execute("select resource.set_clock(%s, null)", [setup])
+    running = Running(Settings(dsn=service_dsn(cluster), setup=setup, connections=2))
+    try:
+        needed = f'pgbroker_loop_needed{{setup="{setup}",loop="summarize"}}'
+        until(lambda: needed in httpx.get(f"{running.url}/metrics", timeout=30).text)
+        _move(cluster, front, setup, "b")
+        with psycopg.connect(cluster.shards["a"], autocommit=True) as old:
+            assert old.execute("select from monitor.setup where setup = %s", [setup]).fetchall() == []
+        worker = running.app._worker  # type: ignore[attr-defined]
+        until(lambda: worker._placed[setup].name == "shard b")
+        until(lambda: needed in httpx.get(f"{running.url}/metrics", timeout=30).text)
+    finally:
+        running.close()
+
+
+def test_a_move_gives_nobody_more_rights(
+    cluster: Cluster, front: Db, issuer: Issuer, browser: Browser, placed: Callable[[str], str]
+) -> None:
+    """A session keeps the claims that mattered on its shard, and may have been revoked elsewhere: it ends there."""
+    moving, other = placed("a"), placed("b")
+    credential = "select from resource.set_credential(%s, %s, %s, p_issuer => %s, p_claim => %s, p_value => %s)"
+    front.execute(credential, [moving, "all", "operator", issuer.url, None, None])
+    front.execute(credential, [moving, "trainees", "viewer", issuer.url, "groups", "/trainees"])
+    front.execute(credential, [other, "all", "viewer", issuer.url, None, None])
+    issuer.person = {"sub": "bob", "groups": ["/trainees"]}
+
+    def kinds() -> dict[str, str]:
+        who = browser.session()
+        return {one["setup"]: one["kind"] for one in who["setups"]} if who else {}
+
+    browser.log_in()
+    assert kinds() == {moving: "viewer", other: "viewer"}
+    revoked = front.execute("select resource.revoke_sessions(%s, %s)", [moving, f"{issuer.url} bob"]).fetchone()
+    assert revoked == (1,)
+    assert kinds() == {other: "viewer"}
+    _move(cluster, front, moving, "b")
+    assert kinds() == {}
+    browser.log_in()
+    assert kinds() == {moving: "viewer", other: "viewer"}
 
 
 def test_a_front_has_no_standby_to_read(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,12 @@
+-- What only reads does not identify, so it would find nothing where a setup has been, or has not come yet.
+create or replace function resource.refuse_moved(p_setup text) returns void
+language plpgsql security definer set search_path = resource, pg_temp as $$
+begin
+  if exists (select from resource.setup_move m where m.setup = p_setup and m.state <> 'leaving') then
+    perform resource.require_here(p_setup);
+  end if;
+end $$;
+
+comment on function resource.refuse_moved(text) is
+  'For the service: refuses a setup that has moved to another shard, or arrives from one. A setup that leaves may be '
+  'read. Errors: PB006.';
