@@ -117,6 +117,7 @@ class Database:
                 await self._look_at_the_others(connection, error)
                 raise
             finally:
+                await look.end()
                 # nothing was written, but psycopg prepares all statements anew after a rollback
                 if connection.info.transaction_status == TransactionStatus.INTRANS:
                     await connection.commit()
@@ -219,23 +220,55 @@ class Database:
 class Look:
     """Statements of one transaction, which see one snapshot. It begins with the first of them.
 
-    They are prepared at once: to plan a view that is made of many views takes longer than to read it, and a page comes
-    to a connection too seldom for a statement to be prepared by its number of calls.
+    Statements that are asked for at the same time travel together: while agents keep the worker busy, each way to the
+    database and back waits for its turn. They are prepared at once: to plan a view that is made of many views takes
+    longer than to read it, and a page comes to a connection too seldom for a statement to be prepared by its number of
+    calls.
     """
 
     def __init__(self, connection: Connection, *act_as: *ActAs) -> None:
         self._connection = connection
         self._act_as = act_as
         self._has_begun = False
+        self._asked: list[tuple[LiteralString, Sequence[object], asyncio.Future[list[Row]]]] = []
+        self._work: asyncio.Task[None] | None = None
 
     async def rows(self, statement: LiteralString, values: Sequence[object]) -> list[Row]:
         """Rows of a statement."""
-        if not self._has_begun:
-            async with self._connection.pipeline():
+        future: asyncio.Future[list[Row]] = asyncio.get_running_loop().create_future()
+        self._asked.append((statement, values, future))
+        if self._work is None:
+            self._work = asyncio.create_task(self._send())
+        return await future
+
+    async def end(self) -> None:
+        """Wait for statements under way."""
+        if self._work is not None:
+            await asyncio.wait([self._work])
+
+    async def _send(self) -> None:
+        while self._asked:
+            asked, self._asked = self._asked, []
+            try:
+                answers = await self._answers([(statement, values) for statement, values, _ in asked])
+            except Exception as error:  # it ends the transaction, and so all that was asked
+                for _, _, future in asked:
+                    if not future.done():
+                        future.set_exception(error)
+            else:
+                for (_, _, future), answer in zip(asked, answers, strict=True):
+                    if not future.done():
+                        future.set_result(answer)
+        self._work = None
+
+    async def _answers(self, asked: Sequence[tuple[LiteralString, Sequence[object]]]) -> list[list[Row]]:
+        async with self._connection.pipeline():
+            if not self._has_begun:
                 await self._connection.execute(_BEGIN)
                 await self._connection.execute(*self._act_as)
-            self._has_begun = True
-        return await (await self._connection.execute(statement, values, prepare=True)).fetchall()
+                self._has_begun = True
+            cursors = [await self._connection.execute(statement, values, prepare=True) for statement, values in asked]
+        return [await cursor.fetchall() for cursor in cursors]
 
 
 @asynccontextmanager

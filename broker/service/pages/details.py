@@ -1,5 +1,6 @@
 """Pages of one thing: a job, a TaskQueue, a task, a queue, a site."""
 
+from asyncio import gather
 from typing import Any, LiteralString
 
 import msgspec
@@ -95,29 +96,32 @@ _QUEUES_OF: LiteralString = """
     select q.queue, q.status, q.role, q.type, q.cores, q.waiting, q.running
       from monitor.queue q where q.setup = %s and q.site = %s order by q.queue
 """
+_CHARTS_OF_SITE = (
+    ("Ends, by outcome", "jobs a minute", "ends_at_site", "outcome"),
+    ("Leases", "jobs", "leases_at_site", "state"),
+    ("Jobs that may run here, by reason", "jobs", "jobs_waiting_at_site", "reason"),
+)
+"""Titles and units, and figures by labels."""
 
 
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: where it is, why it waits, and what happened to it."""
     setup, number = call.setup, call.job_id
     names = "job_id status since task_id queue site owner group priority created"
-    known = one(await table(call, names, _JOB, setup, number), "job", number)
-    waiting = await table(
-        call, "reason task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number
+    of_lease = "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject"
+    found, waiting, leases, events, history = await gather(
+        table(call, names, _JOB, setup, number),
+        table(call, "reason task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number),
+        table(call, of_lease, _LEASE, setup, number),
+        table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
+        table(call, "at before after why role", _HISTORY, setup, number),
     )
-    leases = await table(
-        call,
-        "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject",
-        _LEASE,
-        setup,
-        number,
-    )
+    known = one(found, "job", number)
     why = await _why(call, number) if waiting else []
     return "job", {
         "ended": known["status"] in ENDED,
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
-        "events": await table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
-        "history": await table(call, "at before after why role", _HISTORY, setup, number),
+        "events": events, "history": history,
     }  # fmt: skip
 
 
@@ -162,28 +166,26 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
     """A site: what waits, runs and ends there, its limits and its queues."""
     setup, name = call.setup, call.request.path_params["site"]
     names = "site status queues online starting running running_cores limits limits_reached pilots_seen is_queue"
-    known = one(await table(call, names, _SITE, setup, name), "site", name)
-    waiting = await table(call, "reason jobs", _WAITING_AT, setup, name)
-    queues = await table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name)
+    since = span_of(call, "1d")
+    labels = msgspec.json.encode({"site": name}).decode()
+    of_limit = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
+    tables = gather(
+        table(call, names, _SITE, setup, name),
+        table(call, "reason jobs", _WAITING_AT, setup, name),
+        table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
+        table(call, of_limit, _LIMITS, setup, name),
+    )
+    over_time = gather(*(over(call, figure, SPANS[since], by, labels) for _, _, figure, by in _CHARTS_OF_SITE))
+    (found, waiting, queues, limits), points, alerts = await gather(tables, over_time, firing(call))
+    known = one(found, "site", name)
     known["waiting"] = sum(row["waiting"] for row in queues)
     if not known["is_queue"]:
         known["waiting"] += sum(row["jobs"] for row in waiting)
-    since = span_of(call, "1d")
-    labels = msgspec.json.encode({"site": name}).decode()
-    charts = [
-        chart(title, unit, await over(call, figure, SPANS[since], by, labels))
-        for title, unit, figure, by in (
-            ("Ends, by outcome", "jobs a minute", "ends_at_site", "outcome"),
-            ("Leases", "jobs", "leases_at_site", "state"),
-            ("Jobs that may run here, by reason", "jobs", "jobs_waiting_at_site", "reason"),
-        )
-    ]
-    limits = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
     return "site", {
-        "alerts": [row for row in await firing(call) if row["site"] == name],
-        "site": known, "since": since, "spans": list(SPANS), "charts": charts,
-        "limits": await table(call, limits, _LIMITS, setup, name),
-        "waiting": waiting, "queues": queues,
+        "alerts": [row for row in alerts if row["site"] == name],
+        "site": known, "since": since, "spans": list(SPANS),
+        "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, points, strict=True)],
+        "limits": limits, "waiting": waiting, "queues": queues,
     }  # fmt: skip
 
 

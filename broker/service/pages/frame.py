@@ -1,5 +1,6 @@
 """What stands around each page of a setup: who is logged in, the setup, and the ways to the other pages."""
 
+from asyncio import gather
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, LiteralString
@@ -73,8 +74,7 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
 
     async def run(call: Call) -> Response:
         async with call.look():
-            template, values = await page(call)
-            stale = await _stale(call, shows)
+            (template, values), stale = await gather(page(call), _stale(call, shows))
         return await framed(call, path, template, {"stale": stale} | values)
 
     return Endpoint(

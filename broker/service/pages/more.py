@@ -1,5 +1,6 @@
 """Pages of shares, of figures over time, and of the installation's health."""
 
+from asyncio import gather
 from typing import Any, LiteralString
 
 import msgspec
@@ -27,25 +28,28 @@ _LOOPS: LiteralString = """
     select l.name, l.state, l.held_by, l.renewed_at, l.period, l.began_at, l.ended_at, l.error, l.needed
       from monitor.loop l where l.setup is null or l.setup = %s order by l.needed desc, l.name
 """
+_CHARTS = (
+    ("Use of owner groups", "group_use", "owner_group"),
+    ("Targets of owner groups", "group_target", "owner_group"),
+    ("Use of global shares", "share_use", "gshare"),
+    ("Targets of global shares", "share_target", "gshare"),
+)
+"""Titles, and figures by labels."""
 
 
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: what each is to have, what each has, and over time."""
     since = span_of(call, "1d")
     tree = "gshare depth is_leaf target use distance running queued behind problem"
+    over_time = gather(*(over(call, figure, SPANS[since], by) for _, figure, by in _CHARTS))
+    shares, groups, points = await gather(
+        table(call, tree, _TREE, call.setup),
+        table(call, "owner_group share target use waiting matched running", _GROUPS, call.setup),
+        over_time,
+    )
     return "shares", {
-        "since": since, "spans": list(SPANS),
-        "tree": await table(call, tree, _TREE, call.setup),
-        "groups": await table(call, "owner_group share target use waiting matched running", _GROUPS, call.setup),
-        "charts": [
-            chart(title, "%", await over(call, figure, SPANS[since], by), percent=True)
-            for title, figure, by in (
-                ("Use of owner groups", "group_use", "owner_group"),
-                ("Targets of owner groups", "group_target", "owner_group"),
-                ("Use of global shares", "share_use", "gshare"),
-                ("Targets of global shares", "share_target", "gshare"),
-            )
-        ],
+        "since": since, "spans": list(SPANS), "tree": shares, "groups": groups,
+        "charts": [chart(title, "%", found, percent=True) for (title, *_), found in zip(_CHARTS, points, strict=True)],
     }  # fmt: skip
 
 
@@ -66,14 +70,17 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
         )
     if wanted is not None and wanted not in figures:
         raise Problem(422, f"there is no figure {wanted[:100]!r}", code="PB001", key="figure")
+    names = [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]
+    by_label = {name: by if wanted and by else figures[name]["labels"][0] for name in names}
+    chosen = {name: {label: only} if wanted and only else {} for name, label in by_label.items()}
+    points = await gather(
+        *(over(call, name, SPANS[since], by_label[name], msgspec.json.encode(chosen[name]).decode()) for name in names)
+    )
     charts = []
-    for name in [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]:
+    for name, found in zip(names, points, strict=True):
         of = figures[name]
-        label = by if wanted and by else of["labels"][0]
-        percent = of["unit"] == "fraction"
-        labels = msgspec.json.encode({label: only} if wanted and only else {}).decode()
-        points = await over(call, name, SPANS[since], label, labels)
-        charts.append((name, chart(f"{of['meaning'].removesuffix('.')}, by {label}", of["unit"], points, percent)))
+        title = f"{of['meaning'].removesuffix('.')}, by {by_label[name]}"
+        charts.append((name, chart(title, of["unit"], found, of["unit"] == "fraction")))
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,
         "subjects": subjects, "about": about,
@@ -84,7 +91,7 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
 async def health(call: Call) -> tuple[str, dict[str, Any]]:
     """What broker doctor finds, and the loops of broker run."""
     loops = "name state held_by renewed_at period began_at ended_at error needed"
-    return "health", {
-        "findings": await table(call, "verdict area object value cost remedy", _HEALTH),
-        "loops": await table(call, loops, _LOOPS, call.setup),
-    }
+    findings, known = await gather(
+        table(call, "verdict area object value cost remedy", _HEALTH), table(call, loops, _LOOPS, call.setup)
+    )
+    return "health", {"findings": findings, "loops": known}

@@ -1,5 +1,6 @@
 """The first page of a setup: what waits and why, what runs, who gets how much, and what is wrong."""
 
+from asyncio import gather
 from collections import defaultdict
 from typing import Any, LiteralString
 
@@ -27,6 +28,12 @@ _HEALTH: LiteralString = """
     select verdict, area, object, value, cost, remedy from monitor.health where verdict <> 'ok'
      order by verdict = 'problem' desc, area, object
 """
+_CHARTS = (
+    ("Jobs that wait, by reason", "jobs", "jobs_waiting", "reason"),
+    ("Matches", "jobs a minute", "matches", "owner_group"),
+    ("Ends, by outcome", "jobs a minute", "ends", "outcome"),
+)
+"""Titles and units, and figures by labels."""
 GROUPS = 12
 """Groups that the page shows."""
 
@@ -34,7 +41,15 @@ GROUPS = 12
 async def overview(call: Call) -> tuple[str, dict[str, Any]]:
     """What waits and why, what runs, who gets how much, and what is wrong."""
     setup, since = call.setup, span_of(call)
-    waiting = await table(call, "owner_group reason jobs waits age", _WAITING, setup)
+    tables = gather(
+        table(call, "owner_group reason jobs waits age", _WAITING, setup),
+        table(call, "verdict area object value cost remedy", _HEALTH, of_primary=True),
+        table(call, "state leases expired", _LEASES, setup),
+        table(call, "owner_group share target use waiting leases", _GROUPS, setup),
+        table(call, "reason tasks jobs", _TASKS, setup),
+    )
+    over_time = gather(*(over(call, figure, SPANS[since], by) for _, _, figure, by in _CHARTS))
+    (waiting, health, leases, by_share, tasks), points, alerts = await gather(tables, over_time, firing(call))
     by_group: dict[str, dict[str, int]] = defaultdict(dict)
     by_reason: dict[str, int] = defaultdict(int)
     for row in waiting:
@@ -42,21 +57,13 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         by_reason[row["reason"]] += row["jobs"]
     reasons = sorted(by_reason, key=lambda reason: (-by_reason[reason], reason))
     groups = sorted(by_group, key=lambda group: (-sum(by_group[group].values()), group))
-    health = await table(call, "verdict area object value cost remedy", _HEALTH, of_primary=True)
     return "overview", {
         "since": since, "spans": list(SPANS),
         "reasons": reasons, "by_reason": by_reason, "by_group": [(group, by_group[group]) for group in groups[:GROUPS]],
         "groups_left": max(0, len(groups) - GROUPS),
         "waiting": sum(by_reason.values()), "oldest": max((row["waits"] for row in waiting), default=None),
         "age": max((row["age"] for row in waiting), default=None),
-        "leases": await table(call, "state leases expired", _LEASES, setup),
-        "groups": await table(call, "owner_group share target use waiting leases", _GROUPS, setup),
-        "tasks": await table(call, "reason tasks jobs", _TASKS, setup),
-        "alerts": await firing(call),
+        "leases": leases, "groups": by_share, "tasks": tasks, "alerts": alerts,
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
-        "charts": [
-            chart("Jobs that wait, by reason", "jobs", await over(call, "jobs_waiting", SPANS[since], "reason")),
-            chart("Matches", "jobs a minute", await over(call, "matches", SPANS[since], "owner_group")),
-            chart("Ends, by outcome", "jobs a minute", await over(call, "ends", SPANS[since], "outcome")),
-        ],
+        "charts": [chart(title, unit, found) for (title, unit, _, _), found in zip(_CHARTS, points, strict=True)],
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """The page of a task: why its jobs go to a queue or not, as a matrix of queues and rules."""
 
+from asyncio import gather
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, LiteralString
@@ -55,12 +56,14 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
     names = (
         "task_id status label gshare user_name priority nucleus jobs jobs_left finished algorithm why reason next_try"
     )
-    known = one(await table(call, names, _TASK, setup, number), "task", number)
-    runs = await table(
-        call,
-        "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at",
-        _RUNS, setup, number, _named(call), setup, number,
-    )  # fmt: skip
+    of_run = "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at"
+    found, runs, reasons, where = await gather(
+        table(call, names, _TASK, setup, number),
+        table(call, of_run, _RUNS, setup, number, _named(call), setup, number),
+        table(call, "reason jobs", _REASONS, setup, number),
+        table(call, "queue status jobs", _WHERE, setup, number),
+    )
+    known = one(found, "task", number)
     shown = _chosen(call, runs)
     now = call.request.query_params.get("now") == "1"
     rows: list[dict[str, Any]] = []
@@ -76,8 +79,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
         "whole": [row for row in rows if row["queue"] is None],
         "matrix": matrix(queues[:QUEUES]), "left": max(0, len(queues) - QUEUES),
-        "reasons": await table(call, "reason jobs", _REASONS, setup, number),
-        "where": await table(call, "queue status jobs", _WHERE, setup, number),
+        "reasons": reasons, "where": where,
     }  # fmt: skip
 
 

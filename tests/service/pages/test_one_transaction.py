@@ -9,6 +9,7 @@ import msgspec
 import psycopg
 import pytest
 
+from broker.service import calls
 from broker.service.calls import Database
 from broker.service.settings import Settings
 
@@ -17,6 +18,7 @@ PATHS = (
     "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/alerts", "/health",
     "/jobs/6000000000", "/tasks/41000001", "/sites/NORTH", "/limits", "/runs", "/instances", "/settings", "/runs/1",
 )  # fmt: skip
+_JOB = "/jobs/6000000000"
 _SEEN = """
     select current_user, current_setting('pgbroker.subject', true), current_setting('transaction_isolation'),
            pg_current_snapshot()::text
@@ -26,6 +28,7 @@ _PREPARED = "select count(*) from pg_prepared_statements where statement like %s
 
 def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     """One finds out who calls, and one reads the page."""
+    look("")  # once, a worker asks whether the database is a front
     found: list[str] = []
 
     def noted(name: str) -> None:
@@ -44,6 +47,48 @@ def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPat
         answer = look(path)
         assert answer.status_code == 200, f"{path}: {answer.text}"
         assert found == ["as_login", "look_as_role"], path
+
+
+def test_statements_of_a_page_travel_together(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents keep the worker busy, so each way to the database and back waits."""
+    sizes: list[int] = []
+    real = calls.Look._answers
+
+    async def counted(self: calls.Look, asked: Any) -> Any:
+        sizes.append(len(asked))
+        return await real(self, asked)
+
+    monkeypatch.setattr(calls.Look, "_answers", counted)
+    ways = {}
+    for path in ("", "/shares", "/sites/NORTH", "/health", "/history", "/tasks/41000001", _JOB):
+        sizes.clear()
+        assert look(path).status_code == 200
+        ways[path] = len(sizes)
+        assert max(sizes) > 1, path
+    assert ways == {
+        "": 1, "/shares": 1, "/sites/NORTH": 1, "/health": 1, "/history": 2, "/tasks/41000001": 2, _JOB: 2,
+    }  # fmt: skip
+
+
+def test_an_error_of_one_statement_is_that_of_all(settings: Settings) -> None:
+    """Nobody waits for an answer that does not come."""
+
+    async def asked() -> list[Any]:
+        database = Database(msgspec.structs.replace(settings, connections=1))
+        await database.open()
+        try:
+            with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+                async with database.look_as_role("broker_viewer", "somebody") as look:
+                    found = await asyncio.gather(
+                        *(look.rows(f"select 1 / {n}", []) for n in (1, 0, 2)), return_exceptions=True
+                    )
+                    assert {type(one) for one in found} == {psycopg.errors.DivisionByZero}
+                    await look.rows("select 1", [])
+            return await database.as_login("select 1")
+        finally:
+            await database.close()
+
+    assert asyncio.run(asked()) == [(1,)]
 
 
 def test_a_look_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings: Settings) -> None:
