@@ -50,7 +50,8 @@ NAMES = [(family, name) for family, found in FAMILIES.items() for name in found.
 NOT_TRIED = {
     "commits in between; its parts are tried": "broker_jobs broker_tasks broker_analysis watch watch_step close_run",
     "of the installation, not of a setup": """
-        remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics""",
+        remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics
+        set_config_everywhere""",
     "volatile for its draws, writes nothing": "replay",
     "of tokens, by tests/security/test_credentials.py": """
         set_credential clear_credential make_token revoke_tokens make_secret revoke_secret""",

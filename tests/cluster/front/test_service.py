@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.cluster.move import move
 from broker.database import Target
+from broker.operate import loops
 from broker.service.login.cookies import csrf
 from broker.service.settings import Login, Settings
 from tests.calls import requirements, resource
@@ -395,17 +396,17 @@ def test_reads_do_not_find_an_empty_setup_where_it_was(
 def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Callable[[str], str]) -> None:
     """Nobody is refused there, so the worker looks by itself."""
     setup = placed("a")
-    front.execute("select resource.set_clock(%s, null)", [setup])
+    front.execute("select taskqueue.set_settings(%s, '{}')", [setup])
+    with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:
+        loops.sample(shard, setup)
     running = Running(Settings(dsn=service_dsn(cluster), setup=setup, connections=2))
     try:
-        needed = f'pgbroker_loop_needed{{setup="{setup}",loop="summarize"}}'
-        until(lambda: needed in httpx.get(f"{running.url}/metrics", timeout=30).text)
+        sampled = f'pgbroker_sample_timestamp_seconds{{setup="{setup}"}}'
+        until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
         _move(cluster, front, setup, "b")
-        with psycopg.connect(cluster.shards["a"], autocommit=True) as old:
-            assert old.execute("select from monitor.setup where setup = %s", [setup]).fetchall() == []
         worker = running.app._worker  # type: ignore[attr-defined]
         until(lambda: worker._placed[setup].name == "shard b")
-        until(lambda: needed in httpx.get(f"{running.url}/metrics", timeout=30).text)
+        until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
     finally:
         running.close()
 
