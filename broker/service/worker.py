@@ -148,7 +148,7 @@ class Worker:
         self._doubted |= {setup for setup, placed in self._placed.items() if placed is service}
 
     async def all(self) -> list[Service]:
-        """The services of all databases that have setups: those that are known, where the front is away."""
+        """The services of all databases that have setups; the known ones, where the front is away."""
         if self._is_front is False:
             return [self.own]
         try:

@@ -28,7 +28,7 @@ from tests.structure.test_dependencies import objects, tables, uses
 
 Db = psycopg.Connection[Any]
 PRIVATE = "broker_test_borrower"
-"""A login with no right but those that the page names."""
+"""A login with the rights that the page names, and no others."""
 ASKED = "asked"
 GIVEN = grid(5, queues=12, tasks=24, nuclei=3, user_tasks=12)
 SOME_QUEUES = sorted(GIVEN["queues"])[::2]
@@ -144,7 +144,7 @@ def test_the_clock_is_the_sources(primary: Db, pair: Pair, replica: Db, db: Db) 
 
 
 def test_everything_that_deciding_reads_is_copied() -> None:
-    """By the text of the functions, from those that what-if and evaluate call."""
+    """By the text of the functions which what-if and evaluate call, and of all that these call."""
     made_there = {
         "brokerage.run", "brokerage.task_decision", "brokerage.part", "brokerage.verdict", "brokerage.assignment",
         "brokerage.tape_value", "brokerage.profile", "brokerage.profile_rule",
@@ -231,7 +231,7 @@ def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
 
 
 def test_rights(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db) -> None:
-    """Those that the errors name are enough: no superuser is needed."""
+    """The rights that the errors name are enough: no superuser is needed."""
     here, there = login(replica), login(db)
     with pytest.raises(BrokerError, match="may not copy a world into") as raised, borrowed(here, there, ASKED):
         pass

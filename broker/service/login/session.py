@@ -126,7 +126,7 @@ async def _session(cookie: str, services: Sequence[Service]) -> Session | None:
 
 @dataclass
 class _Found:
-    """What databases answered and refused, and the errors of those that are away."""
+    """What databases answered and refused, and the errors of databases that are away."""
 
     answers: list[list[Row]]
     refusals: list[psycopg.Error]
