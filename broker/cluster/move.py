@@ -235,14 +235,14 @@ def _copy(source: Connection, goal: Connection, setup: str, source_name: str) ->
                 copied += rows.copy_rows(source, goal, table, rows.of_setup(setup))
             for sequence, last in source.execute(_SEQUENCES.encode(), [list(SCHEMAS)]).fetchall():
                 goal.execute(_ADVANCE, {"sequence": sequence, "last": last, "ahead": _AHEAD})
-            goal.execute(_LOCK_SESSIONS)
-            goal.execute(_END_SESSIONS, [setup])
             goal.execute(rows.WITH_TRIGGERS)
             goal.execute("select taskqueue.rebuild_matching(%s)", [setup])
             goal.execute(
                 "insert into resource.setup_move (setup, state, shard) values (%s, 'arriving', %s)",
                 [setup, source_name],
             )
+            goal.execute(_LOCK_SESSIONS)
+            goal.execute(_END_SESSIONS, [setup])
     finally:
         if not source.closed:
             source.isolation_level = None

@@ -94,7 +94,7 @@ class Worker:
         self._placed: dict[str, Service] = {}
         self._doubted: set[str] = set()
         # one question to the front at a time, for all setups that requests wait for
-        self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST))
+        self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST, name=lambda _: object()))
         self._opening = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
         self._stops = False
@@ -175,10 +175,15 @@ class Worker:
 
     async def _look_up(self, _: None, setups: Sequence[str]) -> list[Service | Exception]:
         asked = list(dict.fromkeys(setups))
-        rows = await self._ask_front(_WAYS, asked)
+        doubted = self._doubted.intersection(asked)
+        self._doubted -= doubted  # a doubt that comes meanwhile stays
+        try:
+            rows = await self._ask_front(_WAYS, asked)
+        except psycopg.Error:
+            self._doubted |= doubted
+            raise
         self._is_front = bool(rows)
         for setup, shard, dsn in rows:
-            self._doubted.discard(setup)
             if shard is None:
                 self._placed.pop(setup, None)
             else:
@@ -203,6 +208,7 @@ class Worker:
         for place, service in list(self._shards.items()):
             if place[0] in names and service not in self._placed.values():
                 del self._shards[place]
+                service.waiting.close()
                 await service.close()
 
     async def _service(self, place: _Place) -> Service:

@@ -67,11 +67,11 @@ class Caller:
 
     def match(self, site: str = "NORTH", wait: float = 0) -> httpx.Response:
         """A match that is repeated, under the same key, until the service has an answer."""
-        key = str(uuid.uuid4())
+        key, until = str(uuid.uuid4()), time.monotonic() + 60
         while True:
             body = {"resources": [resource(Site=site)], "wait": wait}
             answer = self.post("/match", body, **{"Idempotency-Key": key})
-            if answer.status_code != 503:
+            if answer.status_code != 503 or time.monotonic() > until:
                 return answer
             time.sleep(0.1)
 
@@ -188,6 +188,7 @@ def browser(cluster: Cluster, issuer: Issuer) -> Iterator[Browser]:
         )
     )  # fmt: skip
     found = Browser(running.url)
+    until(lambda: [found.get("/session").status_code for _ in range(3)] == [401] * 3)
     yield found
     found.client.close()
     running.close()
