@@ -108,13 +108,23 @@ def _copy(source: Connection, goal: Connection, setup: str) -> Any:
     """Copy the world, and rows of no setup where they differ. Returns the clock of the setup."""
     source.isolation_level, source.read_only = IsolationLevel.REPEATABLE_READ, True
     try:
-        with source.transaction():
+        with source.transaction(), _explained(source):
             for table in WORLD:
                 rows.copy_rows(source, goal, table, rows.of_setup(setup))
             for table, which in SHARED.items():
                 _copy_shared(source, goal, table, which)
             [clock] = _one(source, "select clock from resource.describe_setup(%s)", setup)
             return clock
+    finally:
+        if not source.closed:
+            source.isolation_level = source.read_only = None
+
+
+@contextmanager
+def _explained(source: Connection) -> Iterator[None]:
+    """Errors of copying, with what helps. Within the source's transaction, whose state shows which server refused."""
+    try:
+        yield
     except psycopg.errors.InsufficientPrivilege as error:
         user = sql.Identifier(source.info.user).as_string(source)
         raise NotAllowed(
@@ -123,12 +133,9 @@ def _copy(source: Connection, goal: Connection, setup: str) -> Any:
         ) from error
     except psycopg.errors.SerializationFailure as error:
         found = from_database(error)
-        if source.info.transaction_status == TransactionStatus.INERROR:  # no other session writes what a source reads
+        if source.info.transaction_status in (TransactionStatus.INERROR, TransactionStatus.UNKNOWN):  # and not the goal
             found.hint = "the primary changed what was being read: ask again, or set hot_standby_feedback = on there"
         raise found from error
-    finally:
-        if not source.closed:
-            source.isolation_level = source.read_only = None
 
 
 def _copy_shared(source: Connection, goal: Connection, table: str, which: sql.SQL) -> None:

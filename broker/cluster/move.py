@@ -58,8 +58,8 @@ select a.pid, a.xact_start, format('%%s (%%s)', a.usename, nullif(a.application_
  where a.datname = current_database() and a.xact_start is not null and a.pid <> pg_backend_pid()
    and a.backend_type in ('client backend', 'background worker')
 """
-# They keep the claims that mattered there. Credentials that arrive may name others, and a session may have been revoked
-# where the setup was. Logins that are under way are waited for.
+# A session keeps the claims that credentials of its shard name. Credentials that arrive may name others, and a person's
+# session may have been revoked where the setup was. So sessions end, after logins that are under way.
 _LOCK_SESSIONS = "lock table resource.browser_session in share row exclusive mode"
 _END_SESSIONS = """
 delete from resource.browser_session s using resource.credential c

@@ -92,9 +92,11 @@ class Database:
         async with _place(self._long_calls, patience):
             yield
 
-    async def as_login(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
-        """Rows of a statement that the service's login runs as itself."""
-        async with self.pool.connection(_WAIT) as connection:
+    async def as_login(
+        self, statement: LiteralString, values: Sequence[object] = (), patience: float | None = None
+    ) -> list[Row]:
+        """Rows of a statement that the service's login runs as itself. patience: seconds to wait for a connection."""
+        async with self.pool.connection(patience or _WAIT) as connection:
             try:
                 return await (await connection.execute(statement, values)).fetchall()
             except psycopg.Error as error:
@@ -176,7 +178,11 @@ class Database:
         except asyncio.CancelledError:  # the service ends, and would wait for the thread
             connection.cancel()
             raise
-        return work.result()
+        try:
+            return work.result()
+        except psycopg.Error as error:
+            self._note(error)
+            raise
 
     def _act_as(self, role: str, subject: str) -> ActAs:
         return (_ACT_AS_ON_A_SHARD, [role, subject, subject]) if self._of_shard else (_ACT_AS, [role, subject])
@@ -209,12 +215,15 @@ class Database:
 
     async def _look_at_the_others(self, connection: Connection, error: psycopg.Error) -> None:
         """Replace the other connections, if they are as dead as one that was lost, or lead to a standby as it does."""
-        if is_moving(error) or is_lost(error):
-            self._doubt()
+        self._note(error)
         if is_read_only(error):
             await connection.close()
         if connection.closed and (self._checking is None or self._checking.done()):
             self._checking = asyncio.create_task(self.pool.drain() if is_read_only(error) else self.pool.check())
+
+    def _note(self, error: psycopg.Error) -> None:
+        if is_moving(error) or is_lost(error):
+            self._doubt()
 
 
 class Look:

@@ -90,6 +90,7 @@ class Worker:
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
         self.own = Service(self, settings)
         self._is_front: bool | None = None
+        self._places: list[_Place] | None = None  # of all shards, by the last answer of the front
         self._shards: dict[_Place, Service] = {}
         self._placed: dict[str, Service] = {}
         self._doubted: set[str] = set()
@@ -148,16 +149,15 @@ class Worker:
         self._doubted |= {setup for setup, placed in self._placed.items() if placed is service}
 
     async def all(self) -> list[Service]:
-        """The services of all databases that have setups; the known ones, where the front is away."""
+        """The services of all databases that have setups, by the last answer of a front that is away."""
         if self._is_front is False:
             return [self.own]
         try:
-            rows = await self._ask_front(_ALL)
+            self._places = [(shard, dsn) for shard, dsn in await self._ask_front(_ALL)]
         except psycopg.Error:
-            if not self._shards:
+            if self._places is None:
                 raise
-            return list(self._shards.values())
-        return [await self._service((shard, dsn)) for shard, dsn in rows] or [self.own]
+        return [await self._service(place) for place in self._places] or [self.own]
 
     async def _ask_front(self, statement: LiteralString, *values: object) -> list[Row]:
         try:

@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.cluster import rows
 from broker.cluster.borrowed import SHARED, WORLD, borrowed
 from broker.errors import BrokerError
 from broker.operate.brokerage import WhatIf, evaluate, what_if
@@ -246,6 +247,37 @@ def test_rights(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair,
     with borrowed(here, there, ASKED):
         assert asked(there, CHANGES[2]) == asked(primary, CHANGES[2])
     db.execute(f"revoke set on parameter session_replication_role from {PRIVATE}".encode())
+
+
+def test_the_primary_changes_what_is_being_read(
+    pair: Pair, primary: Db, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Changes that a standby has to replay end the snapshot that the copy is read in."""
+    standby = pair.server(pair.standby).superuser_dsn()
+    real, copied = rows.copy_rows, []
+
+    def copy_rows(source: Db, goal: Db, table: str, which: sql.Composable) -> int:
+        copied.append(table)
+        if len(copied) == 2:
+            primary.execute("update resource.setup set setup = setup where setup = %s", [ASKED])
+            primary.execute("vacuum resource.setup")
+            pair.wait_until_it_streams()
+            time.sleep(0.5)
+        return real(source, goal, table, which)
+
+    monkeypatch.setattr(rows, "copy_rows", copy_rows)
+    with psycopg.connect(standby, autocommit=True) as server, psycopg.connect(standby, autocommit=True) as source:
+        server.execute("alter system set max_standby_streaming_delay = 0")
+        server.execute("select pg_reload_conf()")
+        try:
+            with pytest.raises(BrokerError) as raised, borrowed(source, db, ASKED):
+                pass
+        finally:
+            server.execute("alter system reset max_standby_streaming_delay")
+            server.execute("select pg_reload_conf()")
+    assert raised.value.sqlstate == "40001"
+    assert raised.value.hint and raised.value.hint.endswith("set hot_standby_feedback = on there")
+    assert db.execute("select from resource.setup where setup = %s", [ASKED]).fetchall() == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -24,8 +24,10 @@ _OPEN: LiteralString = "select resource.open_session(%s, %s::jsonb, %s)"
 _USE: LiteralString = "select resource.use_ticket(%s, %s)"
 _CLOSE: LiteralString = "select resource.close_session(%s)"
 _SESSION: LiteralString = "select subject, expires_at, setups from resource.session_of(%s)"
-_PATIENCE = 2.0  # seconds that a database has
+_PATIENCE = 2.0  # seconds that the answer of one of several databases is waited for
+_CONNECTING = 10.0  # seconds in which a shard that nobody has called yet is connected to, perhaps late
 _FITS_NOT, _IS_UNKNOWN = "PB002", "PB008"
+# Questions whose answers nobody waits for: a session that a slow shard opens late counts there all the same.
 _LATE: set[asyncio.Task[list[Row] | psycopg.Error]] = set()
 
 
@@ -78,7 +80,7 @@ async def use_ticket(worker: Worker, ticket: str) -> Opened:
     ends = [end for [(end,)] in found.answers]
     if not ends:
         refusals = [refusal for refusal in found.refusals if refusal.sqlstate != _IS_UNKNOWN]
-        raise next(iter([*refusals, *found.away, *found.refusals]))
+        raise [*refusals, *found.away, *found.refusals][0]
     return Opened(cookie, min(ends))
 
 
@@ -135,8 +137,9 @@ class _Found:
 
 async def _each(services: Sequence[Service], statement: LiteralString, *values: str) -> _Found:
     """Ask databases. Raises the error of one that is away, if all are."""
-    asked = [asyncio.create_task(_ask(service, statement, values)) for service in services]
-    await asyncio.wait(asked, timeout=_PATIENCE if len(services) > 1 else None)
+    several = len(services) > 1
+    asked = [asyncio.create_task(_ask(one, statement, values, _CONNECTING if several else None)) for one in services]
+    await asyncio.wait(asked, timeout=_PATIENCE if several else None)
     found = _Found([], [], [])
     for service, task in zip(services, asked, strict=True):
         answer = task.result() if task.done() else psycopg.OperationalError(f"no answer within {_PATIENCE:g} s")
@@ -155,8 +158,10 @@ async def _each(services: Sequence[Service], statement: LiteralString, *values: 
     return found
 
 
-async def _ask(service: Service, statement: LiteralString, values: Sequence[str]) -> list[Row] | psycopg.Error:
+async def _ask(
+    service: Service, statement: LiteralString, values: Sequence[str], patience: float | None
+) -> list[Row] | psycopg.Error:
     try:
-        return await service.database.as_login(statement, values)
+        return await service.database.as_login(statement, values, patience)
     except psycopg.Error as error:
         return error
