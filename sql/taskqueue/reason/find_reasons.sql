@@ -12,6 +12,7 @@ declare
   v_due bigint[];
   v_chunk int := 50;
   v_done int := 0;
+  v_began timestamptz;
 begin
   perform resource.identify(p_setup);
   if p_most is null or p_most not between interval '0' and interval '1 day' then
@@ -50,8 +51,13 @@ begin
      order by r.found_at nulls first, w.definition_id);
   -- note_kinds leaves kinds over only when the time is up, so a search sees every kind
   while v_done < cardinality(v_due) and clock_timestamp() < v_end loop
+    v_began := clock_timestamp();
     changed := changed + taskqueue.search_reasons(p_setup, v_due[v_done + 1 : v_done + v_chunk], v_seen_since, v_now);
     v_done := v_done + v_chunk;
+    -- each search puts all kinds in order first, so as few searches as the rest of the time allows
+    v_chunk := greatest(50, least(10 * v_chunk, 100000,
+                                  v_chunk * extract(epoch from v_end - clock_timestamp())
+                                  / greatest(extract(epoch from clock_timestamp() - v_began), 0.001)))::int;
   end loop;
   return next;
   step := 'left for the next call';
