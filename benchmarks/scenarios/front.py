@@ -27,11 +27,52 @@ _CALLS = 2000  # matches of a round
 _INSERTED = 20_000  # jobs of a round
 _A_CALL = 1000
 
+_MATCH = "select * from taskqueue.match_job(%s, %s)"
+_NOTHING = "select * from bench.nothing(%s, %s)"
+_ARGUMENTS = """(p_setup text, p_resource jsonb, p_request_id uuid default null)
+returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)"""
+_AT_SHARD = f"""
+create function bench.nothing{_ARGUMENTS} language plpgsql rows 1 as $$
+begin
+  return query select 1::bigint, 1::bigint, p_resource, 5, '1-0123456789abcdef0123456789abcdef';
+end $$;
+"""
+_AT_FRONT = f"""
+create schema bench;
+grant usage on schema bench to public;
+create function bench.match_at_0{_ARGUMENTS} language plproxy as $$
+cluster 'pgbroker'; run on 0; target taskqueue.match_job;
+$$;
+create function bench.nothing{_ARGUMENTS} language plproxy as $$
+cluster 'pgbroker'; run on 0;
+$$;
+"""
 
 _WARM = {
     "agent": b"select from taskqueue.payloads(%s, '[]')",
     "submitter": b"select from taskqueue.insert_jobs(%s, '[]')",
 }
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of match: where the client connects, what it asks, and whether its driver may prepare that."""
+
+    server: str
+    query: str = _MATCH
+    prepare: bool | None = None
+
+
+_KINDS = {
+    "shard": _Kind("shard"),
+    "front": _Kind("front"),
+    "shard, not prepared": _Kind("shard", prepare=False),
+    "front, without the look for the shard": _Kind("front", "select * from bench.match_at_0(%s, %s)"),
+    "shard, a function that does nothing": _Kind("shard", _NOTHING),
+    "front, a function that does nothing": _Kind("front", _NOTHING),
+}
+"""By the name in the table. The last four are the parts of what a front adds; its floor is the difference of the last
+two, which is PL/Proxy alone."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +90,17 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     with loaded(server, options.make_workload(), options.jobs) as bench, _front(bench, options.folder) as front:
         bench.ask_once()
         requests = [dict(one) for one in bench.workload.requests(SEED)][: options.requests or _CALLS]
-        matches: dict[str, list[dict[str, float]]] = {"shard": [], "front": []}
+        matches: dict[str, list[dict[str, float]]] = {name: [] for name in _KINDS}
         inserts: dict[str, list[dict[str, float]]] = {"shard": [], "front": []}
         for number in range(options.rounds):
-            for name in ("shard", "front") if number % 2 else ("front", "shard"):
+            for name in list(_KINDS) if number % 2 else reversed(_KINDS):
                 say(f"round {number + 1}: {name}")
                 bench.put_back()
-                with _way(bench, front, name, "agent") as way:
-                    matches[name].append(_matched(way, requests))
+                kind = _KINDS[name]
+                with _way(bench, front, kind.server, "agent") as way:
+                    matches[name].append(_matched(way, kind, requests))
+                if name not in inserts:
+                    continue
                 with _way(bench, front, name, "submitter") as way:
                     inserts[name].append(_inserted(way, bench))
         title = f"{described(bench)}; medians of {options.rounds} rounds in turn, one client"
@@ -81,9 +125,11 @@ def _rows(found: dict[str, list[dict[str, float]]]) -> list[Row]:
 @contextmanager
 def _front(bench: Bench, folder: Path | None) -> Iterator[str]:
     """The DSN of a front of the database under measurement. Raises BrokerError where there is no PL/Proxy."""
+    bench.call(_AT_SHARD)
     with cluster.front_database(folder) as dsn:
         shards.init(dsn, [shards.Shard("a", _over_tcp(bench.where.admin.dsn))])
         with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute(_AT_FRONT.encode())
             for kind in ("agent", "submitter"):
                 given = conninfo_to_dict(bench.where.logins[kind].dsn)
                 login, password = str(given["user"]), str(given["password"])
@@ -119,12 +165,12 @@ def _cpu(way: _Way) -> dict[str, float]:
     return {name: cpu.of_process(pid) for name, pid in way.backends.items()}
 
 
-def _measured(way: _Way, calls: list[tuple[str, list[object]]]) -> dict[str, float]:
+def _measured(way: _Way, calls: list[tuple[str, list[object]]], *, prepare: bool | None = None) -> dict[str, float]:
     latencies = []
     before = _cpu(way)
     for query, values in calls:
         begin = time.perf_counter()
-        way.connection.execute(query.encode(), values)
+        way.connection.execute(query.encode(), values, prepare=prepare)
         latencies.append(time.perf_counter() - begin)
     after = _cpu(way)
     used = {name: 1e6 * (after[name] - before[name]) / len(calls) for name in after}
@@ -136,11 +182,10 @@ def _measured(way: _Way, calls: list[tuple[str, list[object]]]) -> dict[str, flo
     }
 
 
-def _matched(way: _Way, requests: list[dict[str, Any]]) -> dict[str, float]:
-    query = "select * from taskqueue.match_job(%s, %s)"
-    for resource in requests[:50]:
-        way.connection.execute(query.encode(), [SETUP, Jsonb(resource)])
-    return _measured(way, [(query, [SETUP, Jsonb(resource)]) for resource in requests])
+def _matched(way: _Way, kind: _Kind, requests: list[dict[str, Any]]) -> dict[str, float]:
+    calls: list[tuple[str, list[object]]] = [(kind.query, [SETUP, Jsonb(resource)]) for resource in requests]
+    _measured(way, calls[:50], prepare=kind.prepare)  # the driver prepares, and caches fill
+    return _measured(way, calls, prepare=kind.prepare)
 
 
 def _inserted(way: _Way, bench: Bench) -> dict[str, float]:

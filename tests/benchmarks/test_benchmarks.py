@@ -355,11 +355,20 @@ with_plproxy = pytest.mark.skipif(
 @with_plproxy
 def test_a_front_is_measured_beside_its_shard(server_dsn: str, tmp_path: Path) -> None:
     options = "--jobs 2000 --requests 50 --rounds 1"
-    for table in measure("front", options, server_dsn, tmp_path):
-        shard, front = table["rows"]
+    match, insertion = measure("front", options, server_dsn, tmp_path)
+    for table in (match, insertion):
+        shard, front = table["rows"][:2]
         assert (shard["at the"], front["at the"]) == ("shard", "front")
         assert 0 < front["of the front"] < front["CPU us a call"]
         assert front["ratio of CPU"] > 0 and shard["of the front"] == 0
+    assert len(insertion["rows"]) == 2
+    parts = {row["at the"]: row for row in match["rows"][2:]}
+    assert list(parts) == ["shard, not prepared", "front, without the look for the shard",
+                           "shard, a function that does nothing", "front, a function that does nothing"]  # fmt: skip
+    nothing = parts["shard, a function that does nothing"]["CPU us a call"]
+    assert 0 < nothing < parts["shard, not prepared"]["CPU us a call"]
+    for name, row in parts.items():
+        assert (row["of the front"] > 0) == name.startswith("front")
 
 
 @with_plproxy
