@@ -285,11 +285,14 @@ def test_a_program_that_dies_leaves_nothing(pair: Pair, db: Db, dsn: str, number
     before = stored(db)
     pair.wait_until_it_streams()
     db.execute("begin; lock table brokerage.run")  # the question waits here, when the world is there
+    # the program would inherit that interrupts are ignored, as a shell has it for what runs in the background
+    before_it = signal.signal(signal.SIGINT, signal.default_int_handler)
     program = subprocess.Popen(
         [Path(sys.executable).with_name("broker"), "--dsn", pair.server(pair.standby).superuser_dsn(), "what-if",
          "--setup", ASKED, "--profile", "panda2026", "--on", dsn],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before_it)
     sessions = "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
     with psycopg.connect(dsn, autocommit=True) as look:
         waits = f"{sessions} and wait_event_type = 'Lock'"

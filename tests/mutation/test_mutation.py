@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.mutation import mutants, results
 from tests.mutation.operators import changes
 from tests.mutation.tokens import body_of
@@ -120,6 +122,7 @@ TESTS = [
 ]
 
 
+@pytest.mark.drawn
 def test_a_run_kills_mutants_and_leaves_nothing() -> None:
     """The whole way, in a pytest session of its own: in the shared database, and in the database of a module."""
     code = f"""

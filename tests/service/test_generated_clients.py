@@ -62,6 +62,7 @@ def test_a_client_in_python(run: Callable[..., str], tmp_path: Path) -> None:
     assert not [line for line in checked.stdout.splitlines() if line.startswith("work.py")], checked.stdout
 
 
+@pytest.mark.drawn
 def test_a_client_in_typescript(run: Callable[..., str], tmp_path: Path) -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
