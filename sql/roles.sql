@@ -169,7 +169,8 @@ grant execute on function brokerage.split_reason, brokerage.student_t_bound, tas
 
 -- history: figures over time
 grant execute on function history.sample to broker_operator;
-grant execute on function history.figure_over, history.last_sample to broker_operator, broker_viewer;
+grant execute on function history.figure_over, history.figures_over, history.last_sample
+  to broker_operator, broker_viewer;
 grant select on table history.figure, history.freshness to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines

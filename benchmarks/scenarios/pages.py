@@ -49,8 +49,8 @@ with job as (
 )
 select array['', '?since=1d', '/task-queues', '/task-queues?sort=-cpu_time', '/jobs', '/jobs?status=activated',
              '/leases', '/tasks', '/queues', '/sites', '/shares', '/history?since=1d',
-             '/history?figure=jobs_waiting&since=1d',
-             '/history?figure=leases_at_site&by=site&since=1d', '/alerts', '/health', '/jobs/' || j.job_id,
+             '/history?about=site&since=1d', '/history?figure=jobs_waiting&since=1d',
+             '/history?figure=brokered_jobs&since=1d', '/alerts', '/health', '/jobs/' || j.job_id,
              '/task-queues/' || j.task_queue_id, '/tasks/' || t.task_id, '/queues/' || s.queue, '/sites/' || s.site]
   from job j, task t, site s
 """

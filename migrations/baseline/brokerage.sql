@@ -132,6 +132,9 @@ create table brokerage.waiting_reason (
   rule      text,  --: Rule that rejected the queue which comes nearest, or the whole task; null = none.
   queue     text,  --: Queue (or nucleus) that comes nearest: one that this rule rejected; null = none.
   queues    bigint,  --: Queues that this rule rejected; null = none.
+  most_rule text,  --: Rule that rejected the most queues; null = none.
+  rejected  bigint,  --: Queues that most_rule rejected; null = none.
+  places    bigint,  --: Queues (or nuclei) of which the run decided; null = none.
   primary key (setup, task_id, algorithm)
 );
 

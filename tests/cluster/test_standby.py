@@ -55,6 +55,8 @@ BY_HAND = {
         select j.job_id, e from (select job_id from workload.job where setup = '{GRID}' order by 1 limit 20) j
          cross join lateral lifecycle.explain_timeouts('{GRID}', j.job_id) e""",
     "history.figure_over": f"select * from history.figure_over('{GRID}', 'jobs_waiting', '2099-12-31', '2100-01-02')",
+    "history.figures_over": f"""
+        select * from history.figures_over('{GRID}', '[{{"figure": "jobs_waiting"}}]', '2099-12-31', '2100-01-02')""",
     "taskqueue.require_settings": f"select taskqueue.require_settings('{POOL}', '{{}}')",
     "taskqueue.payloads": f"""
         select * from taskqueue.payloads('{POOL}', (

@@ -234,6 +234,74 @@ def test_counts_are_of_now_for_five_minutes_or_40_times_as_long_as_counting_take
     assert q.rows(freshness, q.setup) == [(NOON, False)]
 
 
+def test_lines_beyond_the_largest_are_one(q: Calls, at: At) -> None:
+    values = {"a": [5, 0], "b": [0, 9], "c": [1, 2], "other": [3, 0], "d": [2, 1]}
+    for place, site in enumerate(values, 1):
+        q.connection.execute(
+            b"insert into history.series values (%s, %s, 'leases_at_site', %s, %s, %s)",
+            [q.setup, place, json.dumps({"site": site}), NOON, NOON],
+        )
+    for minute in (0, 1):
+        row = [float(of[minute]) for of in values.values()]
+        q.connection.execute(
+            b"insert into history.sample values (%s, '1 minute', %s, 1, %s)", [q.setup, NOON + minute * MINUTE, row]
+        )
+    at(2)
+    found = q.rows(
+        "select label, spans, samples, value, most from history.figures_over(%s,"
+        """ '[{"figure": "leases_at_site", "by": "site"}]', %s, p_points => 2, p_lines => 2)""",
+        q.setup, NOON,
+    )  # fmt: skip
+    assert found == [
+        ("a", [0, 1], [1, 1], [5, 0], [5, 0]), ("b", [0, 1], [1, 1], [0, 9], [0, 9]),
+        ("other", [0, 1], [1, 1], [6, 3], [6, 3]),
+    ]  # fmt: skip
+
+
+def test_several_figures_at_once_are_those_of_each(q: Calls, at: At) -> None:
+    q.settings(policy="dirac")
+    for job in range(1, 4):
+        q.insert(job, OwnerGroup="users", Sites=["A"])
+    at(0.5)
+    q.take(Site="A")
+    at(1.5)
+    sample(q)
+    figures: list[dict[str, Any]] = [
+        {"figure": "jobs_waiting", "by": "reason"},
+        {"figure": "matches"},
+        {"figure": "leases_at_site", "by": "site", "labels": {"state": "matched"}},
+        {"figure": "instances"},
+    ]
+    rows = q.rows(
+        "select f.number, f.began + u.span * f.width, f.label, u.value from history.figures_over(%s, %s, %s) f"
+        " cross join lateral unnest(f.spans, f.value) u (span, value)",
+        q.setup, json.dumps(figures), NOON,
+    )  # fmt: skip
+    assert rows
+    for number, of in enumerate(figures, 1):
+        alone = over(q, of["figure"], NOON, of.get("by"), labels=of.get("labels", {}))
+        assert {(moment, label): value for place, moment, label, value in rows if place == number} == alone
+        assert bool(alone) == (of["figure"] != "instances")
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        (None, "p_figures is null, which is no array"),
+        ("{}", "p_figures is {}, which is no array"),
+        ("[1]", "there is no figure null"),
+        ('[{"figure": "matches"}, {"figure": "jobs"}]', 'there is no figure "jobs"'),
+        ('[{"figure": "matches", "labels": 1}]', "labels are 1, which is no object"),
+    ],
+)
+def test_figures_that_are_refused(q: Calls, at: At, figures: str | None, words: str) -> None:
+    at(5)
+    with pytest.raises(psycopg.DatabaseError) as caught:
+        q.rows("select * from history.figures_over(%s, %s, %s)", q.setup, figures, NOON)
+    assert caught.value.sqlstate == "PB001"
+    assert str(caught.value).startswith(words)
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -241,7 +309,7 @@ def test_counts_are_of_now_for_five_minutes_or_40_times_as_long_as_counting_take
         ({"figure": None}, "there is no figure null"),
         ({"by": "site"}, 'figure matches has no label "site"'),
         ({"labels": '{"queue": "x"}'}, 'figure matches has no label "queue"'),
-        ({"labels": "[]"}, "p_labels is [], which is no object"),
+        ({"labels": "[]"}, "labels are [], which is no object"),
         ({"since": None}, "p_since is null"),
         ({"since": NOON + DAY}, "p_since is 2026-03-29"),
         ({"since": "-infinity"}, "the span -infinity to"),

@@ -105,6 +105,7 @@ VIEWER = EVERYBODY | {
     "brokerage.student_t_bound",
     "lifecycle.share_tree",
     "history.figure_over",
+    "history.figures_over",
     "history.last_sample",
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",

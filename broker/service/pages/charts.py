@@ -1,11 +1,12 @@
 """Charts that the service draws: lines over time as SVG, with what is drawn as a table beside it."""
 
+import bisect
 import math
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from broker.service.pages.words import number as shown_number
 
@@ -24,8 +25,28 @@ FIXED = {
 }  # fmt: skip
 """The colours of words that mean the same on each page. A name has one colour as long as no other needs it."""
 
-Point = tuple[datetime, timedelta, str, float, float, int]
-"""A row of history.figure_over: when a span begins, its width, the label, mean, largest, and minutes sampled."""
+
+@dataclass(frozen=True)
+class Series:
+    """A line of history.figures_over: its label, the values of the spans that were sampled, and the largest of all."""
+
+    label: str
+    values: Sequence[float]
+    most: float
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A figure over time. spans: numbers of the spans that were sampled, the first of which began at began.
+
+    samples: minutes that were sampled in each span.
+    """
+
+    began: datetime
+    width: timedelta
+    spans: Sequence[int]
+    samples: Sequence[int]
+    series: Sequence[Series]
 
 
 @dataclass(frozen=True)
@@ -67,51 +88,51 @@ class Chart:
     frame: tuple[int, int, int, int] = (_LEFT, _TOP, WIDTH - _RIGHT, HEIGHT - _BOTTOM)
 
 
-def chart(title: str, unit: str, points: Sequence[Point], percent: bool = False) -> Chart | None:
+def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -> Chart | None:
     """The chart of a figure, the largest lines first; None: nothing was sampled. percent: values are fractions."""
-    if not points:
+    if found is None:
         return None
-    width = points[0][1]
-    begin, end = min(point[0] for point in points), max(point[0] for point in points) + width
-    kept = _largest(points)
-    values: dict[str, dict[datetime, float]] = defaultdict(lambda: defaultdict(float))
-    most: dict[str, float] = defaultdict(float)
-    factor = 100 if percent else 1
-    for at, _, label, value, largest, _ in points:
-        name = label if label in kept else OTHER
-        values[name][at] += factor * value
-        most[name] = max(most[name], factor * largest)
-    top = _top(max((value for of in values.values() for value in of.values()), default=0))
-
-    def x(at: datetime) -> float:
-        return _LEFT + (WIDTH - _LEFT - _RIGHT) * ((at - begin) / (end - begin))
-
-    def y(value: float) -> float:
-        return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top
-
-    colours = _colours(kept)
-    names = [name for name in [*kept, OTHER] if name in values]
+    begin = found.began + found.spans[0] * found.width
+    end = found.began + (found.spans[-1] + 1) * found.width
+    places = [number - found.spans[0] for number in found.spans]
+    together = _together(found, 100 if percent else 1)
+    top = _top(max(max(one.values) for one in together))
+    wide = (WIDTH - _LEFT - _RIGHT) / (places[-1] + 1)  # of a span
+    high = (HEIGHT - _TOP - _BOTTOM) / top
+    centres = [_LEFT + wide * (place + 0.5) for place in places]
+    colours = _colours([one.label for one in together if one.label != OTHER])
     lines = [
         Line(
-            name or title, colours[name], _path([(at, x(at + width / 2), y(of[at])) for at in sorted(of)], width),
-            of[min(of)], of[max(of)], sum(of.values()) / len(of), most[name],
+            one.label or title, colours[one.label],
+            _path(places, centres, [HEIGHT - _BOTTOM - high * value for value in one.values]),
+            one.values[0], one.values[-1], sum(one.values) / len(one.values), one.most,
         )
-        for name, of in ((name, values[name]) for name in names)
+        for one in together
     ]  # fmt: skip
+    shown = [(line.label, one.values) for line, one in zip(lines, together, strict=True)]
     return Chart(
         title, "%" if percent else unit, lines,
-        [(round(y(top * n / _LEVELS), 1), short(top * n / _LEVELS)) for n in range(_LEVELS + 1)],
-        [(round(x(at), 1), text) for at, text in _marks(begin, end)],
-        _steps({line.label: values[name] for line, name in zip(lines, names, strict=True)}, begin, end, width, x),
-        begin.astimezone(UTC), end.astimezone(UTC), width,
+        [(round(HEIGHT - _BOTTOM - high * top * n / _LEVELS, 1), short(top * n / _LEVELS)) for n in range(_LEVELS + 1)],
+        [(round(_LEFT + wide * ((at - begin) / found.width), 1), text) for at, text in _marks(begin, end)],
+        _steps(shown, places, begin, found.width, wide), begin.astimezone(UTC), end.astimezone(UTC), found.width,
     )  # fmt: skip
 
 
-def _largest(points: Sequence[Point]) -> list[str]:
-    sums: dict[str, float] = defaultdict(float)
-    for _, _, label, value, _, samples in points:
-        sums[label] += value * samples
-    return sorted((label for label in sums if label != OTHER), key=lambda label: (-sums[label], label))[:LINES]
+def _together(found: Sampled, factor: float) -> list[Series]:
+    """The largest lines, and one of all others at the end, which may have come as one already."""
+    sums = {
+        one.label: sum(value * samples for value, samples in zip(one.values, found.samples, strict=True))
+        for one in found.series
+    }
+    order = sorted(found.series, key=lambda one: (-sums[one.label], one.label))
+    kept = [one for one in order if one.label != OTHER][:LINES]
+    others = [one for one in order if one not in kept]
+    if others:
+        values = [sum(at) for at in zip(*(one.values for one in others), strict=True)]
+        kept.append(Series(OTHER, values, max(one.most for one in others)))
+    if factor == 1:
+        return kept
+    return [Series(one.label, [factor * value for value in one.values], factor * one.most) for one in kept]
 
 
 def _colours(names: Sequence[str]) -> dict[str, int]:
@@ -126,26 +147,32 @@ def _colours(names: Sequence[str]) -> dict[str, int]:
 
 
 def _steps(
-    lines: Mapping[str, Mapping[datetime, float]], begin: datetime, end: datetime, width: timedelta,
-    x: Callable[[datetime], float],
-) -> list[Step]:  # fmt: skip
+    lines: Sequence[tuple[str, Sequence[float]]], places: Sequence[int], begin: datetime, width: timedelta, wide: float
+) -> list[Step]:
     """The time and the values of all lines, for each span, or where they are many for several together, as a mean.
 
-    Nothing is shown where nothing was sampled.
+    Nothing is shown where nothing was sampled. wide: of a span, in units of the drawing.
     """
-    together = width * max(1, math.ceil((end - begin) / width / _STEPS))
-    at: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for name, of in lines.items():
-        for moment, value in of.items():
-            at[(moment - begin) // together][name].append(value)
+    together = math.ceil((places[-1] + 1) / _STEPS)
+    names = [_short(name) for name, _ in lines]
     found = []
-    for number, values in sorted(at.items()):
-        first, last = begin + number * together, min(begin + (number + 1) * together, end)
-        words = [f"{_short(name)}: {shown_number(sum(of) / len(of))}" for name, of in values.items()]
-        found.append(Step(round(x(first), 1), round(x(last) - x(first), 1), "\n".join([_span(first, last), *words])))
+    first = 0
+    while first < len(places):
+        number = places[first] // together
+        last = bisect.bisect_left(places, (number + 1) * together, first)
+        begins, ends = number * together, min((number + 1) * together, places[-1] + 1)
+        words = [_span(begin + begins * width, begin + ends * width)]
+        words += [
+            f"{name}: {shown_number(sum(values[first:last]) / (last - first))}"
+            for name, (_, values) in zip(names, lines, strict=True)
+        ]
+        left = round(_LEFT + wide * begins, 1)
+        found.append(Step(left, round(_LEFT + wide * ends - left, 1), "\n".join(words)))
+        first = last
     return found
 
 
+@lru_cache(4096)  # all charts of a page have the same spans
 def _span(first: datetime, last: datetime) -> str:
     """The begin and the end of a span, UTC."""
     first, last = first.astimezone(UTC), last.astimezone(UTC)
@@ -158,13 +185,14 @@ def _short(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
 
 
-def _path(points: Sequence[tuple[datetime, float, float]], width: timedelta) -> str:
+def _path(places: Sequence[int], x: Sequence[float], y: Sequence[float]) -> str:
     """A path that is interrupted where spans are missing. A lone span is a short line."""
     parts: list[str] = []
-    for place, (at, x, y) in enumerate(points):
-        joined = place > 0 and at - points[place - 1][0] == width
-        alone = not joined and (place + 1 == len(points) or points[place + 1][0] - at != width)
-        parts.append(f"{'L' if joined else 'M'}{x:.1f} {y:.1f}" + ("h2" if alone else ""))
+    last = len(places) - 1
+    for number, place in enumerate(places):
+        joined = number > 0 and places[number - 1] == place - 1
+        alone = not joined and (number == last or places[number + 1] != place + 1)
+        parts.append(f"{'L' if joined else 'M'}{x[number]:.1f} {y[number]:.1f}" + ("h2" if alone else ""))
     return "".join(parts)
 
 

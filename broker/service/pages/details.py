@@ -58,32 +58,28 @@ _SITE: LiteralString = """
 # What waits at a site is what the loop summarize last counted, and for PanDA queues their counts: the view of sites
 # counts all TaskQueues anew.
 _SITES: LiteralString = """
-    with queue as (
-      select q.queue, q.site, q.waiting from monitor.queue q where q.setup = %s
-    ), waiting as (
-      select w.site, sum(w.jobs)::bigint as jobs
-        from (select q.site, q.waiting as jobs from queue q
-               union all
-              select i.site, i.jobs from monitor.waiting_at_site i
-               where i.setup = %s and not exists (select from queue q where q.queue = i.site)) w
-       group by w.site
-    ), ends as (
-      select e.label as site, sum(e.value * e.samples) filter (where f.outcome = 'finished') as finished,
-             sum(e.value * e.samples) filter (where f.outcome = 'failed') as failed
-        from (values ('finished'), ('failed')) f (outcome)
-       cross join lateral history.figure_over(
-               %s, 'ends_at_site',
+    with listed as (
+      select i.site, sum(i.jobs)::bigint as jobs
+        from monitor.waiting_at_site i where i.setup = %s and not i.is_queue
+       group by i.site
+    ), ended as (
+      select e.label as site, e.number, sum(u.value * u.samples) as jobs
+        from history.figures_over(
+               %s, '[{"figure": "ends_at_site", "by": "site", "labels": {"outcome": "finished"}},
+                     {"figure": "ends_at_site", "by": "site", "labels": {"outcome": "failed"}}]',
                coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
-               p_by => 'site', p_labels => jsonb_build_object('outcome', f.outcome), p_points => 12) e
-       group by e.label
+               p_points => 12) e
+       cross join lateral unnest(e.value, e.samples) u (value, samples)
+       group by e.label, e.number
     )
-    select s.site, s.status, coalesce(w.jobs, 0), s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
-           s.pilots_seen, round(e.finished)::bigint, round(e.failed)::bigint
+    select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0), s.starting, s.running, s.running_cores,
+           s.limits, s.limits_reached, s.pilots_seen, round(g.jobs)::bigint, round(b.jobs)::bigint
       from monitor.site s
-      left join waiting w on w.site = s.site
-      left join ends e on e.site = s.site
+      left join listed w on w.site = s.site
+      left join ended g on g.site = s.site and g.number = 1
+      left join ended b on b.site = s.site and b.number = 2
      where s.setup = %s
-     order by e.failed desc nulls last, s.running desc, s.site collate "C" limit 500
+     order by b.jobs desc nulls last, s.running desc, s.site collate "C" limit 500
 """
 _LIMITS: LiteralString = """
     select l.limit_id, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.used, l.reached, l.jobs
@@ -149,17 +145,16 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
     names = "queue site status role type cloud cores waiting running"
     known = one(await table(call, names, _QUEUE, setup, name), "queue", name)
     since = span_of(call, "1d")
-    labels = msgspec.json.encode({"queue": name}).decode()
-    points = await over(call, "brokered_jobs", SPANS[since], "stage", labels)
+    [sampled] = await over(call, since, [("brokered_jobs", "stage")], {"queue": name})
     return "queue", {
-        "queue": known, "since": since, "spans": list(SPANS), "charts": [chart("Jobs of tasks", "jobs", points)],
+        "queue": known, "since": since, "spans": list(SPANS), "charts": [chart("Jobs of tasks", "jobs", sampled)],
     }  # fmt: skip
 
 
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     """All sites, with the ends of the last hour."""
     names = "site status waiting starting running running_cores limits limits_reached pilots_seen finished failed"
-    return "sites", {"sites": await table(call, names, _SITES, *[call.setup] * 5)}
+    return "sites", {"sites": await table(call, names, _SITES, *[call.setup] * 4)}
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]]:
@@ -167,7 +162,6 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
     setup, name = call.setup, call.request.path_params["site"]
     names = "site status queues online starting running running_cores limits limits_reached pilots_seen is_queue"
     since = span_of(call, "1d")
-    labels = msgspec.json.encode({"site": name}).decode()
     of_limit = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
     tables = gather(
         table(call, names, _SITE, setup, name),
@@ -175,8 +169,8 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
         table(call, of_limit, _LIMITS, setup, name),
     )
-    over_time = gather(*(over(call, figure, SPANS[since], by, labels) for _, _, figure, by in _CHARTS_OF_SITE))
-    (found, waiting, queues, limits), points, alerts = await gather(tables, over_time, firing(call))
+    over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
+    (found, waiting, queues, limits), sampled, alerts = await gather(tables, over_time, firing(call))
     known = one(found, "site", name)
     known["waiting"] = sum(row["waiting"] for row in queues)
     if not known["is_queue"]:
@@ -184,7 +178,7 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
     return "site", {
         "alerts": [row for row in alerts if row["site"] == name],
         "site": known, "since": since, "spans": list(SPANS),
-        "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, points, strict=True)],
+        "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, sampled, strict=True)],
         "limits": limits, "waiting": waiting, "queues": queues,
     }  # fmt: skip
 

@@ -3,16 +3,19 @@
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, LiteralString
 from urllib.parse import quote, urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.service import pages
-from broker.service.calls import Row
 from broker.service.door import Call, Endpoint, Face
 from broker.service.login.session import session_of
+from broker.service.pages.charts import Sampled, Series
 from broker.service.pages.words import moment
 from broker.service.problems import Problem
 
@@ -40,12 +43,15 @@ OPERATORS_PAGES = (("/changes", "Changes"),)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
          "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
 """How far back a chart may go, by what stands in the address."""
+POINTS = 160
+"""Spans of a chart at most."""
 _DIGITS = 18
 
 _OVER: LiteralString = """
-    select at, width, label, value, most, samples
-      from history.figure_over(%s, %s, coalesce((select simulated from monitor.setup where setup = %s), now()) - %s,
-                               p_by => %s, p_labels => %s::jsonb, p_points => 160, p_lines => 7)
+    select f.number, f.began, f.width, f.spans, f.samples, f.label, f.value, (select max(m) from unnest(f.most) m)
+      from history.figures_over(%s, %s::jsonb,
+                                coalesce((select simulated from monitor.setup where setup = %s), now()) - %s,
+                                p_points => %s, p_lines => 7) f
 """
 
 _FRESHNESS: LiteralString = """
@@ -121,9 +127,27 @@ async def table(
     return [dict(zip(columns, row, strict=True)) for row in await rows(statement, *values)]
 
 
-async def over(call: Call, figure: str, span: timedelta, by: str | None, labels: str = "{}") -> list[Row]:
-    """A figure over a span before the present of the setup."""
-    return await call.rows(_OVER, call.setup, figure, call.setup, span, by, labels)
+async def over(
+    call: Call,
+    since: str,
+    figures: Sequence[tuple[str, str | None]],
+    labels: Mapping[str, str] | None = None,
+    points: int = POINTS,
+) -> list[Sampled | None]:
+    """Figures over a span before the present of the setup, each by a label; None: nothing was sampled.
+
+    labels: only series with them. points: spans at most.
+    """
+    wanted = [{"figure": figure, "by": by, "labels": labels or {}} for figure, by in figures]
+    text = msgspec.json.encode(wanted).decode()
+    rows = await call.rows(_OVER, call.setup, text, call.setup, SPANS[since], points)
+    found: list[Sampled | None] = [None] * len(figures)
+    for number, of in groupby(rows, key=itemgetter(0)):
+        lines = list(of)
+        series = [Series(label, values, most) for *_, label, values, most in lines]
+        _, began, width, spans, samples, *_ = lines[0]
+        found[number - 1] = Sampled(began, width, spans, samples, series)
+    return found
 
 
 def span_of(call: Call, usual: str = "6h") -> str:

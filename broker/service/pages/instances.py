@@ -1,12 +1,10 @@
 """Pages of rented machines: how many of each type, how full they are, and what they cost."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, LiteralString
 
 from broker.service.door import Call
-from broker.service.pages.charts import Point, chart
+from broker.service.pages.charts import Sampled, chart
 from broker.service.pages.details import one
 from broker.service.pages.frame import FIGURES, SPANS, after, endpoint, following, over, span_of, table
 from broker.service.problems import Problem
@@ -53,7 +51,9 @@ async def instances(call: Call) -> tuple[str, dict[str, Any]]:
     rows = await table(
         call, names, _INSTANCES, call.setup, after(call), kind or None, kind, state or None, state, ROWS + 1
     )
-    prices = await over(call, "instance_price", SPANS[since], "type")
+    prices, by_type, by_state = await over(
+        call, since, [("instance_price", "type"), ("instances", "type"), ("instances", "state")]
+    )
     types = "type state instances used_cpu cpu used_ram ram price cost"
     return "instances", {
         "since": since, "spans": list(SPANS), "states": STATES, "state": state, "type": kind,
@@ -62,18 +62,19 @@ async def instances(call: Call) -> tuple[str, dict[str, Any]]:
         "costs": _costs(prices),
         "charts": [
             chart("Price of an hour, by type", "price/h", prices),
-            chart("Instances, by type", "instances", await over(call, "instances", SPANS[since], "type")),
-            chart("Instances, by state", "instances", await over(call, "instances", SPANS[since], "state")),
+            chart("Instances, by type", "instances", by_type),
+            chart("Instances, by state", "instances", by_state),
         ],
     }  # fmt: skip
 
 
-def _costs(prices: Sequence[Point]) -> list[dict[str, Any]]:
+def _costs(prices: Sampled | None) -> list[dict[str, Any]]:
     """What each type cost in the spans that were sampled, the dearest first."""
-    costs: dict[str, float] = defaultdict(float)
-    for _, width, label, price, _, _ in prices:
-        costs[label] += price * (width / timedelta(hours=1))
-    return [{"type": label, "cost": cost} for label, cost in sorted(costs.items(), key=lambda one: -one[1])]
+    if prices is None:
+        return []
+    hours = prices.width / timedelta(hours=1)
+    costs = [{"type": one.label, "cost": sum(one.values) * hours} for one in prices.series]
+    return sorted(costs, key=lambda one: -one["cost"])
 
 
 async def instance(call: Call) -> tuple[str, dict[str, Any]]:

@@ -3,11 +3,9 @@
 from asyncio import gather
 from typing import Any, LiteralString
 
-import msgspec
-
 from broker.service.door import Call
 from broker.service.pages.charts import chart
-from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
 from broker.service.problems import Problem
 
 _TREE: LiteralString = """
@@ -35,21 +33,23 @@ _CHARTS = (
     ("Targets of global shares", "share_target", "gshare"),
 )
 """Titles, and figures by labels."""
+_FIRST = "owner_group"  # what the page of all figures is about first
+_POINTS_OF_MANY = 48  # spans of a chart, at most, where one page has the charts of many figures
 
 
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: what each is to have, what each has, and over time."""
     since = span_of(call, "1d")
     tree = "gshare depth is_leaf target use distance running queued behind problem"
-    over_time = gather(*(over(call, figure, SPANS[since], by) for _, figure, by in _CHARTS))
-    shares, groups, points = await gather(
+    over_time = over(call, since, [(figure, by) for _, figure, by in _CHARTS])
+    shares, groups, sampled = await gather(
         table(call, tree, _TREE, call.setup),
         table(call, "owner_group share target use waiting matched running", _GROUPS, call.setup),
         over_time,
     )
     return "shares", {
         "since": since, "spans": list(SPANS), "tree": shares, "groups": groups,
-        "charts": [chart(title, "%", found, percent=True) for (title, *_), found in zip(_CHARTS, points, strict=True)],
+        "charts": [chart(title, "%", found, percent=True) for (title, *_), found in zip(_CHARTS, sampled, strict=True)],
     }  # fmt: skip
 
 
@@ -58,7 +58,7 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     query, since = call.request.query_params, span_of(call)
     figures = {row["figure"]: row for row in await table(call, "figure labels unit fold meaning", _FIGURES)}
     wanted, by, only = query.get("figure") or None, query.get("by") or None, query.get("only", "").strip()
-    subjects = list(dict.fromkeys(row["labels"][0] for row in figures.values()))
+    subjects = sorted({row["labels"][0] for row in figures.values()}, key=lambda one: (one != _FIRST, one))
     about = query.get("about") or subjects[0]
     if about not in subjects:
         raise Problem(
@@ -72,12 +72,10 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
         raise Problem(422, f"there is no figure {wanted[:100]!r}", code="PB001", key="figure")
     names = [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]
     by_label = {name: by if wanted and by else figures[name]["labels"][0] for name in names}
-    chosen = {name: {label: only} if wanted and only else {} for name, label in by_label.items()}
-    points = await gather(
-        *(over(call, name, SPANS[since], by_label[name], msgspec.json.encode(chosen[name]).decode()) for name in names)
-    )
+    labels = {by_label[wanted]: only} if wanted and only else {}
+    sampled = await over(call, since, list(by_label.items()), labels, POINTS if wanted else _POINTS_OF_MANY)
     charts = []
-    for name, found in zip(names, points, strict=True):
+    for name, found in zip(names, sampled, strict=True):
         of = figures[name]
         title = f"{of['meaning'].removesuffix('.')}, by {by_label[name]}"
         charts.append((name, chart(title, of["unit"], found, of["unit"] == "fraction")))

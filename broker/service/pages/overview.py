@@ -48,8 +48,8 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         table(call, "owner_group share target use waiting leases", _GROUPS, setup),
         table(call, "reason tasks jobs", _TASKS, setup),
     )
-    over_time = gather(*(over(call, figure, SPANS[since], by) for _, _, figure, by in _CHARTS))
-    (waiting, health, leases, by_share, tasks), points, alerts = await gather(tables, over_time, firing(call))
+    over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS])
+    (waiting, health, leases, by_share, tasks), sampled, alerts = await gather(tables, over_time, firing(call))
     by_group: dict[str, dict[str, int]] = defaultdict(dict)
     by_reason: dict[str, int] = defaultdict(int)
     for row in waiting:
@@ -65,5 +65,5 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "age": max((row["age"] for row in waiting), default=None),
         "leases": leases, "groups": by_share, "tasks": tasks, "alerts": alerts,
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
-        "charts": [chart(title, unit, found) for (title, unit, _, _), found in zip(_CHARTS, points, strict=True)],
+        "charts": [chart(title, unit, found) for (title, unit, _, _), found in zip(_CHARTS, sampled, strict=True)],
     }  # fmt: skip

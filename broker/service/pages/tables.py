@@ -13,6 +13,11 @@ from broker.service.pages.words import shown
 _WIDE = 60
 """Characters of a text that has a wide column."""
 
+_MARK = Markup(
+    '<td class="mark{of}" title="{title}"><span aria-hidden="true">{}</span><span class="hidden">{}</span></td>'
+)
+_NO_MARK = Markup('<td class="mark"></td>')
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -44,6 +49,16 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
     return Markup("".join(parts))
 
 
+def marks(rules: Sequence[str], rejected: Mapping[str, str], first: str | None) -> Markup:
+    """The cells of a queue: a mark at each rule that rejects the queue, with the words of the rule."""
+    return Markup("").join(
+        _MARK.format("●" if rule == first else "○", rejected[rule] or "rejects", of=" first" if rule == first else "",
+                     title=rejected[rule])
+        if rule in rejected else _NO_MARK
+        for rule in rules
+    )  # fmt: skip
+
+
 def _side(values: Sequence[Any], leads: bool) -> Markup:
     first = values[0] if values else None
     if not leads and isinstance(first, Number) and not isinstance(first, bool):
@@ -51,5 +66,5 @@ def _side(values: Sequence[Any], leads: bool) -> Markup:
     return Markup(' class="words"' if isinstance(first, str) and max(map(len, values)) > _WIDE else "")
 
 
-FILTERS = {"cell": cell, "side": side, "body": body}
+FILTERS = {"cell": cell, "side": side, "body": body, "marks": marks}
 """What templates call."""

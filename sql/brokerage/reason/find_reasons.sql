@@ -36,27 +36,39 @@ begin
       from brokerage.rule_in_force f
      where f.profile in (select d.profile from decided d)
      group by 1, 2, 3
+  ), judged as materialized (
+    select d.task_id, d.algorithm, d.status, q.rule, o.position, o.temporary, q.rejected, q.queue, q.places
+      from decided d
+     cross join lateral (
+       select i.rule, count(*) filter (where i.verdict = 'r') as rejected, sum(count(*)) over ()::bigint as places,
+              (array_agg(i.queue order by i.queue collate "C") filter (where i.verdict = 'r'))[1] as queue
+         from brokerage.decision i
+        where i.setup = p_setup and i.run_id = d.run_id and i.task_id = d.task_id
+        group by i.rule) q
+      left join ordered o on o.profile = d.profile and o.algorithm = d.algorithm and o.rule = q.rule
+     where q.rejected > 0
+  ), nearest as (
+    select distinct on (j.task_id, j.algorithm) j.*
+      from judged j where j.status = 'pending'
+     order by j.task_id, j.algorithm, j.position desc nulls last, j.rule
+  ), most as (
+    select distinct on (j.task_id, j.algorithm) j.*
+      from judged j where j.rule is not null
+     order by j.task_id, j.algorithm, j.rejected desc, j.rule
   )
-  insert into brokerage.waiting_reason (setup, task_id, algorithm, run_id, reason, rule, queue, queues)
+  insert into brokerage.waiting_reason (setup, task_id, algorithm, run_id, reason, rule, queue, queues, most_rule,
+                                        rejected, places)
   select p_setup, d.task_id, d.algorithm, d.run_id,
          case when d.status = 'error' then 'misconfigured'
               when d.status <> 'pending' and brokerage.reason_of_rule(d.rule, false) = 'input_missing'
               then 'input_missing'
               when d.status = 'failed' then 'misconfigured'
               when d.status = 'throttled' then 'throttled'
-              else coalesce(brokerage.reason_of_rule(n.rule, o.temporary), 'no_queue_accepts') end,
-         coalesce(n.rule, d.rule), n.queue, n.queues
+              else coalesce(brokerage.reason_of_rule(n.rule, n.temporary), 'no_queue_accepts') end,
+         coalesce(n.rule, d.rule), n.queue, n.rejected, m.rule, m.rejected, m.places
     from decided d
-    left join lateral (
-      select q.rule, (array_agg(q.queue order by q.queue collate "C"))[1] as queue, count(*) as queues
-        from brokerage.decision q
-        left join ordered p on p.profile = d.profile and p.algorithm = d.algorithm and p.rule = q.rule
-       where d.status = 'pending' and q.setup = p_setup and q.run_id = d.run_id and q.task_id = d.task_id
-         and q.verdict = 'r'
-       group by q.rule, p.position
-       order by p.position desc nulls last, q.rule
-       limit 1) n on true
-    left join ordered o on o.profile = d.profile and o.algorithm = d.algorithm and o.rule = n.rule;
+    left join nearest n on n.task_id = d.task_id and n.algorithm = d.algorithm
+    left join most m on m.task_id = d.task_id and m.algorithm = d.algorithm;
   get diagnostics v_found = row_count;
   return v_found;
 end $$;

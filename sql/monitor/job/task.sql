@@ -1,5 +1,5 @@
 -- Tasks as an operator lists them. What costs more than a key is a subquery of its own: a query that does not name the
--- column does not pay for it.
+-- column does not pay for it. Decisions of a task are counted here only until brokerage.find_reasons has counted them.
 create or replace view monitor.task as
 select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_priority as priority, t.nucleus,
        coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
@@ -17,13 +17,16 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                       select format('%s rejected %s of %s %s', v.rule, v.rejected, v.places,
                                     case a.algorithm when 'production_task' then 'nuclei' else 'queues' end)
                              as rejections
-                        from (select n.rule, count(*) filter (where n.verdict = 'r') as rejected,
-                                     sum(count(*)) over () as places
+                        from (select f.most_rule as rule, f.rejected, f.places
+                               where d.decided is not null and f.run_id is not null
+                              union all
+                              select n.rule, count(*) filter (where n.verdict = 'r'), (sum(count(*)) over ())::bigint
                                 from brokerage.decision n
                                where n.setup = t.setup and n.run_id = s.run_id and n.task_id = t.task_id
+                                 and d.decided is not null and f.run_id is null
                                group by n.rule) v
                        where v.rule is not null and v.rejected > 0
-                       order by v.rejected desc, v.rule limit 1) r on d.decided is not null
+                       order by v.rejected desc, v.rule limit 1) r on true
                    where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as why,
        (select w.reason from monitor.waiting_task w
          where w.setup = t.setup and w.task_id = t.task_id
@@ -42,6 +45,8 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                else 'production_job' end as algorithm) a
   left join workload.input_digest i on i.setup = t.setup and i.task_id = t.task_id
   left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm
+  left join brokerage.waiting_reason f on f.setup = t.setup and f.task_id = t.task_id and f.algorithm = a.algorithm
+                                      and f.run_id = s.run_id
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.task is 'Tasks with their status, their jobs, and why no broker takes their jobs now.';

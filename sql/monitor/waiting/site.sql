@@ -66,29 +66,30 @@ with queue as not materialized (
      and not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
    group by l.setup, l.site
 ), source as (  -- each is read once
-  select q.setup, q.site, q.queues, q.online, q.status, q.waiting, q.starting, q.running, q.waiting_cores,
-         q.starting_cores, q.running_cores, null::bigint as limits, null::bigint as limits_reached,
+  select q.setup, q.site, q.queues, q.online, q.status, q.waiting, null::bigint as listed, q.starting, q.running,
+         q.waiting_cores, q.starting_cores, q.running_cores, null::bigint as limits, null::bigint as limits_reached,
          null::timestamptz as pilots_seen, true as names
     from queue q where q.site is not null
    union all
-  select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, s.pilots_seen, true
+  select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, null, s.pilots_seen, true
     from seen s
    union all
-  select l.setup, l.site, null, null, null, null, null, null, null, null, null, l.limits, l.limits_reached, null,
+  select l.setup, l.site, null, null, null, null, null, null, null, null, null, null, l.limits, l.limits_reached, null,
          not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
     from limited l
    union all
-  select e.setup, e.site, null, null, null, null, e.starting, e.running, null, e.starting, e.running, null, null, null,
-         not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
+  select e.setup, e.site, null, null, null, null, null, e.starting, e.running, null, e.starting, e.running, null, null,
+         null, not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
     from leased e
    union all
-  select w.setup, w.site, null, null, null, w.waiting, null, null, w.waiting, null, null, null, null, null, true
+  select w.setup, w.site, null, null, null, null, w.waiting, null, null, null, null, null, null, null, null, true
     from listed w
 )
 select s.setup, s.site, coalesce(max(s.queues), 0) as queues, coalesce(max(s.online), 0) as online,
-       max(s.status) as status, coalesce(sum(s.waiting), 0)::bigint as waiting,
+       max(s.status) as status, (coalesce(sum(s.waiting), 0) + coalesce(sum(s.listed), 0))::bigint as waiting,
+       coalesce(sum(s.waiting), 0)::bigint as waiting_at_queues,
        coalesce(sum(s.starting), 0)::bigint as starting, coalesce(sum(s.running), 0)::bigint as running,
-       coalesce(sum(s.waiting_cores), 0)::bigint as waiting_cores,
+       (coalesce(sum(s.waiting_cores), 0) + coalesce(sum(s.listed), 0))::bigint as waiting_cores,
        coalesce(sum(s.starting_cores), 0)::bigint as starting_cores,
        coalesce(sum(s.running_cores), 0)::bigint as running_cores,
        coalesce(max(s.limits), 0) as limits, coalesce(max(s.limits_reached), 0) as limits_reached,
@@ -106,6 +107,7 @@ comment on column monitor.site.queues is 'PanDA queues of the site.';
 comment on column monitor.site.online is 'Those that are online.';
 comment on column monitor.site.status is 'The statuses of its queues; null = it has none.';
 comment on column monitor.site.waiting is 'Jobs that no JobAgent has yet.';
+comment on column monitor.site.waiting_at_queues is 'Those of them that a broker sent to its PanDA queues.';
 comment on column monitor.site.starting is 'Jobs that a JobAgent has and that do not run yet.';
 comment on column monitor.site.running is 'Jobs that run, or whose output is on its way.';
 comment on column monitor.site.waiting_cores is 'Cores of the waiting jobs.';

@@ -1,6 +1,7 @@
 create or replace view monitor.waiting_at_site as
 select w.setup, case w.site when '*' then '(any site)' else w.site end as site, w.reason, w.jobs, s.counted_at,
-       t.now - s.counted_at as age
+       t.now - s.counted_at as age,
+       exists (select from resource.queue q where q.setup = w.setup and q.queue = w.site) as is_queue
   from taskqueue.waiting_site_summary w
   join taskqueue.summary s on s.setup = w.setup
   join resource.setup_time t on t.setup = w.setup
@@ -14,3 +15,5 @@ comment on column monitor.waiting_at_site.site is 'Site, or (any site).';
 comment on column monitor.waiting_at_site.reason is 'One word why (monitor.waiting_job).';
 comment on column monitor.waiting_at_site.counted_at is 'When the jobs were counted.';
 comment on column monitor.waiting_at_site.age is 'How long ago that was.';
+comment on column monitor.waiting_at_site.is_queue is
+  'Whether the jobs name a PanDA queue, to which a broker sent them: the counts of queues have them too.';

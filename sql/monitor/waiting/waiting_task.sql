@@ -1,20 +1,23 @@
--- Jobs that a broker has not assigned have the reason of their task, jobs in a TaskQueue that of their requirements.
+-- Jobs that a broker has not assigned have the reason of their task, jobs in a TaskQueue that of their requirements,
+-- which is looked up once for all that came together.
 create or replace view monitor.waiting_task as
 select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
   from (
     select r.setup, r.task_id, r.reason, greatest(r.jobs_left, 0) as jobs
       from brokerage.task_reason r
     union all
-    select j.setup, j.task_id,
-           case j.status when 'activated' then coalesce(taskqueue.reason_of(f, w.held, w.inserted_at), 'waiting')
+    select g.setup, g.task_id,
+           case g.status when 'activated' then coalesce(taskqueue.reason_of(f, g.held, g.inserted_at), 'waiting')
                          when 'assigned' then 'input_missing'
                          when 'throttled' then 'throttled'
-                         else 'waiting' end, 1
-      from workload.job j
-      left join taskqueue.job w on w.setup = j.setup and w.job_id = j.job_id
-      left join taskqueue.found_reason f on f.setup = w.setup and f.task_queue_id = w.task_queue_id
-     where j.ended is null and j.task_id is not null
-       and j.status in ('pending', 'throttled', 'defined', 'assigned', 'activated')) u
+                         else 'waiting' end, g.jobs
+      from (select j.setup, j.task_id, j.status, w.task_queue_id, w.held, w.inserted_at, count(*) as jobs
+              from workload.job j
+              left join taskqueue.job w on w.setup = j.setup and w.job_id = j.job_id
+             where j.ended is null and j.task_id is not null
+               and j.status in ('pending', 'throttled', 'defined', 'assigned', 'activated')
+             group by j.setup, j.task_id, j.status, w.task_queue_id, w.held, w.inserted_at) g
+      left join taskqueue.found_reason f on f.setup = g.setup and f.task_queue_id = g.task_queue_id) u
  where (u.setup = (select resource.bound_setup())) is not false
  group by u.setup, u.task_id, u.reason;
 

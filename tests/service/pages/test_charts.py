@@ -10,16 +10,18 @@ NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def points(values: dict[str, dict[int, float]]) -> list[charts.Point]:
-    return [
-        (NOON + minute * MINUTE, MINUTE, label, value, value + 1, 1)
+def sampled(values: dict[str, dict[int, float]]) -> charts.Sampled:
+    """Minutes from noon on by line; all lines have the minutes of all, and 0 where they have no value."""
+    spans = sorted({minute for of in values.values() for minute in of})
+    series = [
+        charts.Series(label, [of.get(minute, 0.0) for minute in spans], max(of.values()) + 1)
         for label, of in values.items()
-        for minute, value in of.items()
     ]
+    return charts.Sampled(NOON, MINUTE, spans, [1] * len(spans), series)
 
 
 def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
-    drawn = charts.chart("x", "jobs", points({"a": {0: 1, 1: 2, 5: 3, 7: 1, 8: 1}}))
+    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, 1: 2, 5: 3, 7: 1, 8: 1}}))
     assert drawn is not None
     [line] = drawn.lines
     parts = line.path.split("M")[1:]
@@ -29,12 +31,20 @@ def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
     assert (drawn.begin, drawn.end) == (NOON, NOON + 9 * MINUTE)
 
 
+def test_a_chart_begins_with_the_first_span_that_was_sampled() -> None:
+    drawn = charts.chart("x", "jobs", sampled({"a": {3: 1, 4: 2}}))
+    assert drawn is not None
+    assert (drawn.begin, drawn.end) == (NOON + 3 * MINUTE, NOON + 5 * MINUTE)
+    assert drawn.lines[0].path.startswith("M")
+    assert drawn.steps[0].left == drawn.frame[0]
+
+
 def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
-    drawn = charts.chart("x", "jobs", points({"a": {0: 1, 1: 2000, 4: 3}, "b": {0: 0, 1: 0.5}}))
+    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, 1: 2000, 4: 3}, "b": {0: 0, 1: 0.5}}))
     assert drawn is not None
     assert [step.words for step in drawn.steps] == [
         "2026-03-28 12:00 to 12:01 UTC\na: 1\nb: 0", "2026-03-28 12:01 to 12:02 UTC\na: 2,000\nb: 0.5",
-        "2026-03-28 12:04 to 12:05 UTC\na: 3",
+        "2026-03-28 12:04 to 12:05 UTC\na: 3\nb: 0",
     ]  # fmt: skip
     left, _, right, _ = drawn.frame
     wide = (right - left) / 5
@@ -44,7 +54,7 @@ def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
 
 @pytest.mark.parametrize(("spans", "steps", "together"), [(100, 100, 1), (101, 51, 2), (160, 80, 2), (201, 67, 3)])
 def test_many_spans_are_shown_together(spans: int, steps: int, together: int) -> None:
-    drawn = charts.chart("x", "jobs", points({"a": {n: float(n) for n in range(spans)}}))
+    drawn = charts.chart("x", "jobs", sampled({"a": {n: float(n) for n in range(spans)}}))
     assert drawn is not None
     assert len(drawn.steps) == steps
     assert drawn.steps[0].words.endswith(f"to 12:0{together} UTC\na: {words.number(sum(range(together)) / together)}")
@@ -53,7 +63,7 @@ def test_many_spans_are_shown_together(spans: int, steps: int, together: int) ->
 
 def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
     names = [f"SITE.{'long-' * 8}{n}" for n in (1, 2)] + [f"group {n} {'of a long name ' * 6}" for n in (3, 4)]
-    drawn = charts.chart("x", "jobs", points({name: {0: 1} for name in names}))
+    drawn = charts.chart("x", "jobs", sampled({name: {0: 1} for name in names}))
     assert drawn is not None
     [step] = drawn.steps
     shown = [line.removesuffix(": 1") for line in step.words.splitlines()[1:]]
@@ -62,11 +72,11 @@ def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
 
 
 def test_nothing_was_sampled() -> None:
-    assert charts.chart("x", "jobs", []) is None
+    assert charts.chart("x", "jobs", None) is None
 
 
 def test_lines_beyond_the_largest_are_one() -> None:
-    drawn = charts.chart("x", "jobs", points({f"g{n}": {0: n, 1: n} for n in range(1, 12)}))
+    drawn = charts.chart("x", "jobs", sampled({f"g{n}": {0: n, 1: n} for n in range(1, 12)}))
     assert drawn is not None
     assert [line.label for line in drawn.lines] == ["g11", "g10", "g9", "g8", "g7", "g6", "g5", "other"]
     assert drawn.lines[-1].last == 1 + 2 + 3 + 4
@@ -76,7 +86,7 @@ def test_lines_beyond_the_largest_are_one() -> None:
 
 def test_a_name_keeps_its_colour_whatever_its_size() -> None:
     def colours(values: dict[str, dict[int, float]]) -> dict[str, int]:
-        drawn = charts.chart("x", "jobs", points(values))
+        drawn = charts.chart("x", "jobs", sampled(values))
         assert drawn is not None
         return {line.label: line.number for line in drawn.lines}
 
@@ -87,7 +97,7 @@ def test_a_name_keeps_its_colour_whatever_its_size() -> None:
 
 
 def test_fractions_are_percent() -> None:
-    drawn = charts.chart("x", "fraction", points({"a": {0: 0.25}}), percent=True)
+    drawn = charts.chart("x", "fraction", sampled({"a": {0: 0.25}}), percent=True)
     assert drawn is not None
     assert (drawn.unit, drawn.lines[0].last) == ("%", 25)
 
@@ -101,7 +111,7 @@ def test_fractions_are_percent() -> None:
     ],
 )  # fmt: skip
 def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
-    drawn = charts.chart("x", "jobs", points({"a": {0: largest}}))
+    drawn = charts.chart("x", "jobs", sampled({"a": {0: largest}}))
     assert drawn is not None
     assert [text for _, text in drawn.levels] == levels
     assert drawn.levels[-1][0] == drawn.frame[1]
@@ -109,7 +119,7 @@ def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
 
 @pytest.mark.parametrize("minutes", [1, 3, 60, 360, 1440, 10_080, 43_200, 525_600, 5_256_000])
 def test_the_times_stand_within_the_frame(minutes: int) -> None:
-    drawn = charts.chart("x", "jobs", points({"a": {0: 1, minutes - 1: 1}}))
+    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, minutes - 1: 1}}))
     assert drawn is not None
     assert len(drawn.times) <= 6
     assert minutes < 3 or drawn.times
