@@ -350,7 +350,8 @@ create table taskqueue.ended (
   attempts      int not null,  --: How often it was matched.
   token         uuid,  --: Token of the last attempt; null = never matched.
   task_queue_id bigint not null,  --: TaskQueue that it was last in.
-  outcome       text not null,  --: finished, failed, cancelled or closed (PanDA's words).
+  --: finished, failed, cancelled or closed (PanDA's words). A search for another status passes the table over.
+  outcome       text not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
   ended_at      timestamptz not null,  --: When it ended.
   primary key (setup, job_id)
 );

@@ -49,6 +49,18 @@ def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str)
     assert q.rows("select * from workload.count_difference") == []
 
 
+def test_the_configuration_is_looked_up_once_however_many_queues_there_are(rolled_back: Connection) -> None:
+    queues = [Queue(f"Q{n}") for n in range(20)]
+    jobs = [job for queue in queues for job in queued(queue, 5)]
+    q = make(rolled_back, World({LIMIT: 0}, jobs), queues, "documented")
+    q.connection.execute("set local track_functions = 'all'")
+    calls = "coalesce(pg_stat_get_xact_function_calls('resource.config_value(text,text,text,text)'::regprocedure), 0)"
+    before = q.value(f"select {calls}")
+    assert len(q.rows("select queue from lifecycle.fast_excess('default')")) == 20
+    # two fractions, and the threshold of the one share
+    assert q.value(f"select {calls}") - before == 3
+
+
 @pytest.mark.parametrize(
     ("jobs", "config", "reason"),
     [

@@ -118,6 +118,19 @@ def test_a_filter_looks_at_a_window(
         assert rows_read(plan, table) <= 400, table
 
 
+@pytest.mark.parametrize(
+    ("status", "tables"), [("activated", {"job"}), ("waiting", {"job"}), ("finished", {"job", "ended"})]
+)
+def test_a_status_is_looked_for_where_it_may_be(full: Calls, status: str, tables: set[str]) -> None:
+    [(found,)] = full.rows(
+        "explain (analyze, format json) select job_id from monitor.listed_job"
+        " where setup = 'default' and status = %s::text order by job_id desc limit 51",
+        status,
+    )
+    names = {node["Relation Name"] for node in nodes(found[0]["Plan"]) if node.get("Relation Name")}
+    assert names & {"job", "lease", "ended"} == tables
+
+
 def test_jobs_of_a_task_are_found_by_the_task(full: Calls) -> None:
     plan = plan_of(full, "jobs", {"task": 7}, None, list(LISTS["jobs"].columns))
     assert rows_read(plan, "job") <= 150

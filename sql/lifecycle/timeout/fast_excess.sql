@@ -5,7 +5,7 @@ returns table (queue text, gshare text, queued bigint, running bigint, queued_of
                fraction float8, threshold float8, excess bigint, why_not text)
 language sql stable security definer set search_path = lifecycle, pg_temp as $$
   select resource.identify_viewer(p_setup);
-  with setting as (
+  with setting as materialized (  -- each value of the configuration is looked up once
     select (resource.config_value(p_setup, 'pandaserver', 'rebroker',
                                   'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker',
@@ -21,7 +21,7 @@ language sql stable security definer set search_path = lifecycle, pg_temp as $$
      group by c.queue, c.gshare
   ), total as (
     select n.gshare, sum(n.queued)::bigint as queued from counted n group by n.gshare
-  ), threshold as (
+  ), threshold as materialized (
     select t.gshare,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker',
                                   'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::float8 as jobs

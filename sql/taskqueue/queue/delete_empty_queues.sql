@@ -1,4 +1,4 @@
--- MATCHING.md, TaskQueue life.
+-- MATCHING.md, TaskQueue life. One look at the index for each TaskQueue: a join would read every waiting job.
 create or replace function taskqueue.delete_empty_queues(p_setup text) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
@@ -7,8 +7,8 @@ begin
   return (select count(*) filter (where taskqueue.drop_task_queue_if_empty(p_setup, q.task_queue_id))
             from taskqueue.task_queue q
            where q.setup = p_setup
-             and not exists (select from taskqueue.job j
-                              where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
+             and (select true from taskqueue.job j
+                   where j.setup = q.setup and j.task_queue_id = q.task_queue_id limit 1) is null);
 end $$;
 
 comment on function taskqueue.delete_empty_queues(text) is
