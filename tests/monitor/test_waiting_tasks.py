@@ -49,6 +49,17 @@ def reason(q: Calls) -> tuple[Any, ...]:
     return tuple(row)
 
 
+def test_why_a_task_waits_is_the_same_before_and_after_its_decision_was_looked_at(q: Calls) -> None:
+    queues = {"A": {"status": "offline"}, "B": {"status": "offline"}, "C": {"maxrss": 2000}}
+    world.load(q.connection, [_world({"ram_count": 9000, "ram_unit": "MB"}, queues)])
+    broker(q)
+    [(after,)] = q.rows("select why from monitor.task")
+    assert after.endswith("; queue-status rejected 2 of 3 queues")
+    assert q.rows("select most_rule, rejected, places from brokerage.waiting_reason") == [("queue-status", 2, 3)]
+    q.rows("delete from brokerage.waiting_reason returning 1")
+    assert q.rows("select why from monitor.task") == [(after,)]
+
+
 @pytest.mark.parametrize(("task", "queues", "expected"), [
     ({}, {"Q": {"status": "offline"}}, ("no_queue_accepts", "queue-status", "Q", 1)),
     ({"ram_count": 9000, "ram_unit": "MB"}, {"A": {"maxrss": 2000}, "B": {"status": "offline"}},

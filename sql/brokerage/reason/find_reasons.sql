@@ -1,5 +1,6 @@
 -- conventions.md, Reasons. The queue that comes nearest is the one that the last rule rejected, in the order of the
--- profile: it passed all rules before. A decision is looked at once, after the run.
+-- profile: it passed all rules before. A decision is looked at once, after the run, and the rule that rejected the most
+-- queues is kept, too (monitor.task.why), so that a list of tasks need not unpack their decisions.
 create or replace function brokerage.find_reasons(p_setup text, p_limit int default 1000) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare

@@ -2,7 +2,8 @@
 -- is unpacked once, however many figures and series are asked for. A line has few series as a rule, whose values are
 -- added without an aggregate: a day of 300 queues is 80,000 values. So longer steps show which lines are the largest,
 -- and all others become one line before the shorter steps are read. A line is an array, as a page draws it.
--- Long because one statement reads each row once.
+-- Long because one statement reads each row once. The sum of a line stands twice, for means and for largest values: a
+-- function of it would not be inlined, and be called for each value.
 create or replace function history.figures_over(
   p_setup text, p_figures jsonb, p_since timestamptz, p_until timestamptz default null, p_points int default 300,
   p_lines int default null

@@ -48,3 +48,14 @@ def test_the_rows_of_a_table() -> None:
         '<tr>\n<td><a href="/b/sites/CERN">CERN</a></td>\n<td class="n">5</td>\n</tr>\n'
         "<tr>\n<td></td>\n<td></td>\n</tr>\n"
     )
+
+
+def test_marks_of_a_queue_have_the_words_of_the_rules_as_text() -> None:
+    rejected = {"memory": '9 GB > "2" <b>', "walltime": ""}
+    words = "9 GB &gt; &#34;2&#34; &lt;b&gt;"
+    assert tables.marks(["memory", "status", "walltime"], rejected, "memory") == (
+        f'<td class="mark first" title="{words}"><span aria-hidden="true">●</span>'
+        f'<span class="hidden">{words}</span></td>'
+        '<td class="mark"></td>'
+        '<td class="mark" title=""><span aria-hidden="true">○</span><span class="hidden">rejects</span></td>'
+    )
