@@ -20,9 +20,10 @@ begin
                     and j.status in ('defined', 'assigned')
                   order by j.job_id for update skip locked);
   v_defined := array(select j.job_id from workload.job j
-                      where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined'
-                        and j.queue is not null
-                      order by j.job_id limit p_limit for update skip locked);
+                      where j.setup = p_setup
+                        and j.job_id = any (array(select d.job_id from lifecycle.defined_jobs(p_setup, p_limit) d))
+                        and j.activated is null and j.ended is null and j.status = 'defined' and j.queue is not null
+                      order by j.job_id for update skip locked);
   v_defined := array(select i from unnest(v_defined) i
                       union select j.job_id from workload.job j
                              where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');

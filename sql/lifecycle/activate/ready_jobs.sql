@@ -1,62 +1,51 @@
 -- STATES.md, From task to TaskQueue. An assigned job is ready when every file that it reads is on disk at a storage
 -- that worker nodes of the queue read from (for analysis one of the scope analysis, if the queue has some), or may be
--- read from anywhere (allow_input_wan).
+-- read from anywhere (allow_input_wan). Indexes give the queues and the numbers of a task's jobs; the jobs of a queue
+-- are read only if one of the task's numbers may be ready there.
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
-language sql stable rows 1000 as $$
+language sql stable rows 1000 set jit = off set enable_nestloop = off set enable_sort = off set work_mem = '64MB'
+set plan_cache_mode = force_custom_plan as $$
   with waiting as materialized (
     select c.task_id from workload.job_by_task c
      where c.setup = p_setup and c.status in ('defined', 'assigned')
      group by c.task_id
     having sum(c.jobs) > 0
   ), pair as materialized (
-    select distinct j.task_id, j.queue
+    select w.task_id, j.queue
       from waiting w
-      join workload.job j on j.setup = p_setup and j.task_id = w.task_id and j.activated is null and j.ended is null
-     where j.status in ('defined', 'assigned') and j.queue is not null
-  ), place as materialized (  -- storages that jobs of a queue read from, for analysis and for all others
-    select s.queue, x.for_analysis, s.storage
-      from resource.storage_of_queue s
-     cross join (values (true), (false)) x(for_analysis)
-      left join resource.storage_for_analysis a on a.setup = s.setup and a.queue = s.queue and a.direction = s.direction
-                                               and a.scope = s.scope and a.position = s.position
-     where s.setup = p_setup and s.direction = 'read_lan' and not s.is_tape and s.queue in (select p.queue from pair p)
-       and case when x.for_analysis then a.storage is not null else s.scope = 'default' end
-  ), input as materialized (
-    select p.task_id, p.queue, d.dataset, coalesce(t.label in ('user', 'panda'), false) as for_analysis
+     cross join lateral (
+       select distinct k.queue
+         from workload.job k
+        where k.setup = p_setup and k.task_id = w.task_id and k.ended is null and k.queue is not null
+       offset 0) j
+  ), missing as materialized (
+    select m.*
+      from (select array_agg(p.task_id) as task_ids, array_agg(p.queue) as queues from pair p having count(*) > 0) p
+     cross join lateral lifecycle.missing_input(p_setup, p.task_ids, p.queues) m
+  ), span as materialized (
+    select m.task_id, j.lowest, j.highest
+      from (select distinct m.task_id from missing m) m
+     cross join lateral (
+       select coalesce(min(k.number), 0) as lowest, coalesce(max(k.number), 0) as highest
+         from workload.job k
+        where k.setup = p_setup and k.task_id = m.task_id) j
+  ), open as materialized (
+    select p.task_id, p.queue, m.numbers
       from pair p
-      join workload.task t on t.setup = p_setup and t.task_id = p.task_id
-      join resource.queue q on q.setup = p_setup and q.queue = p.queue
-      join workload.task_dataset d on d.setup = p_setup and d.task_id = p.task_id and d.direction = 'input'
-      join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
-     where not workload.is_pseudo(s) and (t.allow_input_wan > 0 and q.direct_access_wan) is not true
-  ), copy as materialized (
-    select r.dataset, l.queue, l.for_analysis, r.is_complete, r.found, r.lfns
-      from workload.replica_state r
-      join place l on l.storage = r.storage
-     where r.setup = p_setup and r.dataset in (select i.dataset from input i)
-  ), lacking as materialized (
-    select i.* from input i
-     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c
-                                                         where c.is_complete)
-  ), file as materialized (
-    select f.task_id, f.number, f.dataset, f.lfn, f.place
-      from workload.job_file(p_setup, array(select distinct l.task_id from lacking l)) f
-  ), missing as materialized (  -- number 0: jobs that do not say what they read
-    select l.task_id, l.queue, f.number
-      from lacking l
-      join file f on f.task_id = l.task_id and f.dataset = l.dataset
-      left join copy c on c.dataset = l.dataset and c.queue = l.queue and c.for_analysis = l.for_analysis
-     group by l.task_id, l.queue, f.number, f.lfn
-    having bool_or(case when c.lfns is null then f.place <= c.found else f.lfn = any (c.lfns) end) is not true
-    union
-    select l.task_id, l.queue, 0 from lacking l
+      left join missing m on m.task_id = p.task_id and m.queue = p.queue
+      left join span s on s.task_id = p.task_id
+     where (m.numbers = int8multirange(int8range(0, upper(m.numbers))) and s.lowest >= 0
+            and s.highest < upper(m.numbers)) is not true
   )
   select j.job_id
-    from pair p
-    join workload.job j on j.setup = p_setup and j.task_id = p.task_id and j.queue = p.queue and j.activated is null
-                       and j.ended is null
-   where j.status in ('defined', 'assigned')
-     and (j.task_id, j.queue, coalesce(j.number, 0)) not in (select m.task_id, m.queue, m.number from missing m)
+    from open o
+   cross join lateral (
+     select k.job_id, k.priority
+       from workload.job k
+      where k.setup = p_setup and k.task_id = o.task_id and k.queue = o.queue and k.activated is null
+        and k.ended is null and k.status in ('defined', 'assigned')
+        and (o.numbers @> coalesce(k.number, 0)) is not true
+     offset 0) j
    order by j.priority desc, j.job_id
    limit p_limit
 $$;
