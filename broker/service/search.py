@@ -23,6 +23,9 @@ from broker.world.shape import nearest
 
 GROUPS = 10_000
 """Groups of a summary at most."""
+ROWS = 50
+"""Rows of a page of the service's own."""
+_TO_ROWS: LiteralString = " limit 51"  # and one more
 
 _SCALAR: Mapping[str, LiteralString] = {
     "eq": "{column} = {value}",
@@ -111,8 +114,12 @@ def page(listed: Listed, source: Part, search: Search, scope: Sequence[str], off
         where, values = _found_first(listed, where + by, [*values, search.limit + 1, offset], source)
         offset = 0
     columns = _comma([listed.columns[name].sql for name in selected])
-    text = "select " + columns + " from " + where + by + " limit %s offset %s"
-    return Statement(text, [*values, search.limit + 1, offset], search.limit, shown, selected, order, digest)
+    text = "select " + columns + " from " + where + by
+    if search.limit == ROWS and not (offset or search.search or search.cursor):
+        # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call anew
+        return Statement(text + _TO_ROWS, values, search.limit, shown, selected, order, digest)
+    values = [*values, search.limit + 1, offset]
+    return Statement(text + " limit %s offset %s", values, search.limit, shown, selected, order, digest)
 
 
 def summary(listed: Listed, source: Part, grouping: Sequence[str], search: Sequence[Restriction]) -> Part:

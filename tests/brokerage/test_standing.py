@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import psycopg
@@ -100,6 +101,16 @@ def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) ->
         assert all(jobs > 0 for _, jobs in found)
     assert any(row[2] is None and row[4] for row in rows)  # some wait
     assert all(row[3] for row in rows if row[2] or row[4])
+
+
+def test_one_broker_has_each_task(db: Connection) -> None:
+    kinds = product(("managed", "user", None), ("assigning", "ready", "done", None))
+    tasks = [{"id": number, "label": label, "status": status} for number, (label, status) in enumerate(kinds, 1)]
+    world.load(db, [{"tasks": tasks}])
+    query = "select task_id, algorithm from brokerage.task_standing where has_task order by task_id"
+    has = db.execute(query).fetchall()
+    assert has == db.execute("select task_id, algorithm from monitor.task order by task_id").fetchall()
+    assert [algorithm for _, algorithm in has[:5]] == ["production_task"] + 3 * ["production_job"] + ["analysis_job"]
 
 
 @pytest.mark.parametrize(("tasks", "named"), [

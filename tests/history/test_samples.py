@@ -258,6 +258,27 @@ def test_lines_beyond_the_largest_are_one(q: Calls, at: At) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("figure", "values", "most"), [("leases_at_site", 15, 46), ("oldest_wait", 5, 12)])
+def test_a_line_of_many_series_is_their_sum_or_the_largest(
+    q: Calls, at: At, figure: str, values: float, most: float
+) -> None:
+    label = "site" if figure == "leases_at_site" else "owner_group"
+    for place in range(1, 6):
+        q.connection.execute(
+            b"insert into history.series values (%s, %s, %s, %s, %s, %s)",
+            [q.setup, place, figure, json.dumps({label: f"of {place}"}), NOON, NOON],
+        )
+    q.connection.execute(
+        b"insert into history.sample values (%s, '5 minutes', %s, 5, '{1,2,3,5,4}', '{10,7,8,9,12}')", [q.setup, NOON]
+    )
+    at(60)
+    asked = json.dumps([{"figure": figure}, {"figure": figure, "by": label}])
+    query = "select label, value, most from history.figures_over(%s, %s::jsonb, %s, p_points => 12, p_lines => 1)"
+    found = q.rows(query, q.setup, asked, NOON)
+    others = (15 - 5, 46 - 9) if figure == "leases_at_site" else (4, 12)
+    assert found == [("", [values], [most]), ("of 4", [5], [9]), ("other", [others[0]], [others[1]])]
+
+
 def test_several_figures_at_once_are_those_of_each(q: Calls, at: At) -> None:
     q.settings(policy="dirac")
     for job in range(1, 4):

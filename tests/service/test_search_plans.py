@@ -86,6 +86,15 @@ def test_a_page_in_another_order_reads_its_columns_last(many: psycopg.Connection
     assert looked_up == 202  # owner and group of a hundred jobs and one, not of all
 
 
+def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[Any]) -> None:
+    asked = Search(limit=search.ROWS)
+    page = search.page(LISTED["tasks"], ("monitor.task where setup = %s", ["default"]), asked, SCOPE)
+    for _ in range(6):
+        many.execute(page.text.encode(), page.values, prepare=True)
+    query = "select generic_plans from pg_prepared_statements where statement like '%from monitor.task %'"
+    assert many.execute(query).fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize("name", ["jobs", "tasks", "queues", "task_queues", "leases"])
 def test_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
     many.execute("set enable_sort = off")  # the tables are small here

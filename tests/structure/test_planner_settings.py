@@ -39,7 +39,7 @@ def used(connection: psycopg.Connection[Any]) -> dict[Settings, set[str]]:
 
 def test_functions_have_one_of_the_sets_that_are_listed(db: psycopg.Connection[Any]) -> None:
     sets = listed()
-    assert len(sets) == 6 and all(sets.values())
+    assert len(sets) == 8 and all(sets.values())
     found = used(db)
     assert {settings: functions for settings, functions in found.items() if settings not in sets.values()} == {}
     assert {name for name, settings in sets.items() if settings not in found} == set()

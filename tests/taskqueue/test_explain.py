@@ -164,6 +164,21 @@ def test_explain_job_counts_the_classes_that_fail(q: Calls) -> None:
     assert "no resource seen lately" not in (cpu[4] or "")
 
 
+def test_explain_job_looks_at_the_kinds_seen_last(q: Calls) -> None:
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"], CPUTime=5000)
+    for minute, site in enumerate("BCD"):
+        ask(q, NOON + timedelta(minutes=minute), Site=site)
+    q.maintain()
+    query = "select seen, last_seen from taskqueue.explain_job('default', 1, %s) where condition = 'Site'"
+    assert q.rows(query, 2) == [(2, NOON + timedelta(minutes=2))]
+    ask(q, NOON + timedelta(hours=1), Site="B")  # it was seen first, and is seen again
+    ask(q, NOON + timedelta(minutes=59), Site="E")
+    assert q.rows(query, 2) == [(2, NOON + timedelta(hours=1))]
+    assert q.rows(query, None) == [(4, NOON + timedelta(hours=1))]
+    assert q.rows(query, 1) == [(1, NOON + timedelta(hours=1))]
+
+
 def test_explain_job_with_nothing_seen(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     assert all(row[1:3] == (0, 0) for row in seen(q, 1).values())

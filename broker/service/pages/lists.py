@@ -10,9 +10,7 @@ from broker.service.listed import INTEGER, LISTED, OWN, TEXT, Listed
 from broker.service.models import Order, Restriction, Search
 from broker.service.pages.frame import address, endpoint
 from broker.service.problems import Problem
-
-ROWS = 50
-"""Rows of a page."""
+from broker.service.search import ROWS
 
 
 @dataclass(frozen=True)

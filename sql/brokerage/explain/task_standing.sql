@@ -9,11 +9,14 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
                               then format('waits until %s: %s',
                                           to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
                                           w.decided) end) as not_due,
-       case when x.retry_at is not null and d.status is distinct from 'candidates' then w.decided end as decided
+       case when x.retry_at is not null and d.status is distinct from 'candidates' then w.decided end as decided,
+       x.status, x.of_label and x.of_status as has_task
   from (
     select t.setup, a.algorithm, t.task_id,
            (a.algorithm = 'analysis_job') = coalesce(t.label in ('user', 'panda'), false) as of_label,
-           t.current_priority, coalesce(i.jobs, 0) as jobs,
+           a.algorithm = 'analysis_job'
+             or (a.algorithm = 'production_task') = coalesce(t.status = 'assigning', false) as of_status,
+           t.status, t.current_priority, coalesce(i.jobs, 0) as jobs,
            coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
            s.retry_at, s.run_id,
            case
@@ -68,3 +71,6 @@ comment on column brokerage.task_standing.not_due is
 comment on column brokerage.task_standing.decided is
   'What its last run decided, in words, where that gave it a retry time; null = it assigned jobs, or no run decided '
   'it.';
+comment on column brokerage.task_standing.status is 'Status of the task in JEDI; null = not known.';
+comment on column brokerage.task_standing.has_task is
+  'The task is in that broker''s hands: each task has one row of which this is true.';

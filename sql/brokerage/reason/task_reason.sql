@@ -1,20 +1,16 @@
 -- The word of a task's jobs that no run has assigned yet.
 create or replace view brokerage.task_reason as
-select t.setup, t.task_id, a.algorithm,
+select d.setup, d.task_id, d.algorithm,
        case when d.not_open like 'has no jobs%' then 'input_missing'
-            when t.status = 'paused' then 'held'
-            when t.status = 'throttled' then 'throttled'
+            when d.status = 'paused' then 'held'
+            when d.status = 'throttled' then 'throttled'
             when d.not_open is null then coalesce(w.reason, 'waiting')
             else 'waiting' end as reason,
        d.jobs_left, w.rule, w.queue, w.queues, w.run_id
-  from workload.task t
- cross join lateral (
-   select case when t.label in ('user', 'panda') then 'analysis_job'
-               when t.status = 'assigning' then 'production_task'
-               else 'production_job' end as algorithm) a
-  join brokerage.task_standing d on d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm
-  left join brokerage.waiting_reason w on w.setup = t.setup and w.task_id = t.task_id and w.algorithm = a.algorithm
- where (t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
+  from brokerage.task_standing d
+  left join brokerage.waiting_reason w on w.setup = d.setup and w.task_id = d.task_id and w.algorithm = d.algorithm
+ where d.has_task
+   and (d.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
    and (d.jobs_left > 0 or d.not_open like 'has no jobs%');
 
 comment on view brokerage.task_reason is

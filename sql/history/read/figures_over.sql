@@ -3,13 +3,15 @@
 -- added without an aggregate: a day of 300 queues is 80,000 values. So longer steps show which lines are the largest,
 -- and all others become one line before the shorter steps are read. A line is an array, as a page draws it.
 -- Long because one statement reads each row once. The sum of a line stands twice, for means and for largest values: a
--- function of it would not be inlined, and be called for each value.
+-- function of it would not be inlined, and be called for each value. unnest stands in lists of columns: in from, the
+-- places would be written to a store for each row, which takes as long as to add the values.
 create or replace function history.figures_over(
   p_setup text, p_figures jsonb, p_since timestamptz, p_until timestamptz default null, p_points int default 300,
   p_lines int default null
 ) returns table (number int, label text, began timestamptz, width interval, spans int[], samples int[], value float8[],
                  most float8[])
-language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
+language plpgsql stable security definer set search_path = history, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   v_until timestamptz := coalesce(p_until, resource.clock(p_setup));
@@ -37,19 +39,24 @@ begin
   v_width := greatest(history.width_of(v_until - p_since, p_points), history.least_width(p_setup, p_since));
   v_began := date_bin(v_width, p_since, 'epoch');
   return query
-    with series as materialized (
-      select w.number::int, f.fold = 'max' as is_max, coalesce(s.labels ->> (w.figure ->> 'by'), '') as label, s.place
+    with wanted as materialized (
+      select w.number::int, f.figure, f.fold = 'max' as is_max, coalesce(w.figure -> 'labels', '{}') as labels,
+             w.figure ->> 'by' as by
         from jsonb_array_elements(p_figures) with ordinality w (figure, number)
         join history.figure f on f.figure = w.figure ->> 'figure'
-        join history.series s on s.setup = p_setup and s.figure = f.figure
-                             and s.labels @> coalesce(w.figure -> 'labels', '{}')
-    ), ranked as (
+    ), series as materialized (
+      select w.number, w.is_max, coalesce(s.labels ->> w.by, '') as label, s.place
+        from wanted w
+        join history.series s on s.setup = p_setup and s.figure = w.figure and s.labels @> w.labels
+    ), ranked as (  -- of the figures with more lines than are wanted
       select s.number, s.label, row_number() over (partition by s.number order by sum(s.sum) desc, s.label) as rank
         from (select s.number, s.label, coalesce(r.mean[s.place], 0)::float8 * r.samples as sum
-                from series s
+                from (select i.number, i.label, i.place from series i
+                       where i.number in (select l.number from series l
+                                           group by l.number having count(distinct l.label) > p_lines)) s
                cross join (select r.samples, r.mean || '{}'::real[] as mean
                              from history.rows_between(p_setup, p_since, v_until, greatest(v_width, '1 hour')) r
-                            where p_lines is not null offset 0) r) s
+                           offset 0) r) s
        group by s.number, s.label
     ), line as materialized (
       select row_number() over (order by l.number, l.label) as line, l.number, l.label, l.is_max,
@@ -65,25 +72,26 @@ begin
              case when r.most is not null then r.most || '{}'::real[] end as most
         from history.rows_between(p_setup, p_since, v_until, v_width) r offset 0
     ), piece as not materialized (
-      select l.line, r.span, r.samples,
-             case when l.second is null then r.mean[l.first]
-                  when l.is_max then greatest(r.mean[l.first], r.mean[l.second], r.mean[l.third],
-                    case when l.others is not null then (select max(r.mean[o]) from unnest(l.others) o) end)
-                  else coalesce(r.mean[l.first]::float8, 0) + coalesce(r.mean[l.second]::float8, 0)
-                       + coalesce(r.mean[l.third]::float8, 0)
-                       + case when l.others is null then 0
-                              else coalesce((select sum(r.mean[o]::float8) from unnest(l.others) o), 0) end
+      select p.line, p.span, p.samples,
+             case when p.second is null then p.mean[p.first]
+                  when p.is_max then greatest(p.mean[p.first], p.mean[p.second], p.mean[p.third], p.others[1])
+                  else coalesce(p.mean[p.first]::float8, 0) + coalesce(p.mean[p.second]::float8, 0)
+                       + coalesce(p.mean[p.third]::float8, 0) + coalesce(p.others[1], 0)
              end as value,
-             case when r.most is null then null
-                  when l.second is null then r.most[l.first]
-                  when l.is_max then greatest(r.most[l.first], r.most[l.second], r.most[l.third],
-                    case when l.others is not null then (select max(r.most[o]) from unnest(l.others) o) end)
-                  else coalesce(r.most[l.first]::float8, 0) + coalesce(r.most[l.second]::float8, 0)
-                       + coalesce(r.most[l.third]::float8, 0)
-                       + case when l.others is null then 0
-                              else coalesce((select sum(r.most[o]::float8) from unnest(l.others) o), 0) end
+             case when p.most is null then null
+                  when p.second is null then p.most[p.first]
+                  when p.is_max then greatest(p.most[p.first], p.most[p.second], p.most[p.third], p.others[2])
+                  else coalesce(p.most[p.first]::float8, 0) + coalesce(p.most[p.second]::float8, 0)
+                       + coalesce(p.most[p.third]::float8, 0) + coalesce(p.others[2], 0)
              end as most
-        from line l cross join sampled r
+        from (select l.line, l.is_max, l.first, l.second, l.third, r.span, r.samples, r.mean, r.most,
+                     case when l.others is null then null
+                          when l.is_max
+                          then (select array[max(r.mean[o.place]), max(r.most[o.place])]::float8[]
+                                  from (select unnest(l.others) as place) o)
+                          else (select array[sum(r.mean[o.place]::float8), sum(r.most[o.place]::float8)]
+                                  from (select unnest(l.others) as place) o) end as others
+                from line l cross join sampled r offset 0) p
     ), point as (
       select p.line, p.span, sum(p.samples)::int as samples,
              sum(coalesce(p.value, 0) * p.samples) / sum(p.samples) as value,
@@ -91,10 +99,12 @@ begin
         from piece p
        group by p.line, p.span
     )
-    select l.number, l.label, v_began, v_width, array_agg(p.span order by p.span), array_agg(p.samples order by p.span),
-           array_agg(p.value order by p.span), array_agg(p.most order by p.span)
-      from point p join line l on l.line = p.line
-     group by l.line, l.number, l.label
+    select l.number, l.label, v_began, v_width, o.spans, o.samples, o.value, o.most
+      from (select p.line, array_agg(p.span order by p.span) as spans, array_agg(p.samples order by p.span) as samples,
+                   array_agg(p.value order by p.span) as value, array_agg(p.most order by p.span) as most
+              from point p
+             group by p.line) o
+      join line l on l.line = o.line
      order by l.line;
 end $$;
 

@@ -1,8 +1,10 @@
 create or replace function history.least_width(p_setup text, p_since timestamptz) returns interval
 language sql stable as $$
   with kept as (
-    select s.step, min(s.at) as first_at
-      from history.sample s where s.setup = p_setup group by s.step
+    select s.step, f.at as first_at
+      from unnest('{1 day,1 hour,5 minutes,1 minute}'::interval[]) s(step)
+     cross join lateral (select i.at from history.sample i
+                          where i.setup = p_setup and i.step = s.step order by i.at limit 1) f
   )
   select coalesce(
     (select k.step from kept k

@@ -1,42 +1,44 @@
 -- Sites as an operator lists them: those of PanDA queues, and those that only matching knows (DIRAC's sites), which a
 -- lease, a TaskQueue, a limit or a resource names. Cores of the latter are not known: a lease counts one. Every lease
 -- without a queue and every posting is read, so this view is for people, once in some seconds. Long because each of
--- the five sources of sites has its own counts.
+-- the six sources of sites has its own counts.
 create or replace view monitor.site as
 with queue as not materialized (
   select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,
-         string_agg(distinct q.status, ', ' order by q.status) as status,
-         sum(n.waiting)::bigint as waiting, sum(n.starting)::bigint as starting, sum(n.running)::bigint as running,
-         sum(n.waiting_cores)::bigint as waiting_cores, sum(n.starting_cores)::bigint as starting_cores,
-         sum(n.running_cores)::bigint as running_cores
+         string_agg(distinct q.status, ', ' order by q.status) as status
     from resource.queue q
-    left join (
-      select s.setup, s.queue, sum(s.njobs) filter (where g.stage = 1) as waiting,
-             sum(s.njobs) filter (where g.stage = 2) as starting, sum(s.njobs) filter (where g.stage = 3) as running,
-             sum(c.cores) filter (where g.stage = 1) as waiting_cores,
-             sum(c.cores) filter (where g.stage = 2) as starting_cores,
-             sum(c.cores) filter (where g.stage = 3) as running_cores
-        from workload.job_statistic s
-       cross join lateral (select coalesce(s.ncores, s.njobs) as cores) c
-       cross join lateral (
-         select case when s.status = any ('{pending,defined,waiting,assigned,throttled,activated}'::text[]) then 1
-                     when s.status = any ('{sent,starting}'::text[]) then 2
-                     when s.status = any ('{running,holding,merging,transferring}'::text[]) then 3 end as stage) g
-       group by s.setup, s.queue) n on n.setup = q.setup and n.queue = q.queue
    group by q.setup, q.panda_site
+), counted as not materialized (
+  select q.setup, q.panda_site as site, g.stage, sum(s.jobs)::bigint as jobs, sum(s.cores)::bigint as cores
+    from resource.queue q
+    join (select s.setup, s.queue, s.status, s.njobs as jobs, coalesce(s.ncores, s.njobs) as cores
+            from workload.statistic s
+           union all  -- not workload.job_statistic, which puts all queues together before those of a site are chosen
+          select j.setup, j.queue, j.status, j.jobs, j.cores from workload.job_by_queue j) s
+      on s.setup = q.setup and s.queue = q.queue
+    join (values ('pending', 1), ('defined', 1), ('waiting', 1), ('assigned', 1), ('throttled', 1), ('activated', 1),
+                 ('sent', 2), ('starting', 2),
+                 ('running', 3), ('holding', 3), ('merging', 3), ('transferring', 3)) g(status, stage)
+      on g.status = s.status
+   where q.panda_site is not null
+   group by q.setup, q.panda_site, g.stage
 ), seen as not materialized (
   select k.setup, coalesce(q.panda_site, k.site) as site, max(k.last_seen) as pilots_seen
     from (select v.setup, s.site, max(v.last_seen) as last_seen
-            from (select c.setup, c.resource -> 'Site' as sites, max(c.last_seen) as last_seen
-                    from (select c.setup, c.resource, c.last_seen from taskqueue.resource_class c
-                           union all
-                          select p.setup, r.resource, r.seen_at
-                            from resource.setup p
-                           cross join lateral taskqueue.resources_not_rolled_up(p.setup) r) c
-                   group by 1, 2) v
-           cross join lateral jsonb_array_elements_text(
-             case jsonb_typeof(v.sites) when 'array' then v.sites when 'string' then jsonb_build_array(v.sites)
-                  else '[]' end) s(site)
+            from (select c.setup, c.site, c.sites, max(c.last_seen) as last_seen
+                    from (select r.setup, r.resource ->> 'Site' as site,  -- a text is grouped sooner than JSON
+                                 case when r.resource ->> 'Site' like '[%' then r.resource -> 'Site' end as sites,
+                                 r.last_seen
+                            from (select c.setup, c.resource, c.last_seen from taskqueue.resource_class c
+                                   union all
+                                  select p.setup, r.resource, r.seen_at
+                                    from resource.setup p
+                                   cross join lateral taskqueue.resources_not_rolled_up(p.setup) r) r) c
+                   group by 1, 2, 3) v
+           cross join lateral (
+             select v.site where v.site is not null and jsonb_typeof(v.sites) is distinct from 'array'
+              union all
+             select jsonb_array_elements_text(v.sites) where jsonb_typeof(v.sites) = 'array') s
            group by v.setup, s.site) k
     left join resource.queue q on q.setup = k.setup and q.queue = k.site
    group by 1, 2
@@ -56,20 +58,30 @@ with queue as not materialized (
    where not l.brokered and l.site is not null
    group by l.setup, l.site
 ), listed as not materialized (
-  select l.setup, l.site,
-         sum((select sum(n.jobs) from taskqueue.posting p
-                join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
-               where p.setup = l.setup and p.list_id = l.list_id))::bigint as waiting
-    from taskqueue.posting_list l
-   where l.site not in ('', '*')
-     and exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)
-     and not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
-   group by l.setup, l.site
+  select w.setup, w.site,
+         (select sum((select sum(n.jobs) from taskqueue.posting p
+                        join taskqueue.task_queue_count n
+                          on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+                       where p.setup = l.setup and p.list_id = l.list_id))
+            from taskqueue.posting_list l
+           where l.setup = w.setup and l.site = w.site)::bigint as waiting
+    from (select distinct l.setup, l.site from taskqueue.posting_list l where l.site not in ('', '*')) w
+   where exists (select from taskqueue.posting_list l
+                   join taskqueue.posting p on p.setup = l.setup and p.list_id = l.list_id
+                  where l.setup = w.setup and l.site = w.site)
+     and not exists (select from resource.queue q where q.setup = w.setup and q.queue = w.site)
 ), source as (  -- each is read once
-  select q.setup, q.site, q.queues, q.online, q.status, q.waiting, null::bigint as listed, q.starting, q.running,
-         q.waiting_cores, q.starting_cores, q.running_cores, null::bigint as limits, null::bigint as limits_reached,
-         null::timestamptz as pilots_seen, true as names
+  select q.setup, q.site, q.queues, q.online, q.status, null::bigint as waiting, null::bigint as listed,
+         null::bigint as starting, null::bigint as running, null::bigint as waiting_cores,
+         null::bigint as starting_cores, null::bigint as running_cores, null::bigint as limits,
+         null::bigint as limits_reached, null::timestamptz as pilots_seen, true as names
     from queue q where q.site is not null
+   union all
+  select c.setup, c.site, null, null, null, case c.stage when 1 then c.jobs end, null,
+         case c.stage when 2 then c.jobs end, case c.stage when 3 then c.jobs end,
+         case c.stage when 1 then c.cores end, case c.stage when 2 then c.cores end,
+         case c.stage when 3 then c.cores end, null, null, null, true
+    from counted c
    union all
   select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, null, s.pilots_seen, true
     from seen s

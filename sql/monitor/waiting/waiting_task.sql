@@ -1,5 +1,5 @@
 -- Jobs that a broker has not assigned have the reason of their task, jobs in a TaskQueue that of their requirements,
--- which is looked up once for all that came together.
+-- which is looked up once for all that came together. Only activated jobs are looked for in TaskQueues.
 create or replace view monitor.waiting_task as
 select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
   from (
@@ -13,7 +13,8 @@ select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
                          else 'waiting' end, g.jobs
       from (select j.setup, j.task_id, j.status, w.task_queue_id, w.held, w.inserted_at, count(*) as jobs
               from workload.job j
-              left join taskqueue.job w on w.setup = j.setup and w.job_id = j.job_id
+              left join taskqueue.job w
+                on w.setup = j.setup and w.job_id = case j.status when 'activated' then j.job_id end
              where j.ended is null and j.task_id is not null
                and j.status in ('pending', 'throttled', 'defined', 'assigned', 'activated')
              group by j.setup, j.task_id, j.status, w.task_queue_id, w.held, w.inserted_at) g

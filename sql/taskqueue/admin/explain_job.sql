@@ -1,13 +1,14 @@
 -- MATCHING.md, Explanations: which conditions fail for how many of the kinds of resources seen lately, and what no
 -- resource offers. A kind that was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its
--- site, which change with each match. The kinds are found among their keys before their descriptions are read.
+-- site, which change with each match. The kinds are those of taskqueue.resource_kind, of which only the ones seen last
+-- are put together: kinds that were rolled up, and kinds seen since with what was rolled up of them.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint, p_kinds int default null)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
-language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
+language plpgsql stable security definer set search_path = taskqueue, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_definition taskqueue.definition;
-  v_classes uuid[];
 begin
   if p_kinds < 1 then
     raise exception 'p_kinds is %, which is less than 1', p_kinds using errcode = 'PB001';
@@ -15,15 +16,20 @@ begin
   perform taskqueue.require_own_job(v_identity, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
   v_identity.private := false;
-  v_classes := array((select c.class from taskqueue.resource_class c
-                       where c.setup = p_setup order by c.last_seen desc, c.class limit p_kinds)
-                      union
-                     select r.class from taskqueue.resources_not_rolled_up(p_setup) r);
   return query
-    with kind as materialized (
-      select i.class, i.last_seen, i.resource from taskqueue.resource_kind i
-       where i.setup = p_setup and i.class = any (v_classes)
-       order by i.last_seen desc, i.class limit p_kinds
+    with since as materialized (
+      select r.class, r.seen_at, r.resource from taskqueue.resources_not_rolled_up(p_setup) r
+    ), kind as materialized (
+      select i.class, max(i.last_seen) as last_seen, (array_agg(i.resource))[1] as resource
+        from ((select c.class, c.last_seen, c.resource from taskqueue.resource_class c
+                where c.setup = p_setup order by c.last_seen desc, c.class limit p_kinds)
+               union all
+              select c.class, c.last_seen, c.resource from taskqueue.resource_class c
+               where c.setup = p_setup and c.class in (select s.class from since s)
+               union all
+              select s.class, s.seen_at, s.resource from since s) i
+       group by i.class
+       order by 2 desc, 1 limit p_kinds
     ), class as materialized (  -- else the offer would be made anew for each condition, 33 times
       select r.class, r.last_seen,
              case when k.offer is distinct from null and not (k.offer).limited then k.offer
@@ -33,22 +39,22 @@ begin
     ), wanted as materialized (  -- by the job alone, and so not for each kind
       select c.condition, c.wanted from taskqueue.condition(v_definition, null) c
     ), verdict as (
-      select k.class, k.last_seen, c.condition, c.holds
+      select c.condition, count(*) filter (where not c.holds) as failing, count(*) as seen,
+             max(k.last_seen) filter (where not c.holds) as last_seen, bool_or(c.holds) as some,
+             bool_and(c.holds) as every
         from class k
        cross join lateral taskqueue.condition(v_definition, k.offer) c
        where k.offer is distinct from null
+       group by c.condition
     )
-    select v.condition, w.wanted, count(*) filter (where not v.holds), count(*),
-           max(v.last_seen) filter (where not v.holds),
-           case when not bool_or(v.holds)
+    select v.condition, w.wanted, v.failing, v.seen, v.last_seen,
+           case when not v.some
                 then format('no resource seen lately offers %s: %s', v.condition, w.wanted)
-                when not bool_and(v.holds)
-                then format('%s of %s kinds of resources do not fulfil it', count(*) filter (where not v.holds),
-                            count(*))
+                when not v.every
+                then format('%s of %s kinds of resources do not fulfil it', v.failing, v.seen)
            end
       from verdict v
       join wanted w on w.condition = v.condition
-     group by v.condition, w.wanted
     union all
     select 'all of them',
            'job ' || p_job_id || ', ' || taskqueue.state_of_job(p_setup, p_job_id),
@@ -58,7 +64,8 @@ begin
                 else format('%s of %s kinds of resources match', count(*) filter (where a.holds), count(*)) end
            || case when pg_is_in_recovery() then '; this is a standby: the newest are known on the primary alone'
                    else '' end
-      from (select v.class, max(v.last_seen) as last_seen, bool_and(v.holds) as holds from verdict v group by v.class) a
+      from (select k.last_seen, coalesce(taskqueue.accepts(v_definition, k.offer), true) as holds  -- no condition fails
+              from class k where k.offer is distinct from null) a
     order by 3 desc, 1;
 end $$;
 
