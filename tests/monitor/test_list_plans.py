@@ -143,6 +143,16 @@ def test_what_waits_longest_is_found_by_the_task_queue(full: Calls) -> None:
     assert [row[5] for row in full.rows("select * from monitor.first_job")] == [2 * INSERTED + 1]
 
 
+def test_a_list_of_task_queues_does_not_read_their_jobs(full: Calls) -> None:
+    columns = "task_queue_id, oldest_job_at, reason"
+    query = f"select {columns} from monitor.task_queue where setup = 'default' order by task_queue_id desc limit 51"
+    [(found,)] = full.rows(f"explain (analyze, format json) {query}")
+    assert rows_read(found[0]["Plan"], "job") <= 30
+    [(_, oldest, reason)] = full.rows(query)
+    assert oldest == full.value("select inserted_at from taskqueue.job order by job_id limit 1")
+    assert reason == "waiting"
+
+
 def test_pages_with_a_filter_go_on_behind_the_window(full: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "WINDOW", 10_000)
     found: list[int] = []

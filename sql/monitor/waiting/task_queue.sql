@@ -9,7 +9,7 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
             when exists (select from taskqueue.held_owner o where o.setup = q.setup and o.owner_dn = q.owner_dn)
             then 'owner held'
             else 'open' end as state,
-       (select min(j.inserted_at) from taskqueue.job j
+       (select min(j.inserted_at) from taskqueue.first_job j
          where j.setup = q.setup and j.task_queue_id = q.task_queue_id) as oldest_job_at,
        q.created_at, q.mean_weight,
        (select count(*) from taskqueue.task_queue s
@@ -17,7 +17,7 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
        d.requirements,
        (select taskqueue.reason_of(f, o.held, o.inserted_at)
           from taskqueue.found_reason f
-          left join lateral (select j.held, j.inserted_at from taskqueue.job j
+          left join lateral (select j.held, j.inserted_at from taskqueue.first_job j
                               where j.setup = q.setup and j.task_queue_id = q.task_queue_id
                               order by j.held, j.inserted_at limit 1) o on true
          where f.setup = q.setup and f.task_queue_id = q.task_queue_id) as reason
@@ -30,7 +30,8 @@ comment on view monitor.task_queue is
 comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
 comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';
-comment on column monitor.task_queue.oldest_job_at is 'Since when its oldest job waits.';
+comment on column monitor.task_queue.oldest_job_at is
+  'Since when the oldest waits of the jobs with the lowest id of each user priority: as a rule the oldest of all jobs.';
 comment on column monitor.task_queue.reason is
   'Why its oldest job waits that is not held, in one word (monitor.waiting_job).';
 comment on column monitor.task_queue.siblings is 'TaskQueues with the same requirements, itself counted.';
