@@ -20,7 +20,7 @@ from broker.operate.reading import run_summary
 Report = list[dict[str, Any]]
 Figures = Mapping[str, Any]
 
-SELDOM = 60.0  # seconds between two rounds of the watchdog that look at everything, and two lines about maintenance
+SELDOM = 60.0  # seconds between two rounds of the watchdog and of maintenance that look at everything
 _OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
 
 
@@ -34,9 +34,9 @@ def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, o
     return [{"setup": key[0], "rule": key[1], "action": key[2], "jobs": number} for key, number in jobs.items()]
 
 
-def maintain(connection: Connection, setup: str) -> dict[str, int]:
-    """Do the background work of a setup: what each step changed."""
-    return dict(connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall())
+def maintain(connection: Connection, setup: str, *, often: bool = False) -> dict[str, int]:
+    """Do the background work of a setup, or with `often` what cannot wait for a minute: what each step changed."""
+    return dict(connection.execute("select step, changed from taskqueue.maintain(%s, %s)", [setup, often]).fetchall())
 
 
 def summarize(connection: Connection, setup: str) -> dict[str, int]:
@@ -116,17 +116,18 @@ def one_line(error: Exception) -> str:
 def _maintain(work: Round) -> None:
     changed: dict[str, int] = work.memory.setdefault("changed", {})
     began = time.monotonic()
+    often = began - work.memory.get("looked", float("-inf")) < SELDOM
     for setup in work.setups(simulated=True):
         with work.trying(setup):
-            _add(changed, maintain(work.connection, setup))
-    if began - work.memory.get("noted", float("-inf")) >= SELDOM:
+            _add(changed, maintain(work.connection, setup, often=often))
+    if not often:
         if work.setup is None:
             with work.trying("", "partitions"):
                 _add(changed, make_partitions(work.connection))
         if changed:
             work.note(None, "changed", dict(changed))
             changed.clear()
-        work.memory["noted"] = began
+        work.memory["looked"] = began
 
 
 def _add(sums: dict[str, int], more: dict[str, int]) -> None:

@@ -154,11 +154,11 @@ def test_an_error_of_one_setup_is_not_the_others(
         Calls(db, setup).insert(1)
     real, done = all_loops.maintain, list[str]()
 
-    def maintain(connection: Connection, setup: str) -> dict[str, int]:
+    def maintain(connection: Connection, setup: str, *, often: bool) -> dict[str, int]:
         if setup == "bad":
             connection.execute("select 'x'::int")
         done.append(setup)
-        return real(connection, setup)
+        return real(connection, setup, often=often)
 
     monkeypatch.setattr(all_loops, "maintain", maintain)
     start("only", "maintain")
@@ -175,7 +175,7 @@ def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monke
         db.execute("select lifecycle.set_settings(%s, %s)", [setup, f'{{"loops": {wanted}}}'])
     done: list[str] = []
 
-    def maintain(_: Connection, setup: str) -> dict[str, int]:
+    def maintain(_: Connection, setup: str, *, often: bool) -> dict[str, int]:
         done.append(setup)
         return {}
 
@@ -183,6 +183,28 @@ def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monke
     start("only", "maintain")
     until(lambda: done.count("usual") > 1)
     assert set(done) == {"taken", "usual"}
+
+
+def test_maintenance_looks_at_everything_once_a_minute(
+    start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Calls(db, "one").insert(1)
+    real, rounds = all_loops.maintain, list[tuple[bool, set[str]]]()
+
+    def maintain(connection: Connection, setup: str, *, often: bool) -> dict[str, int]:
+        found = real(connection, setup, often=often)
+        rounds.append((often, set(found)))
+        return found
+
+    monkeypatch.setattr(all_loops, "maintain", maintain)
+    start("only", "maintain")
+    until(lambda: len(rounds) > 2)
+    assert [often for often, _ in rounds[:3]] == [False, True, True]
+    assert rounds[0][1] - rounds[1][1] == {"empty TaskQueues", "definitions", "requests", "delays", "known offers"}
+    monkeypatch.setattr(all_loops, "SELDOM", 0.0)
+    count = len(rounds)
+    until(lambda: len(rounds) > count + 1)
+    assert rounds[-1][0] is False
 
 
 def test_the_watchdog_logs_what_it_did(start: Start, logged: Lines, db: Connection) -> None:

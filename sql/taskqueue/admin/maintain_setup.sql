@@ -1,5 +1,5 @@
 -- taskqueue.maintain for one setup.
-create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting)
+create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting, p_often boolean)
 returns table (step text, changed bigint)
 language plpgsql as $$
 declare
@@ -8,10 +8,11 @@ declare
   v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
-  -- before anything changes rows of TaskQueues: taskqueue.task_queues_with_space says why
-  step := 'empty TaskQueues';
-  changed := taskqueue.delete_empty_queues(v_setup);
-  return next;
+  if not p_often then  -- before anything changes rows of TaskQueues: taskqueue.task_queues_with_space has the reason
+    step := 'empty TaskQueues';
+    changed := taskqueue.delete_empty_queues(v_setup);
+    return next;
+  end if;
   step := 'shares';
   select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
     from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
@@ -29,8 +30,17 @@ begin
      and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'lists';
-  changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
+  changed := taskqueue.post_pending(v_setup, 100000)::int;
+  if not p_often then
+    changed := changed + taskqueue.close_gaps(v_setup);
+  end if;
   return next;
+  step := 'resources seen';
+  changed := taskqueue.roll_up_resources(v_setup);
+  return next;
+  if p_often then
+    return;
+  end if;
   step := 'definitions';
   -- locked first and tested afterwards, so that a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
@@ -64,10 +74,7 @@ begin
   step := 'known offers';
   changed := taskqueue.forget_unused_offers(v_setup, v_now, 100000);
   return next;
-  step := 'resources seen';
-  changed := taskqueue.roll_up_resources(v_setup);
-  return next;
 end $$;
 
-comment on function taskqueue.maintain_setup(taskqueue.setting) is
+comment on function taskqueue.maintain_setup(taskqueue.setting, boolean) is
   'Background work of one setup; see taskqueue.maintain.';
