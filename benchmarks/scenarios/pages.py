@@ -143,7 +143,7 @@ def _fill(bench: Bench, connection: psycopg.Connection[Any]) -> None:
     for broker in ("broker_tasks", "broker_jobs"):
         connection.execute(f"call brokerage.{broker}(%s)".encode(), [SETUP])
     for step in (
-        "select * from taskqueue.find_reasons(%s)", "select brokerage.find_reasons(%s)",
+        "select * from taskqueue.find_reasons(%s, '10 minutes')", "select brokerage.find_reasons(%s)",
         "select taskqueue.summarize_waiting(%s)", "select history.sample(%s)",
     ):  # fmt: skip
         connection.execute(step.encode(), [SETUP])

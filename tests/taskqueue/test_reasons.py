@@ -203,6 +203,24 @@ def test_overtaken_by_a_job_of_other_requirements(q: Calls, at: Callable[[float]
     ]  # fmt: skip
 
 
+def test_the_kind_that_got_a_job_last_is_named_in_the_end(q: Calls, at: Callable[[float], None]) -> None:
+    q.insert(1, Sites=["A"])
+    q.insert_many([2, 3], CPUTime=40000)
+    named = """select c.resource ->> 'GridCE' from taskqueue.waiting_reason r
+                 join taskqueue.definition d using (definition_id)
+                 join taskqueue.resource_class c on c.class = r.class where d.sites = '{A}'"""
+    q.take(Site="A", GridCE="one")
+    at(1)
+    find(q)
+    q.take(Site="A", GridCE="two")
+    at(15.9)
+    find(q)
+    assert q.value(named) == "one"
+    at(16.1)
+    find(q)
+    assert q.value(named) == "two"
+
+
 def test_a_match_of_the_same_requirements_overtakes_nobody(q: Calls, at: Callable[[float], None]) -> None:
     q.insert_many([1, 2], Sites=["A"])
     at(1)

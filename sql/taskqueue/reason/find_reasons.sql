@@ -1,7 +1,7 @@
 -- MATCHING.md, Reasons. A resource that fits and has no limit reached is looked for among the kinds seen lately, the
 -- last one that got a job first, and the search ends with it. Only requirements that nothing fits are compared with
 -- every kind, once; a kind that comes later is compared with them (taskqueue.note_kinds). It is found again after a
--- minute, since another kind may have got a job, and at once where limits or the age of the kind decide.
+-- quarter of an hour, since another kind may have got a job, and at once where limits or the age of the kind decide.
 create or replace function taskqueue.find_reasons(p_setup text, p_most interval default '500 milliseconds')
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
@@ -46,7 +46,8 @@ begin
      where r.found_at is null
         or r.reason in ('waiting', 'limited')
            and ((k.offer).limited or (c.last_seen > v_seen_since) is not true
-                or r.found_at not between v_now - interval '1 minute' and v_now)
+                -- a kind notes its matches every 5 to 15 minutes (taskqueue.shall_note_resource)
+                or r.found_at not between v_now - interval '15 minutes' and v_now)
         or r.reason = 'too_large' and c.class is null
      order by r.found_at nulls first, w.definition_id);
   -- note_kinds leaves kinds over only when the time is up, so a search sees every kind
