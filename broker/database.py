@@ -164,11 +164,12 @@ def pool_async(
     min_size: int = 1,
     max_size: int = 8,
     configure: Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]] | None = None,
+    reconnect: float = _RECONNECT,
 ) -> AsyncConnectionPool:
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
 
     configure: is called with each new connection. While the server is away, the pool tries to connect every two
-    seconds or oftener.
+    seconds or oftener. reconnect: 0 = it tries again when somebody asks for a connection, and not before.
     """
     found = target or resolve()
 
@@ -181,7 +182,7 @@ def pool_async(
     kwargs = {"autocommit": True, **found.parameters}
     return AsyncConnectionPool(
         found.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, configure=configured, open=False,
-        reconnect_timeout=_RECONNECT, reconnect_failed=AsyncConnectionPool.check,
+        reconnect_timeout=reconnect, reconnect_failed=AsyncConnectionPool.check if reconnect else None,
     )  # fmt: skip
 
 

@@ -75,7 +75,12 @@ def serve(
     rate: Annotated[
         float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
     ] = None,
-    connections: Annotated[int, typer.Option(min=1, max=1000, help="Connections to the database, of each worker.")] = 8,
+    connections: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1000, help="Connections to the database, of each worker; pages have half as many more."
+        ),
+    ] = 8,
     read: Annotated[
         str | None,
         typer.Option(

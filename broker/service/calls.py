@@ -48,7 +48,7 @@ async def _configure(connection: Connection) -> None:
 
 
 class Database:
-    """A pool of connections of the service's login.
+    """Connections of the service's login: a pool for calls, and one of half the size for pages.
 
     of_shard: setups may move away from it. doubt: called when a call finds that one has moved, or the server away.
     """
@@ -67,24 +67,33 @@ class Database:
         self.pool: AsyncConnectionPool = database.pool_async(
             self._target, min_size=1, max_size=settings.connections, configure=_configure
         )
+        at_once = max(1, settings.connections // 2)
+        # A page has many statements, which a connection plans anew until it has run each of them several times. What
+        # shows that a server is back are the other connections, so none is waited for between two pages.
+        self._looks: AsyncConnectionPool = database.pool_async(
+            self._target, min_size=0, max_size=at_once, configure=_configure, reconnect=0
+        )
+        self._pools = (self.pool, self._looks)
         self._checking: asyncio.Task[None] | None = None
         # calls that may take long leave connections to the others
-        self._long_calls = asyncio.Semaphore(max(1, settings.connections // 2))
+        self._long_calls = asyncio.Semaphore(at_once)
         self._undone_calls = asyncio.Semaphore(_UNDONE)
 
     async def open(self) -> None:
         """Begin to connect. A database that is away does not stop the service from starting."""
-        await self.pool.open(wait=False)
+        for pool in self._pools:
+            await pool.open(wait=False)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self.pool.close()
+        for pool in self._pools:
+            await pool.close()
 
     @property
     def in_use(self) -> int:
         """Connections that are at work."""
-        stats = self.pool.get_stats()
-        return stats.get("pool_size", 0) - stats.get("pool_available", 0)
+        stats = [pool.get_stats() for pool in self._pools]
+        return sum(one.get("pool_size", 0) - one.get("pool_available", 0) for one in stats)
 
     @asynccontextmanager
     async def long_call(self, patience: float = _WAIT) -> AsyncIterator[None]:
@@ -111,7 +120,7 @@ class Database:
     @asynccontextmanager
     async def look_as_role(self, role: str, subject: str) -> AsyncIterator["Look"]:
         """Statements that somebody's role runs one after the other, all in one transaction."""
-        async with self.pool.connection(_WAIT) as connection:
+        async with self._looks.connection(_WAIT) as connection:
             look = Look(connection, *self._act_as(role, subject))
             try:
                 yield look
@@ -219,7 +228,11 @@ class Database:
         if is_read_only(error):
             await connection.close()
         if connection.closed and (self._checking is None or self._checking.done()):
-            self._checking = asyncio.create_task(self.pool.drain() if is_read_only(error) else self.pool.check())
+            self._checking = asyncio.create_task(self._renew(is_read_only(error)))
+
+    async def _renew(self, all_of_them: bool) -> None:
+        for pool in self._pools:
+            await (pool.drain() if all_of_them else pool.check())
 
     def _note(self, error: psycopg.Error) -> None:
         if is_moving(error) or is_lost(error):

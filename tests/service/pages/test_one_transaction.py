@@ -84,7 +84,8 @@ def test_an_error_of_one_statement_is_that_of_all(settings: Settings) -> None:
                     )
                     assert {type(one) for one in found} == {psycopg.errors.DivisionByZero}
                     await look.rows("select 1", [])
-            return await database.as_login("select 1")
+            async with database.look_as_role("broker_viewer", "somebody") as look:
+                return await look.rows("select 1", [])
         finally:
             await database.close()
 
@@ -101,11 +102,13 @@ def test_a_look_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings:
                 db.execute("create table public.noise ()")
                 found.append(await look.rows(_SEEN, []))
             db.execute("drop table public.noise")
-            found.append(await database.as_login(_PREPARED, ["%pg_current_snapshot%"]))
+            async with database.look_as_role("broker_viewer", "somebody") as look:
+                found.append(await look.rows(_PREPARED, ["%pg_current_snapshot%"]))
             with pytest.raises(psycopg.errors.DivisionByZero):
                 async with database.look_as_role("broker_viewer", "somebody") as look:
                     await look.rows("select 1 / 0", [])
-            found.append(await database.as_login(_SEEN))
+            async with database._looks.connection() as connection:
+                found.append(await (await connection.execute(_SEEN)).fetchall())
         finally:
             await database.close()
         return found
