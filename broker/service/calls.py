@@ -68,8 +68,8 @@ class Database:
             self._target, min_size=1, max_size=settings.connections, configure=_configure
         )
         at_once = max(1, settings.connections // 2)
-        # A page has many statements, which a connection plans anew until it has run each of them several times. What
-        # shows that a server is back are the other connections, so none is waited for between two pages.
+        # A page has many statements, which a connection plans anew until it has run each of them several times. The
+        # pool of calls finds out that a server is back; this one connects when a page asks.
         self._looks: AsyncConnectionPool = database.pool_async(
             self._target, min_size=0, max_size=at_once, configure=_configure, reconnect=0
         )

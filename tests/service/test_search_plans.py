@@ -89,6 +89,7 @@ def test_a_page_in_another_order_reads_its_columns_last(many: psycopg.Connection
 def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[Any]) -> None:
     asked = Search(limit=search.ROWS)
     page = search.page(LISTED["tasks"], ("monitor.task where setup = %s", ["default"]), asked, SCOPE)
+    assert page.text.endswith(f" limit {search.ROWS + 1}")
     for _ in range(6):
         many.execute(page.text.encode(), page.values, prepare=True)
     query = "select generic_plans from pg_prepared_statements where statement like '%from monitor.task %'"
