@@ -1,7 +1,8 @@
-"""OpenAPI 3.1 of the service, from the table of endpoints. `python -m broker.service.openapi` writes openapi.json."""
+"""OpenAPI 3.1 of the service, from the table of endpoints."""
 
 import json
 import re
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -10,7 +11,6 @@ import msgspec
 from broker.service import bodies
 from broker.service.door import Endpoint
 from broker.service.endpoints import ENDPOINTS
-from broker.service.outside import OPENAPI
 from broker.service.problems import MEDIA_TYPE, ProblemDetails
 
 _REF = "#/components/schemas/{name}"
@@ -79,9 +79,36 @@ def _named(schemas: Any, components: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@cache
 def text() -> str:
-    """The same as the committed file has it."""
-    return json.dumps(document(), indent=1, sort_keys=False) + "\n"
+    """The same as JSON. It is made once, at the first request."""
+    return json.dumps(document(), separators=(",", ":")) + "\n"
+
+
+def summary() -> list[str]:
+    """A line for each operation: method, path, type of the request, types of the answers, and statuses of refusals."""
+    return sorted(
+        " ".join([method.upper(), path, _types(operation.get("requestBody", {})), "->", *_answers(operation)])
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    )
+
+
+def _answers(operation: dict[str, Any]) -> list[str]:
+    answers = operation["responses"].items()
+    done = [f"{status} {_types(answer)}".rstrip() for status, answer in answers if int(status) < HTTPStatus.BAD_REQUEST]
+    return [" | ".join(done), "; refused:", *(status for status, _ in answers if int(status) >= HTTPStatus.BAD_REQUEST)]
+
+
+def _types(message: dict[str, Any]) -> str:
+    """The types of a request or of an answer: the names of components, `[]` for a list, else the type of JSON."""
+    return " | ".join(dict.fromkeys(_type_name(one["schema"]) for one in message.get("content", {}).values()))
+
+
+def _type_name(schema: dict[str, Any]) -> str:
+    if "items" in schema:
+        return _type_name(schema["items"]) + "[]"
+    return str(schema.get("$ref", schema.get("type", ""))).rpartition("/")[2]
 
 
 def _operation(one: Endpoint, path: str, known: dict[Any, Any]) -> dict[str, Any]:
@@ -124,7 +151,3 @@ def _responses(one: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         problem = {MEDIA_TYPE: {"schema": known[ProblemDetails]}}
         answers[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
     return answers
-
-
-if __name__ == "__main__":
-    OPENAPI.write_text(text(), encoding="utf-8")

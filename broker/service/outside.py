@@ -3,7 +3,6 @@
 import ipaddress
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import LiteralString
 
 import psycopg
@@ -20,8 +19,6 @@ from broker.service.problems import Problem
 _EXCHANGE: LiteralString = "select token, expires_at from resource.exchange_secret(%s, %s, %s)"
 _REFUSED = "PB008"
 _MAY_LOOK: LiteralString = "select has_table_privilege('monitor.task_queue', 'select')"
-
-OPENAPI = Path(__file__).with_name("openapi.json")
 
 
 async def token(call: Call) -> Token:
@@ -68,7 +65,9 @@ async def figures(call: Call) -> Response:
 
 async def openapi(_: Call) -> Response:
     """The description of all endpoints."""
-    return Response(OPENAPI.read_bytes(), media_type=JSON)
+    from broker.service.openapi import text  # it reads the table of endpoints, which names this function
+
+    return Response(text(), media_type=JSON)
 
 
 def _is_local(request: Request) -> bool:

@@ -24,8 +24,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from broker.service import openapi
 from broker.service.listed import LISTED
-from broker.service.outside import OPENAPI
 from tests.service.fuzz.conftest import KINDS, Target
 
 GIVEN = os.environ.get("BROKER_TEST_FUZZ_SERVICE")
@@ -36,7 +36,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-SCHEMA = schemathesis.openapi.from_path(OPENAPI)
+SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 # Operations by their names, and how many examples of each are enough.
 GROUPS = {
