@@ -73,6 +73,7 @@ A call with arguments of its types raises no other error than those above and th
 - Class `22`, and `54001`: an argument is no value of its type: no JSON, JSON with the character NUL or nested without
   end, a time or a number that the type does not hold. The function was not called.
 - Classes `08`, `53`, `57P` and `58`: the connection, the memory, the disk or the server fails. Try again later."""
+_RAISED_NEARLY_EVERYWHERE = ("PB001", "PB002")
 _CALLABLE = """
     select distinct n.nspname || '.' || p.proname
       from pg_proc p
@@ -94,13 +95,13 @@ def pages(connection: Connection) -> Iterator[Page]:
             2,
             f"{state}: {explained.title}",
             wrapped(f"{explained.meaning} {explained.remedy}"),
-            _raised_by([name for name in names if state in raised[name]]),
+            "" if state in _RAISED_NEARLY_EVERYWHERE else _raised_by([name for name in names if state in raised[name]]),
         )
         for state, explained in EXPLAINED.items()
     ]
     lead = (
         "Errors of pgbroker have SQLSTATEs of class `PB`. The message names key and value, the hint tells what to do. "
-        "A call that fails has stored nothing. Below each error stand the functions that raise it."
+        "A call that fails has stored nothing. PB003 to PB006 list the functions that raise them."
     )
     yield page("errors.md", "Errors", lead, [*entries, section(2, "Errors of PostgreSQL", _OTHERS)])
 

@@ -1,4 +1,4 @@
-"""What became of each mutant: results.tsv, equivalent.toml, and the figures and lists made of both."""
+"""What became of each mutant: build/mutation/results.tsv, equivalent.toml, and the figures and lists made of both."""
 
 import tomllib
 from collections import Counter
@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.mutation.mutants import Mutant
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results.tsv"
+RESULTS = HERE.parents[1] / "build" / "mutation" / "results.tsv"
 EQUIVALENT = HERE / "equivalent.toml"
 COLUMNS = "mutant\tobject\toperator\toutcome\ttests\ttest"
 
@@ -52,6 +52,7 @@ def write(results: Iterable[Result]) -> None:
     """Keep the results, in the order of the objects."""
     lines = sorted("\t".join(astuple(result)) for result in results)
     lines.sort(key=lambda line: line.split("\t")[1])
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
 
 
