@@ -3,7 +3,7 @@ r"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` 
 Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines tells why in the comment
 at its head: `-- Long because ...`. A backslash in a text is written E'\\': in other texts a caller decides what a
 backslash means (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The test
-tests/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
+tests/core/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
 """
 
 import re

@@ -14,8 +14,8 @@ from benchmarks import SCRIPTS, cpu
 from benchmarks.server import LOGINS, Database, Server
 from benchmarks.workloads import Workload
 from broker import database
-from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource
+from broker.laboratory.lhcb import Group
+from broker.laboratory.pilots import Resource
 
 SETUP = "bench"
 SEED = 20260328

@@ -18,7 +18,7 @@ from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker import database, world
 from broker.database import Target
-from broker.synthetic.grid import SYNTHETIC
+from broker.laboratory.grid import SYNTHETIC
 
 PROFILES = ("documented", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}

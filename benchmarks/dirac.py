@@ -20,8 +20,8 @@ from benchmarks.bench import SEED, Bench, Meter, batches
 from benchmarks.measure import Sample
 from benchmarks.workloads import Workload
 from broker.errors import BrokerError
-from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource
+from broker.laboratory.lhcb import Group
+from broker.laboratory.pilots import Resource
 
 Configuration = dict[str, Any]
 """Sections (mappings) and options (texts) of DIRAC's configuration."""

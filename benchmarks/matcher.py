@@ -24,8 +24,8 @@ from benchmarks.serving.authority import ORGANIZATION, Authority
 from benchmarks.serving.service import free_port
 from benchmarks.workloads import Workload
 from broker.errors import BrokerError
-from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource
+from broker.laboratory.lhcb import Group
+from broker.laboratory.pilots import Resource
 
 JDL = (
     '[ Executable = "/bin/run"; Arguments = "--events 1000"; JobName = "bench"; JobType = "User"; CPUTime = 500;'

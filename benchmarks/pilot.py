@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks import processes
 from benchmarks.bench import SETUP
 from broker.errors import BrokerError
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 GROUP = "pilots"
 NAMES = [f"pilot-{n}" for n in range(64)]

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 
 from benchmarks import pgbench
 from broker.errors import BrokerError
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 _READY_SECONDS = 120  # that imports and connections of all clients may take
 

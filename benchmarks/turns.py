@@ -13,7 +13,7 @@ from benchmarks.pgbench import percentile
 from broker.client import JobAgent
 from broker.client.matcher import Match
 from broker.database import Target
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 _KEPT = 10  # of so many matches an agent keeps one, neither reported nor finished
 _END_SECONDS = 120  # that an agent's last call may take

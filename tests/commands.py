@@ -14,7 +14,7 @@ import typer.main
 from typer import testing
 
 from broker.cli import app
-from broker.cli.shared import common
+from broker.cli.shared.options import options
 
 # Typer builds the tree of all commands anew for each call: three quarters of the time of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
@@ -45,7 +45,7 @@ def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:
 def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A function that runs a command on a database: `cli("queues", "--json")`; `stdin=` is what it reads."""
     monkeypatch.setenv("BROKER_DSN", dsn)
-    monkeypatch.setattr(common, "options", common.Options())  # of this test alone
+    options.reset()  # as another test of this process may have left them
 
     def run(*arguments: object, stdin: str | None = None) -> Printed:
         done = invoke([str(argument) for argument in arguments], stdin)

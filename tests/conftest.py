@@ -6,6 +6,9 @@
 | `db` | a psycopg connection to it, autocommit |
 | `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
 | `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
+| `cli` | runs a command in this process, against the test's database: `cli("queues", "--json")` |
+| `terminal` | makes what commands print go to a terminal of 80 columns |
+| `small_world` | the name of a database with the small world of the fuzzers, to clone |
 | `empty_dsn` | the DSN of a fresh database without pgbroker |
 | `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
 | `warm` | a folder with a `broker` that has been imported already (warm.py), for PATH |
@@ -13,14 +16,14 @@
 | `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
 
-In the folders of _REUSING, tests of a worker share one database, which is as new for each (reused.py): functions stay
-compiled, and what serves one test after the other stays connected. The mark `own_database` gives a test a fresh one.
+Tests in a folder whose name is in _REUSING share one database a worker, which is as new for each test (reused.py):
+functions stay compiled, and programs stay connected. The mark `own_database` gives a test a fresh one.
 
 A test's databases are dropped after it: two thousand of them would fill the memory or the disk that they lie in, and
 autovacuum would visit one after the other. The server is thrown away at the end. See throwaway.py.
 
 A run of all tests makes as many examples as it has time for. More, by hand, in the environment: BROKER_TEST_EXAMPLES
-(tests/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
+(tests/core/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
 for), BROKER_TEST_DRAWS=2000 (the draw), BROKER_TEST_FUZZ=100000 (calls with hostile arguments),
 BROKER_TEST_FUZZ_COMMANDS=5000 (the same of command lines), BROKER_TEST_FUZZ_SERVICE=2000 (calls of each operation of
 the service, tests/service/fuzz), BROKER_TEST_ALL_RACES=1, BROKER_TEST_KILL_SECONDS=600, BROKER_TEST_FAILOVERS=5
@@ -37,7 +40,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -52,6 +55,9 @@ from tests import pooler as pgbouncer
 from tests.reused import Reused
 from tests.throwaway import Throwaway
 from tests.warm import Warm
+
+if TYPE_CHECKING:
+    from tests.commands import Cli
 
 _KEY = pytest.StashKey[Throwaway]()
 _ADMIN = "BROKER_TEST_ADMIN_DSN"
@@ -217,8 +223,8 @@ def reused(
     request: pytest.FixtureRequest, new_database: Callable[..., str], _installed_on: date, _kept: _Kept
 ) -> Iterator[Reused | None]:
     """The database that tests share; None for a test that has one of its own."""
-    folder = request.path.relative_to(Path(__file__).parent).parts[0]
-    if folder not in _REUSING or request.node.get_closest_marker("own_database"):
+    folders = request.path.relative_to(Path(__file__).parent).parts
+    if _REUSING.isdisjoint(folders) or request.node.get_closest_marker("own_database"):
         yield None
         return
     if _kept.database is None:
@@ -323,6 +329,35 @@ def rolled_back(_session: _Session) -> Iterator[psycopg.Connection[Any]]:
     """A connection in a transaction that is rolled back after the test, to a database that stays as installed."""
     with _session.lent() as connection:
         yield connection
+
+
+@pytest.fixture
+def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> "Cli":
+    """Runs a command in this process, against the test's own database."""
+    from tests.commands import commands
+
+    return commands(dsn, monkeypatch)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What commands of this process print goes to a terminal of 80 columns and 24 lines, without colours."""
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="session")
+def small_world(template: str, worker_id: str, server_dsn: str) -> str:
+    """The name of a database with the small world of the fuzzers, to clone."""
+    from tests.core.fuzz.small_world import fill
+
+    name = f"{template}_{worker_id}_small_world"
+    with psycopg.connect(server_dsn, autocommit=True) as admin:
+        made = sql.SQL("create database {} template {} strategy file_copy")
+        admin.execute(made.format(sql.Identifier(name), sql.Identifier(template)))
+    with psycopg.connect(server_dsn, dbname=name, autocommit=True) as db:
+        fill(db)
+    return name
 
 
 @pytest.fixture(scope="session")

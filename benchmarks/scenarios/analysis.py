@@ -5,7 +5,7 @@ from benchmarks.measure import Say
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.server import Server
-from broker.synthetic.grid import grid
+from broker.laboratory.grid import grid
 
 DEFAULTS = Options(cases=((1000, 300), (500, 300)), rounds=3, clients=(1, 2))
 

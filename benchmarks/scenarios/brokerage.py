@@ -11,8 +11,8 @@ from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker import database
+from broker.laboratory.grid import grid
 from broker.operate import brokerage
-from broker.synthetic.grid import grid
 
 DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clients=(1, 2))
 

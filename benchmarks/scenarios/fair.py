@@ -17,7 +17,7 @@ from benchmarks.scenarios.match import described
 from benchmarks.scenarios.nothing import sorted_out
 from benchmarks.server import Server
 from broker.errors import BrokerError
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000, draws=200_000)
 _REQUESTS = 20  # drawn at random for each call, so that the distribution is their mean

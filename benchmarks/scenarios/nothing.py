@@ -7,7 +7,7 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
 from broker.errors import BrokerError
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1, 8))
 _LOOKED_AT = 2_000  # requests: enough to have some that match nothing

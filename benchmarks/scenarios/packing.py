@@ -12,8 +12,7 @@ from benchmarks.measure import Say
 from benchmarks.options import Options
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
-from broker import database, world
-from broker.synthetic import catalogue
+from broker import catalogue, database, world
 
 DEFAULTS = Options(cases=((100_000, 200), (5_000, 5_000), (10_000, 10_000), (20_000, 20_000)), rounds=3)
 _PIPELINE_SAMPLES = 1_000

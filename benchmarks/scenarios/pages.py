@@ -31,7 +31,7 @@ from benchmarks.serving.agents import Plan
 from benchmarks.serving.service import service, tokens_of
 from broker import database, world
 from broker.errors import BrokerError
-from broker.synthetic import grid
+from broker.laboratory import grid
 
 DEFAULTS = Options(jobs=1_000_000, clients=(100,), seconds=120, rate=500, rounds=5)
 _QUEUES, _TASKS = 300, 1000

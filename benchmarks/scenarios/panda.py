@@ -14,7 +14,7 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios.brokerage import make
 from benchmarks.server import Server
 from broker import database, world
-from broker.synthetic.grid import SYNTHETIC
+from broker.laboratory.grid import SYNTHETIC
 
 DEFAULTS = Options(cases=((10, 300), (100, 300), (500, 300)), rounds=3)
 PROFILE = "panda2026"

@@ -12,7 +12,7 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
 from broker.database import Target
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(clients=(1, 8), rounds=3)
 BATCH = 50  # resources a call of match_many

@@ -12,7 +12,7 @@ from benchmarks.report import Row, Table
 from benchmarks.scenarios import analysis, brokerage, tasks
 from benchmarks.server import Server
 from broker import database, world
-from broker.synthetic.grid import SYNTHETIC
+from broker.laboratory.grid import SYNTHETIC
 
 DEFAULTS = Options(cases=((1000, 300),), rounds=3)
 _MAKE = {"production_job": brokerage.make, "analysis_job": analysis.make, "production_task": tasks.make}

@@ -23,7 +23,7 @@ from benchmarks.server import Server
 from benchmarks.simulated import Call, Layout, Load, Outcome, simulate, spread
 from broker import database
 from broker.database import Target
-from broker.synthetic.pilots import Resource
+from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(jobs=100_000, requests=500, clients=(8,), seconds=4, rounds=3)
 _SHARDS = {"setup_1": "a", "setup_2": "b", "setup_3": "c"}

@@ -6,9 +6,9 @@ from functools import partial
 from itertools import chain
 
 from benchmarks.workloads import long_tail, uniform
-from broker.synthetic import lhcb, pilots
-from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource
+from broker.laboratory import lhcb, pilots
+from broker.laboratory.lhcb import Group
+from broker.laboratory.pilots import Resource
 
 LHCB_REQUESTS = 20_000
 _FROZEN = {"share_delay": 100_000_000}  # three years: shares would be computed in vain, priorities.sql overrules them

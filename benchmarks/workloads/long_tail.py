@@ -33,8 +33,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from benchmarks.workloads import uniform
-from broker.synthetic.lhcb import Group
-from broker.synthetic.pilots import Resource, match_nothing
+from broker.laboratory.lhcb import Group
+from broker.laboratory.pilots import Resource, match_nothing
 
 CPU_BUCKETS = [360, 1800, 3600, 21600, 43200, 86400, 172800, 259200, 345600, 518400, 691200, 864000, 1080000]
 QUEUES = 20_000

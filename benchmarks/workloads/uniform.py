@@ -22,8 +22,8 @@ There are 20,000 requests: sites by weight, CPUTime log-uniform over all buckets
 import random
 from collections.abc import Iterator
 
-from broker.synthetic import pilots
-from broker.synthetic.lhcb import Group
+from broker.laboratory import pilots
+from broker.laboratory.lhcb import Group
 
 CPU_BUCKETS = [500, 5000, 50000, 300000]
 JOBS_A_QUEUE = 100

@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -14,17 +15,14 @@ from broker.cli import (
     assign,
     brokerage,
     classes,
-    cluster,
     config,
     credential,
     db,
-    demo,
     doctor,
     explain,
     history,
     identity,
     instances,
-    kit,
     limit,
     lists,
     maintain,
@@ -32,12 +30,10 @@ from broker.cli import (
     profile,
     replay,
     run,
-    serve,
     server,
     settings,
     setup,
     shares,
-    simulate,
     submit,
     task_queues,
     top,
@@ -45,15 +41,23 @@ from broker.cli import (
     worlds,
 )
 from broker.cli.shared import common
+from broker.cli.shared.options import options
+
+WINGS = (
+    ("service", "commands", None),
+    ("cluster", "commands.kit", None),
+    ("cluster", "commands.cluster", "cluster"),
+    ("laboratory", "commands.demo", "demo"),
+    ("laboratory", "commands.simulate", None),
+)
+"""Commands of the wings, which the core does not import by name: wing, module, and the command that groups them."""
 
 app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
-app.add_typer(serve.app)
-app.add_typer(kit.app)
 app.add_typer(doctor.app)
-app.add_typer(demo.app, name="demo", rich_help_panel="Server")
-app.add_typer(simulate.app)
+for wing, module, command in WINGS:
+    app.add_typer(import_module(f"broker.{wing}.{module}").app, name=command, rich_help_panel="Server")
 app.add_typer(submit.app)
 app.command(rich_help_panel="Jobs")(agent.match)
 app.add_typer(agent.app, name="agent", rich_help_panel="Jobs")
@@ -84,7 +88,6 @@ app.add_typer(classes.app)
 app.add_typer(shares.app)
 app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")
 app.add_typer(db.app, name="db")
-app.add_typer(cluster.app, name="cluster", rich_help_panel="Server")
 
 
 def _version(wanted: bool) -> None:
@@ -113,11 +116,11 @@ def root(
     ] = False,
 ) -> None:
     """Workload brokerage as PostgreSQL queries. --dsn, --no-prepare and --wide may stand behind a command, too."""
-    common.options.dsn = dsn
-    common.options.prepare = False if no_prepare else None
-    common.options.as_json = False
-    common.options.wide = wide
-    common.options.setup = None
+    options.dsn = dsn
+    options.prepare = False if no_prepare else None
+    options.as_json = False
+    options.wide = wide
+    options.setup = None
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
 
 

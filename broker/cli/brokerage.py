@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import common, output
+from broker.cli.shared import output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
+from broker.cli.shared.options import options
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import SETUP, Setup, any_shard, connected, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
@@ -74,7 +75,8 @@ def what_if(
     import psycopg
 
     from broker import world
-    from broker.errors import BadRequest, from_database
+    from broker.database_errors import from_database
+    from broker.errors import BadRequest
     from broker.operate import brokerage
 
     overlaid = []
@@ -175,8 +177,8 @@ def _first_weight(row: Row) -> tuple[object, ...]:
 def _deciding(target: "Target", setup: str, on: str | None) -> "Iterator[Connection]":
     """A connection on which a setup is decided about: to its own database, or to another that has a copy meanwhile."""
     from broker import database, upgrade
-    from broker.cluster.borrowed import borrowed
     from broker.errors import BrokerError
+    from broker.fronts.borrowed import borrowed
 
     with connected(target) as source:
         require_setup(source, setup)
@@ -225,7 +227,7 @@ def evaluate(
         raise BadRequest("--on is given without --over", "each case has a world of its own: name the database by --dsn")
 
     if not over:
-        common.options.setup = None  # cases bring worlds of their own, which any shard decides
+        options.setup = None  # cases bring worlds of their own, which any shard decides
     target = ready() if over else any_shard(ready())
     one_by_one = over or str(file) == "-"
     with ExitStack() as open_ones, reading(file) as stream:

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import common, output
+from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
+from broker.cli.shared.options import options
 from broker.cli.shared.session import Setup, require_setup, session
 
 if TYPE_CHECKING:
@@ -96,11 +97,11 @@ def unset(key: _Key, *, everywhere: _Everywhere = False, setup: Setup = "default
 def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force: bool) -> None:
     import psycopg
 
-    from broker.errors import from_database
+    from broker.database_errors import from_database
     from broker.json_text import json_text
 
     if everywhere:
-        common.options.setup = None  # a front sends it to all shards
+        options.setup = None  # a front sends it to all shards
     with session() as connection:
         typed = json_text(None if value is None else _typed(connection, key, value))
         try:

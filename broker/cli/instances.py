@@ -173,8 +173,7 @@ def catalogue(
     """
     from psycopg.types.json import Jsonb
 
-    from broker import world
-    from broker.synthetic import catalogue
+    from broker import catalogue, world
 
     if file is None:
         found = catalogue.shipped_types()

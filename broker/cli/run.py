@@ -9,6 +9,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
+from broker.cli.shared.options import options
 from broker.cli.shared.session import require_setup, session
 
 if TYPE_CHECKING:
@@ -120,12 +121,11 @@ def _openers(setup: str | None) -> "list[tuple[str | None, Callable[[], Any]]]":
     A server that is away cannot be asked whether it is a front: it is taken for a database by itself, and waited for.
     """
     from broker import database, upgrade
-    from broker.cli.shared import common
     from broker.cli.shared.session import ready
-    from broker.cluster.ways import ways
     from broker.errors import ConnectError
+    from broker.fronts.ways import ways
 
-    target = database.named(common.options.dsn, prepare=common.options.prepare) or ready()
+    target = database.named(options.dsn, prepare=options.prepare) or ready()
     try:
         with database.connect(target) as connection:
             upgrade.check_compatible(connection)
@@ -143,8 +143,8 @@ def _opener(target: "Target", *, alone: bool = False) -> "Callable[[], Any]":
     import dataclasses
 
     from broker import database, upgrade
-    from broker.cluster.ways import ways
     from broker.errors import BrokerError, ConnectError
+    from broker.fronts.ways import ways
     from broker.server import embedded
 
     @contextmanager

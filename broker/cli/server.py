@@ -11,6 +11,7 @@ import typer
 
 from broker.cli.shared import common, output
 from broker.cli.shared.common import Json
+from broker.cli.shared.options import options
 from broker.cli.shared.session import install_if_new, make_partitions, usable
 
 app = typer.Typer()
@@ -54,7 +55,7 @@ def _note_elsewhere() -> None:
     """Print a note when the options or the environment name another server than the embedded one."""
     from broker import database
 
-    elsewhere = database.named(common.options.dsn)
+    elsewhere = database.named(options.dsn)
     if elsewhere:
         output.note(f"note: {elsewhere.source} names another server, which the other commands use")
 
@@ -82,7 +83,7 @@ def status(as_json: Json = False) -> None:
     from broker.errors import ConnectError
     from broker.server import embedded
 
-    target = database.named(common.options.dsn)
+    target = database.named(options.dsn)
     server = None
     found: dict[str, object] = {"source": target.source if target else "embedded"}
     if target is None:

@@ -20,7 +20,8 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from broker import database
 from broker.database import Target
-from broker.errors import BadRequest, ConnectError, from_database, is_lost, is_moving, is_read_only
+from broker.database_errors import from_database, is_lost, is_moving, is_read_only
+from broker.errors import BadRequest, ConnectError
 from broker.json_text import json_text
 
 T = TypeVar("T")

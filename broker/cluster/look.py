@@ -6,10 +6,10 @@ from typing import Any
 
 import psycopg
 
-from broker.cluster.overlay import OWN_SCHEMA
-from broker.cluster.ways import Way, ways
 from broker.database import Connection, Target, connect
 from broker.errors import ConnectError
+from broker.fronts.overlay import OWN_SCHEMA
+from broker.fronts.ways import Way, ways
 from broker.upgrade.signatures import signatures
 
 _PLACED = "select setup, shard from cluster.placement"

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 
 from psycopg import IsolationLevel, sql
 
-from broker.cluster import look, rows
-from broker.cluster.ways import ways
+from broker.cluster import look
 from broker.database import Connection, Target, connect
 from broker.errors import BrokerError, Busy
+from broker.fronts import rows
+from broker.fronts.ways import ways
 from broker.upgrade.source import SCHEMAS
 
 _PATIENCE = 10.0  # seconds that the mover waits for transactions which were there before the mark

@@ -9,8 +9,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import upgrade as machinery
-from broker.cluster.overlay import SERVER, schema_of, server_of
 from broker.errors import BrokerError
+from broker.fronts.overlay import SERVER, schema_of, server_of
 from broker.json_text import json_text
 from broker.upgrade import roles as role_names
 from broker.upgrade.session import connect

@@ -16,7 +16,8 @@ from psycopg.rows import dict_row
 
 from broker import world
 from broker.database import Connection
-from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
+from broker.database_errors import from_database
+from broker.errors import BadRequest, BrokerError, NoSuchThing
 from broker.json_text import json_text, parse
 from broker.world import World
 from broker.world.shape import nearest

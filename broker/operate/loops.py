@@ -13,7 +13,8 @@ from typing import Any
 import psycopg
 
 from broker.database import Connection
-from broker.errors import BrokerError, from_database, is_read_only
+from broker.database_errors import from_database, is_read_only
+from broker.errors import BrokerError
 from broker.operate import batch, notify
 from broker.operate.reading import run_summary
 

@@ -21,7 +21,8 @@ from typing import Any
 import psycopg
 
 from broker.database import Connection
-from broker.errors import BrokerError, ConnectError, is_lost
+from broker.database_errors import is_lost
+from broker.errors import BrokerError, ConnectError
 from broker.operate.loops import Figures, Loop, Round, one_line
 
 LOG = logging.getLogger("broker.run")

@@ -22,7 +22,7 @@ _SUBJECTS = {
         "broker.operate.runner",
     ],
     "Worlds": ["broker.world", "broker.world.exports"],
-    "Connections and errors": ["broker.database", "broker.errors"],
+    "Connections and errors": ["broker.database", "broker.errors", "broker.database_errors"],
 }
 
 

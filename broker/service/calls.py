@@ -17,7 +17,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from broker import database
-from broker.errors import is_lost, is_moving, is_read_only
+from broker.database_errors import is_lost, is_moving, is_read_only
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]

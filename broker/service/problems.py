@@ -10,7 +10,8 @@ import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.responses import Response
 
-from broker.errors import SQLSTATES, BadRequest, BrokerError, ConnectError, from_database, is_lost
+from broker.database_errors import from_database, is_lost
+from broker.errors import SQLSTATES, BadRequest, BrokerError, ConnectError
 
 LOG = logging.getLogger("broker.service")
 MEDIA_TYPE = "application/problem+json"

@@ -18,7 +18,7 @@ import msgspec
 import psycopg
 from starlette.requests import ClientDisconnect
 
-from broker.errors import is_moving
+from broker.database_errors import is_moving
 from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database
 from broker.service.matching import Matcher

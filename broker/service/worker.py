@@ -13,8 +13,8 @@ from typing import LiteralString
 import psycopg
 from msgspec.structs import replace
 
-from broker.cluster.ways import merged
-from broker.errors import from_database
+from broker.database_errors import from_database
+from broker.fronts.ways import merged
 from broker.service.callers import Callers, Credentials
 from broker.service.calls import Database, Row
 from broker.service.certificates import Certificates

@@ -254,7 +254,7 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
 
 
 def _lay_front(cur: Cursor, names: roles.Roles) -> None:
-    from broker.cluster import overlay
+    from broker.fronts import overlay
 
     cur.execute("update resource.installation set kind = %s where kind <> %s", [FRONT, FRONT])
     overlay.lay(cur, names)

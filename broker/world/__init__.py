@@ -21,7 +21,8 @@ from psycopg.pq import TransactionStatus
 
 from broker.client.submitter import MANY
 from broker.database import Connection
-from broker.errors import BadRequest, BrokerError, from_database
+from broker.database_errors import from_database
+from broker.errors import BadRequest, BrokerError
 from broker.json_text import json_text
 from broker.json_text import parse as parse_text
 from broker.known_exports import recognise

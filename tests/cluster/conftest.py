@@ -1,4 +1,4 @@
-"""A primary that holds the small world of tests/fuzz, and a standby that follows it, for all tests of this folder."""
+"""A primary that holds the small world of tests/core/fuzz, and a standby that follows it, for all tests."""
 
 import shutil
 import tempfile
@@ -15,9 +15,9 @@ from psycopg.types.json import Jsonb
 from broker.operate import loops
 from broker.server import binaries, embedded
 from broker.upgrade import upgrade
-from tests.faults import standby
-from tests.faults.standby import Pair
-from tests.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fill
+from tests.core.faults import standby
+from tests.core.faults.standby import Pair
+from tests.core.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fill
 from tests.throwaway import NOT_DURABLE
 
 LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # than whatever the world has stored: ages are alike on both servers

@@ -30,7 +30,7 @@ from broker.errors import EmbeddedError
 from broker.server import account as accounts
 from broker.server import binaries, postmaster
 from broker.server.binaries import clean_environment
-from tests.kit.files import program, text_of
+from tests.cluster.kit.files import program, text_of
 
 _SOON = 60.0  # seconds in which whatever is waited for has come
 NAMES = ("a", "b", "voter")

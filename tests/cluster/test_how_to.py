@@ -17,14 +17,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from broker import world
+from broker.laboratory.grid import grid
 from broker.server import account as accounts
 from broker.server import binaries, embedded, postmaster
 from broker.server.embedded import Server
 from broker.server.service import service_dsn
-from broker.synthetic.grid import grid
 from broker.upgrade import upgrade
+from tests.core.upgrade.test_how_to import blocks
 from tests.throwaway import NOT_DURABLE
-from tests.upgrade.test_how_to import blocks
 
 
 class Machines:

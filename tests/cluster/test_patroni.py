@@ -25,7 +25,7 @@ from broker.client import JobAgent
 from broker.client.matcher import Lease
 from broker.upgrade import upgrade
 from tests.cluster.patroni import Cluster, wait_until
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.conftest import BASE, SETUP, bearer, insert_jobs
 
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))
@@ -34,7 +34,7 @@ AGENTS, BROWSING = 8, 3
 JOBS = 15_000  # for one failover: more than the agents take meanwhile
 SOME = 40  # jobs of each agent, before the kill and after it
 PAGE = pages.by_name()["broker/docs/how-to/a-server-that-takes-over.md"]
-INSTALLING = 4  # its first blocks, which tests/kit/test_patroni.py runs
+INSTALLING = 4  # its first blocks, which tests/cluster/kit/test_patroni.py runs
 _PAUSE = 0.05  # seconds between two matches of an agent
 _LEASES = """
 select job_id, attempt || '-' || replace(token::text, '-', '') from taskqueue.lease

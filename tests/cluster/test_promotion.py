@@ -18,11 +18,11 @@ from psycopg.conninfo import make_conninfo
 from broker.server.service import service_dsn
 from broker.upgrade import check, current, upgrade
 from tests.cluster.conftest import two_servers
-from tests.faults.standby import Pair
-from tests.faults.test_served import _ATTEMPTS, _INSERT, JOBS, Agents
-from tests.faults.test_standby import wait_for_sync
+from tests.core.faults.standby import Pair
+from tests.core.faults.test_standby import wait_for_sync
 from tests.service.conftest import SETUP
 from tests.service.test_command import PROGRAM, Program
+from tests.service.test_served import _ATTEMPTS, _INSERT, JOBS, Agents
 
 BEAT = """
 select count(*), min(renewed_at) from monitor.loop

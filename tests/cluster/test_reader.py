@@ -18,8 +18,8 @@ from broker.service.listed import LISTED
 from broker.service.reader import Lag, place_of
 from broker.service.settings import Settings
 from tests.cookies import by_ticket
-from tests.faults.standby import Pair
-from tests.fuzz.small_world import CLOUD, GRID, POOL
+from tests.core.faults.standby import Pair
+from tests.core.fuzz.small_world import CLOUD, GRID, POOL
 from tests.service.conftest import Running, bearer
 from tests.service.pages.conftest import FIELD
 from tests.throwaway import NOT_DURABLE

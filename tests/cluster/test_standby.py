@@ -1,7 +1,7 @@
 """A standby answers every granted view and every public function as the primary does, or stands in DIFFERENT.
 
-The world's clocks are set, so that ages are alike. Functions get the arguments that tests/fuzz draws, as a role that
-may call them; a refusal is an answer, too.
+The world's clocks are set, so that ages are alike. Functions get the arguments that tests/core/fuzz draws, as a role
+that may call them; a refusal is an answer, too.
 """
 
 import re
@@ -14,12 +14,12 @@ import psycopg
 import pytest
 from psycopg.types.string import TextLoader
 
-from broker.errors import from_database
+from broker.database_errors import from_database
 from tests.cookies import by_ticket, digest
-from tests.faults.standby import Pair
-from tests.fuzz.arguments import Arguments, Known
-from tests.fuzz.calls import Callable, callables
-from tests.fuzz.small_world import GRID, POOL
+from tests.core.faults.standby import Pair
+from tests.core.fuzz.arguments import Arguments, Known
+from tests.core.fuzz.calls import Callable, callables
+from tests.core.fuzz.small_world import GRID, POOL
 
 Db = psycopg.Connection[Any]
 Answer = tuple[str, Any]

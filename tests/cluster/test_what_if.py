@@ -17,15 +17,15 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from broker import world
-from broker.cluster import rows
-from broker.cluster.borrowed import SHARED, WORLD, borrowed
 from broker.errors import BrokerError
+from broker.fronts import rows
+from broker.fronts.borrowed import SHARED, WORLD, borrowed
+from broker.laboratory.grid import grid
 from broker.operate.brokerage import WhatIf, evaluate, what_if
-from broker.synthetic.grid import grid
 from tests.commands import Cli, commands
-from tests.faults.standby import Pair
-from tests.fuzz.small_world import GRID, RESOURCE
-from tests.structure.test_dependencies import objects, tables, uses
+from tests.core.faults.standby import Pair
+from tests.core.fuzz.small_world import GRID, RESOURCE
+from tests.core.structure.test_dependencies import objects, tables, uses
 
 Db = psycopg.Connection[Any]
 PRIVATE = "broker_test_borrower"

@@ -11,11 +11,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import loops
 from broker.service import figures
-from broker.synthetic import grid
 from tests.calls import Calls
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.conftest import SETUP, Running, bearer
 
 pytestmark = pytest.mark.own_database

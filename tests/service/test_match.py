@@ -7,7 +7,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.lifecycle import grids
+from tests.core.lifecycle import grids
 from tests.service.conftest import BASE, SETUP, bearer
 from tests.service.issuer import Issuer
 

@@ -9,8 +9,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import brokerage
-from broker.synthetic import grid
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running, bearer
 

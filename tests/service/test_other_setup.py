@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import loops
-from broker.synthetic import grid
 from tests.calls import Calls
 from tests.cookies import by_ticket
 from tests.service.conftest import SETUP, Running, bearer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.conftest import Running
 
 Printed = Callable[[str], str]

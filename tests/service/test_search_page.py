@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from broker.service.faces.diracx import JOBS
+from broker.service.adapters.diracx import JOBS
 from broker.service.listed import LISTED
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.conftest import Running
 from tests.service.test_page import run_blocks
 

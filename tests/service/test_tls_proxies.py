@@ -16,8 +16,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from tests.docs import pages
-from tests.docs.test_blocks import run
+from tests.core.docs import pages
+from tests.core.docs.test_blocks import run
 from tests.service.authority import CA_DN, LIMITED, ROBOT, ROBOT_DN, Signer, authority, chain, make, proxy
 from tests.service.conftest import BASE, bearer
 from tests.service.test_command import Program, serve

@@ -2,6 +2,7 @@
 
 A command module holds `app = typer.Typer()` and its commands, imports only typer and this package at its top (heavy
 imports go into the functions, so that `broker --help` stays quick), and is registered by one line in cli/__init__.py.
+Modules of the wings (service, cluster, laboratory) are named there as texts, since the core imports no wing.
 A command reaches the server by
 
     with database.connect(common.target()) as connection: ...
@@ -12,29 +13,19 @@ and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from broker.cli.shared import output
+from broker.cli.shared.options import options
+from broker.errors import BadRequest, BrokerError
+
 if TYPE_CHECKING:
     from broker.database import Target
-
-
-@dataclass
-class Options:
-    """The global options of this run of the program."""
-
-    dsn: str | None = None
-    prepare: bool | None = None
-    as_json: bool = False
-    wide: bool = False
-    setup: str | None = None
-
-
-options = Options()
 
 
 def _remember_json(value: bool) -> bool:
@@ -49,8 +40,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Show on a terminal that a step goes on which takes seconds or minutes; nothing elsewhere, and with --json."""
-    from broker.cli.shared import output
-
     console = output.console(stderr=True)
     with console.status(f"{on} ...") if console.is_terminal and not options.as_json else nullcontext():
         yield
@@ -59,7 +48,6 @@ def working(on: str) -> Iterator[None]:
 def target() -> "Target":
     """The server that the options and the environment name; starts the embedded server if it is that one."""
     from broker import database
-    from broker.cli.shared import output
 
     with starting():
         found = database.resolve(options.dsn, prepare=options.prepare)
@@ -125,7 +113,6 @@ def _marked(context: Any, command: Any, arguments: list[str]) -> list[str]:
 def starting() -> AbstractContextManager[None]:
     """Show that the embedded server is created, started or recovers, where the options name it and it does not run."""
     from broker import database
-    from broker.errors import BrokerError
     from broker.server import account, embedded
 
     try:
@@ -197,8 +184,7 @@ def _report(error: Exception) -> bool:
     """Print an error that a user can act on; False for any other, which is a fault of the program."""
     import psycopg
 
-    from broker.cli.shared import output
-    from broker.errors import BrokerError, from_database
+    from broker.database_errors import from_database
 
     if isinstance(error, psycopg.Error):
         error = from_database(error)
@@ -217,9 +203,15 @@ def _report(error: Exception) -> bool:
     return True
 
 
+def require_packages(names: Sequence[str], extra: str) -> None:
+    """Raise BrokerError where a package is missing that the commands of an extra need."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise BrokerError(f"{', '.join(missing)}: not installed", f"pip install 'pgbroker[{extra}]'")
+
+
 def pair(option: str, text: str, example: str) -> tuple[str, object]:
     """The name and the value (JSON, or any other text) of NAME=VALUE. Raises BadRequest where there is no value."""
-    from broker.errors import BadRequest
     from broker.json_text import parse_or_text
 
     name, equals, value = text.partition("=")
@@ -230,7 +222,6 @@ def pair(option: str, text: str, example: str) -> tuple[str, object]:
 
 def parameters_of_rules(option: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Parameters by rule, from RULE.PARAMETER=VALUE. Raises BadRequest."""
-    from broker.errors import BadRequest
 
     example = "top-10.best=20"
     found: dict[str, dict[str, Any]] = {}

@@ -30,6 +30,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from broker.cli.shared.options import options
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -67,8 +69,6 @@ def drawn(show: Callable[[], None]) -> str:
 
 def _unlimited() -> bool:
     """Whether a table is drawn as wide as its rows: in files, in pipes and with --wide."""
-    from broker.cli.shared.common import options
-
     return options.wide or not console().is_terminal
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli.shared import common
+from broker.cli.shared.options import options
 
 if TYPE_CHECKING:
     import psycopg
@@ -42,7 +43,7 @@ def setups(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def _remember_setup(value: str) -> str:
-    common.options.setup = value
+    options.setup = value
     return value
 
 
@@ -79,8 +80,8 @@ def ready() -> "Target":
                 raise
         if target.source == "embedded":
             make_partitions(connection)
-        if common.options.setup is not None:
-            return shard_of(connection, target, common.options.setup)
+        if options.setup is not None:
+            return shard_of(connection, target, options.setup)
     return target
 
 
@@ -89,7 +90,7 @@ def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str
 
     A command may need several statements in one transaction, which a front cannot give: each of its calls commits.
     """
-    from broker.cluster import ways
+    from broker.fronts import ways
 
     found = ways.ways(connection, target, setup)
     return found[0].target if found else target
@@ -98,7 +99,7 @@ def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str
 def any_shard(target: "Target") -> "Target":
     """A shard, where the server is a front, for what needs several statements in a transaction and no setup."""
     from broker import database
-    from broker.cluster import ways
+    from broker.fronts import ways
 
     with database.connect(target) as connection:
         found = ways.ways(connection, target)
@@ -108,7 +109,7 @@ def any_shard(target: "Target") -> "Target":
 def of_new_setup(target: "Target", setup: str) -> "Target":
     """Where a command makes a setup of its own: at a front, the shard with the fewest setups, on which it is placed."""
     from broker import database
-    from broker.cluster import ways
+    from broker.fronts import ways
 
     with database.connect(target) as connection:
         if not ways.ways(connection, target):
@@ -120,7 +121,7 @@ def of_new_setup(target: "Target", setup: str) -> "Target":
 def forget_placement(target: "Target", setup: str) -> None:
     """Let a front forget where a setup was that has been removed; nothing at any other server."""
     from broker import database
-    from broker.cluster import ways
+    from broker.fronts import ways
 
     with database.connect(target) as connection:
         if ways.ways(connection, target):
@@ -192,7 +193,8 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
     """Name the setups that have a task or job, as far as the login sees them, where this setup does not (PB004)."""
     import psycopg
 
-    from broker.errors import NoSuchThing, from_database
+    from broker.database_errors import from_database
+    from broker.errors import NoSuchThing
 
     try:
         yield
@@ -229,7 +231,7 @@ def connected(target: "Target") -> "Iterator[psycopg.Connection[Any]]":
     import psycopg
 
     from broker import database
-    from broker.errors import from_database
+    from broker.database_errors import from_database
 
     with database.connect(target) as connection:
         try:

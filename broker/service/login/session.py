@@ -13,7 +13,7 @@ from typing import LiteralString
 import msgspec
 import psycopg
 
-from broker.errors import is_lost
+from broker.database_errors import is_lost
 from broker.service.calls import Row
 from broker.service.door import Call
 from broker.service.login.cookies import csrf, new_value

@@ -1,6 +1,6 @@
 -- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its
 -- links summed up (conventions.md, Units; conventions.md, Missing values; conventions.md, Kinds of task;
--- conventions.md, Job size). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
+-- conventions.md, Job size). Columns have the order of the type; tests/core/brokerage/test_facts.py compares.
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns setof brokerage.task_facts

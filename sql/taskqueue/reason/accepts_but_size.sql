@@ -1,6 +1,6 @@
 -- MATCHING.md, Reasons: taskqueue.accepts without what a larger resource would change: CPUTime, MaxRAM, limits, and the
 -- tags that taskqueue.tags_offered makes of processors. Inlined. It repeats the conjunction, since a call of this one
--- within taskqueue.accepts would be planned with every match; tests/taskqueue/test_reasons.py compares both.
+-- within taskqueue.accepts would be planned with every match; tests/core/taskqueue/test_reasons.py compares both.
 create or replace function taskqueue.accepts_but_size(
   p_definition taskqueue.definition, p_tags text[], p_offer taskqueue.offer
 ) returns boolean

@@ -12,7 +12,7 @@ from broker import upgrade
 from broker.cluster import shards
 from broker.cluster.shards import Shard
 from broker.errors import BrokerError
-from broker.synthetic.grid import grid
+from broker.laboratory.grid import grid
 from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster
 from tests.commands import Cli, commands
 

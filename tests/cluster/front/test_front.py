@@ -10,14 +10,15 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from broker import upgrade
-from broker.cluster import look, overlay
-from broker.cluster.remote import own_words
+from broker.cluster import look
 from broker.database import Target
-from broker.errors import from_database
+from broker.database_errors import from_database
+from broker.fronts import overlay
+from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from tests.calls import requirements, resource
 from tests.cluster.front.conftest import LOGINS, SETUPS, Cluster
-from tests.security.test_matrix import MAY_CALL, compare_calls
+from tests.core.security.test_matrix import MAY_CALL, compare_calls
 
 Db = psycopg.Connection[Any]
 ROLES = Roles("broker_")
@@ -93,7 +94,7 @@ def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None
 
 @pytest.mark.parametrize("login", LOGINS)
 def test_roles(front: Db, at_front: Callable[..., Db], login: str) -> None:
-    """The matrix of tests/security at the front: each login may call what its role may."""
+    """The matrix of tests/core/security at the front: each login may call what its role may."""
     role = LOGINS[login]
     may = MAY_CALL[role or "nobody"]
     compare_calls(front, at_front(login), may)

@@ -16,11 +16,11 @@ from psycopg.types.json import Jsonb
 
 from broker.client import JobAgent, Submitter
 from broker.client.matcher import Match
-from broker.cluster import overlay
 from broker.cluster.move import Moved, move
-from broker.cluster.remote import own_words
 from broker.database import Target
 from broker.errors import BrokerError, Busy
+from broker.fronts import overlay
+from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
 from tests.calls import requirements, resource

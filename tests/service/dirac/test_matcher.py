@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import psycopg
 
-from broker.service.faces.dirac.description import described
+from broker.service.adapters.dirac.description import described
 from tests.service.conftest import Running, bearer
 from tests.service.dirac.conftest import JDL, SITE, Rpc
 

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from broker import world
-from broker.synthetic import grid
+from broker.laboratory import grid
 from tests.service.conftest import SETUP, Running, bearer
 
 KINDS = ("agent", "submitter", "operator", "viewer")

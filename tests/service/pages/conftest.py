@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import loops
 from broker.service.login.cookies import csrf
-from broker.synthetic import grid
 from tests.calls import Calls
 from tests.cookies import by_ticket
 from tests.service.conftest import SETUP, Running, bearer

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import loops
-from broker.synthetic import grid
 from tests.calls import Calls
 from tests.service.conftest import SETUP
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import psycopg
 
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.pages import day
 from tests.service.pages.conftest import BASE
 

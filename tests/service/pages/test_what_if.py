@@ -15,9 +15,9 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.laboratory import grid
 from broker.operate import brokerage
 from broker.service.login.cookies import csrf
-from broker.synthetic import grid
 from tests.calls import Calls
 from tests.commands import commands
 from tests.service.conftest import SETUP

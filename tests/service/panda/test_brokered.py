@@ -5,7 +5,7 @@ from typing import Any
 
 import psycopg
 
-from tests.lifecycle import grids
+from tests.core.lifecycle import grids
 from tests.service.conftest import SETUP
 from tests.service.panda.conftest import Pilot
 

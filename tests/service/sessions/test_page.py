@@ -7,7 +7,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from tests.cookies import digest
-from tests.docs import pages
+from tests.core.docs import pages
 from tests.service.test_page import run_blocks
 
 PERSON = {"iss": "https://issuer.example.org", "sub": "3f2a77", "wlcg.groups": ["/atlas/production"]}

@@ -1,0 +1,21 @@
+"""The options of the program itself, which all commands share."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Options:
+    """The global options of this run of the program."""
+
+    dsn: str | None = None
+    prepare: bool | None = None
+    as_json: bool = False
+    wide: bool = False
+    setup: str | None = None
+
+    def reset(self) -> None:
+        """Set all of them as they are when the program starts."""
+        vars(self).update(vars(Options()))
+
+
+options = Options()

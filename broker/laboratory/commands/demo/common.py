@@ -1,0 +1,26 @@
+"""What the demos share: how one ends when it is interrupted, and what to look at afterwards."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import typer
+
+from broker.cli.shared import output
+from broker.laboratory.commands.simulate import removal
+
+
+@contextmanager
+def interruptible(setup: str) -> Iterator[None]:
+    """End the demo on Ctrl-C, with a line about the setup that is left."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        output.note(f"interrupted; setup {setup} is left; to remove it: {removal(setup)}")
+        raise typer.Exit(130) from None
+
+
+def show_next(commands: Mapping[str, str], setup: str) -> None:
+    """Print commands to go on with, each below what it does; the last removes the setup."""
+    output.say("\nNext:")
+    for command, meaning in {**commands, removal(setup): "remove this setup"}.items():
+        output.say(f"  {meaning}:\n    {command}")

@@ -1,0 +1,153 @@
+"""`broker simulate`: a simulated grid, live, and its figures at the end."""
+
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from broker.cli.shared import output
+from broker.cli.shared.common import Json
+from broker.cli.shared.session import forget_placement, of_new_setup, ready
+from broker.laboratory.commands.run_display import conclude, watch
+from broker.operate.reading import Row
+
+if TYPE_CHECKING:
+    from broker.database import Target
+    from broker.laboratory.simulation import Run, Scenario
+
+app = typer.Typer()
+
+
+@app.command("simulate", rich_help_panel="Server")
+def simulate(
+    *,
+    scenario: Annotated[str, typer.Option(help="Scenario: calm, storm, cloud, or a TOML file.")] = "calm",
+    hours: Annotated[
+        float | None, typer.Option(min=0.05, help="Hours to simulate; else those of the scenario.")
+    ] = None,
+    speed: Annotated[float, typer.Option(min=0, help="Simulated seconds per second; 0 = as fast as possible.")] = 0,
+    queues: Annotated[
+        int | None, typer.Option(min=1, help="PanDA queues of the grid; else those of the scenario.")
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(min=0.001, help="Factor on the cores of queues and on the work.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the grid, the work and the failures.")] = 1,
+    setup: Annotated[str | None, typer.Option(help="Name of the new setup; else simulation- and six digits.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--output", help="Write figures, series and plots to this folder (plots need pgbroker[plots])."),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of the live display.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the setup after the simulation.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Simulate a synthetic grid with tasks, brokers, transfers, JobAgents and failures, and show its figures.
+
+    Every call is a public one, with thousands of jobs in an hour of simulated time. Needs the roles broker_operator
+    and broker_agent. Exit code 1: a job was lost or given twice.
+    """
+    from broker.laboratory import simulation as simulate
+
+    chosen = simulate.named(scenario, hours=hours, queues=queues, scale=scale)
+    target = ready()
+    try:
+        found = conduct(
+            target, chosen, seed=seed, speed=speed, setup=setup, folder=folder, plain=plain, keep=keep, quiet=as_json
+        )
+    except KeyboardInterrupt:
+        output.note("interrupted")
+        raise typer.Exit(130) from None
+    if as_json:
+        output.json_out(found)
+    if not simulate.holds(found):
+        raise typer.Exit(1)
+
+
+def conduct(
+    target: "Target",
+    scenario: "Scenario",
+    *,
+    seed: int = 1,
+    speed: float = 0,
+    seconds: float | None = None,
+    setup: str | None = None,
+    folder: Path | None = None,
+    plain: bool = False,
+    keep: bool = False,
+    quiet: bool = False,
+) -> Row:
+    """Run a scenario, show it, and return its figures.
+
+    seconds: a limit of wall time. quiet: show everything on standard error, and there on a terminal only.
+    """
+    import secrets
+
+    from broker import database
+    from broker.errors import BadRequest
+    from broker.laboratory import grid
+    from broker.laboratory import simulation as simulate
+
+    console = output.console(stderr=quiet)
+    if folder:
+        simulate.require_folder(folder)
+    console.quiet = quiet and not console.is_terminal
+    setup = setup or f"simulation-{secrets.token_hex(3)}"
+    home = of_new_setup(target, setup)
+    with database.connect(home) as connection:
+        [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
+        if is_there:
+            raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
+        run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
+        queues = len(run.supply.queues)
+        asleep = f" ({scenario.queues - queues} more are not online)" if queues < scenario.queues else ""
+        console.print(
+            f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h,"
+            f" {output.counted(queues, 'queue')}{asleep} with {run.supply.cores:,} cores, setup {setup}"
+            f" ({grid.SYNTHETIC})"
+        )
+        with _removed(run, keep):
+            run.prepare()
+            begun = time.perf_counter()
+            watch(run, console, speed, seconds, plain or not console.is_terminal)
+            wall = time.perf_counter() - begun
+            found = simulate.figures(run)
+            found["wall_seconds"] = round(wall, 1)
+            found["calls"] = _calls(run)
+            conclude(found, run, console)
+            files = simulate.write(run, found, folder) if folder else []
+    if not keep:
+        forget_placement(target, setup)
+    for file in files:
+        console.print(f"written: {file}")
+    if folder and not any(file.suffix == ".svg" for file in files):
+        console.print("no plots: pip install 'pgbroker[plots]' draws them", markup=False)
+    return found
+
+
+@contextmanager
+def _removed(run: "Run", keep: bool) -> Iterator[None]:
+    """Remove the setup at the end, also of an interrupted simulation, unless it is kept."""
+    try:
+        yield
+    finally:
+        if keep:
+            output.note(f"setup {run.calls.setup} is left; to remove it: {removal(run.calls.setup)}")
+        elif not run.calls.connection.closed:
+            run.calls.remove()
+
+
+def removal(setup: str) -> str:
+    """The command that removes a setup."""
+    return f"broker setup remove {shlex.quote(setup)} --yes"
+
+
+def _calls(run: "Run") -> dict[str, Row]:
+    """Calls of the database and the seconds that they took, the slowest first."""
+    calls = run.calls
+    ranked = sorted(calls.seconds.items(), key=lambda item: -item[1])
+    return {name: {"calls": calls.times[name], "seconds": round(seconds, 2)} for name, seconds in ranked}

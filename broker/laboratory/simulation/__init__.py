@@ -1,0 +1,28 @@
+"""A grid in fast motion: tasks arrive, are brokered, wait for their input, and run at sites where things go wrong.
+
+All of it is synthetic but the system under it: every decision is one of the database, asked for by the public calls of
+an operator and of JobAgents. scenario.py describes a simulation, supply.py makes its grid, engine.py runs it by the
+calls of calls.py, figures.py sums up the results, files.py writes them.
+"""
+
+from broker.laboratory.simulation.calls import Calls
+from broker.laboratory.simulation.engine import Run, Step
+from broker.laboratory.simulation.figures import figures, holds
+from broker.laboratory.simulation.files import require_folder, write
+from broker.laboratory.simulation.scenario import PRESETS, Scenario, Trouble, named
+from broker.laboratory.simulation.supply import make
+
+__all__ = [
+    "PRESETS",
+    "Calls",
+    "Run",
+    "Scenario",
+    "Step",
+    "Trouble",
+    "figures",
+    "holds",
+    "make",
+    "named",
+    "require_folder",
+    "write",
+]

@@ -1,0 +1,416 @@
+"""A run: tasks arrive, brokers work, input moves, agents at the sites ask, jobs run and end, and things go wrong.
+
+Steps of simulated minutes (Scenario.tick); what happens within a step happens at its end. All draws follow from the
+seed. Nothing here looks into tables: see calls.py for the calls.
+"""
+
+import heapq
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from broker.laboratory.simulation.calls import MOST, Calls
+from broker.laboratory.simulation.scenario import Scenario, Trouble
+from broker.laboratory.simulation.supply import Queue, Row, Supply, Task
+
+BEGIN = datetime(2026, 1, 5, tzinfo=UTC)
+_HEARTBEAT = 60  # minutes between two of a job
+_WATCH = 5  # minutes from one run of the background work to the next
+_SPREAD = 0.3  # of wall times and memory around what tasks say: sigma of a lognormal
+_STARTING = (1, 5)  # minutes from the match to the start
+_BLACK_HOLE = 1  # minutes that a job survives there
+_STREAMS = 4  # transfers at full speed on a link
+
+
+@dataclass(slots=True)
+class Job:
+    """A job as its agent sees it, and what became of it. Times are minutes of the run."""
+
+    id: int
+    task: Task
+    row: Row
+    transfer: bool
+    attempt: str = ""
+    queue: Queue | None = None
+    matched: float | None = None
+    began: float | None = None
+    lost: bool = False
+    fate: str = "finished"
+    reason: str = ""
+    matches: int = 0
+    cores: int = 1
+    core_minutes: float = 0
+
+
+@dataclass
+class Transfer:
+    """A dataset on its way to a storage; rate: MB/s of its link, where the link is alone with it."""
+
+    dataset: str
+    storage: str
+    link: tuple[str, str]
+    rate: float
+    left: float
+    begun: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step left: the minute, cores in use and there by site, jobs by status (as last counted), and sums."""
+
+    minute: int
+    used: Mapping[str, int]
+    slots: Mapping[str, int]
+    states: Mapping[str, int]
+    by_share: Mapping[str, int]
+    matched: int
+    finished: int
+    failed: int
+    rebrokered: int
+    transfers: int
+    tasks: int
+    troubles: tuple[str, ...]
+
+
+@dataclass
+class Run:
+    """All that a run remembers. doubled: matches of a job that another agent was running."""
+
+    scenario: Scenario
+    supply: Supply
+    calls: Calls
+    seed: int
+    jobs: dict[int, Job] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    used: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    slots: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    share_minutes: Counter[str] = field(default_factory=Counter)
+    ends: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    answers: Counter[str] = field(default_factory=Counter)
+    doubled: int = 0
+    moved: int = 0
+    tasks: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin with nothing running."""
+        self._rng = random.Random(f"{self.seed} run")
+        self._events: list[tuple[float, int, str, int, str]] = []
+        self._number = 0
+        self._running: dict[int, Job] = {}
+        self._busy: Counter[str] = Counter()
+        self._transfers: dict[tuple[str, str], Transfer] = {}
+        self._tasks: dict[int, Task] = {}
+        self._empty: set[tuple[str, int]] = set()
+        self._last = 0
+        self._rebrokered = 0
+        self._states: Counter[str] = Counter()
+        self._awake: set[int] = set()
+        self._due = self.scenario.backlog
+        self._new_input = False
+        self._rented: Counter[str] = Counter()
+        self._clouds = {queue.name: queue for queue in self.supply.queues if queue.cloud}
+        self._sites = [
+            self.supply.site(trouble.site) if trouble.site is not None else None for trouble in self.scenario.troubles
+        ]
+
+    @property
+    def minutes(self) -> int:
+        """How long it lasts."""
+        return max(self.scenario.tick, round(self.scenario.hours * 60))
+
+    @property
+    def over(self) -> int:
+        """The minute of the last step."""
+        return self.steps[-1].minute if self.steps else 0
+
+    def prepare(self) -> None:
+        """Load the grid."""
+        scenario = self.scenario
+        trial = (scenario.trial, scenario.trial_share) if scenario.trial else None
+        self.calls.begin(self.supply.world, scenario.shares, BEGIN, scenario.profile, trial)
+
+    def go(self) -> Iterator[Step]:
+        """Run to the end; each step is handed on when it is over."""
+        for minute in range(0, self.minutes + 1, self.scenario.tick):
+            self.calls.set_clock(BEGIN + timedelta(minutes=minute))
+            self._trouble(minute)
+            self._arrive(minute)
+            self._happen(minute)
+            if minute % self.scenario.cycle < self.scenario.tick:
+                self._broker(minute)
+            self._move(minute)
+            if self._new_input:
+                self._new_input = False
+                if self.calls.activate():
+                    self._empty.clear()
+            if minute % _WATCH < self.scenario.tick:
+                if minute:  # a grid on which nothing runs yet would be brokered again as a whole
+                    self.calls.watch()
+                    self._empty.clear()
+                self._states = self.calls.counts()
+            self._ask(minute)
+            if self._clouds:
+                self._rent(minute)
+            yield self._note(minute)
+
+    def active(self, minute: float, kind: str, site: str | None = None) -> Trouble | None:
+        """The trouble of a kind that there is at a moment, at a site."""
+        part = minute / self.minutes
+        for number, trouble in enumerate(self.scenario.troubles):
+            if trouble.kind == kind and self._sites[number] == site and trouble.begin <= part < trouble.end:
+                return trouble
+        return None
+
+    def _trouble(self, minute: int) -> None:
+        """What begins and ends: sites go offline and come back, links are slow and fast again."""
+        for number, trouble in enumerate(self.scenario.troubles):
+            active = trouble.begin <= minute / self.minutes < trouble.end
+            if active == (number in self._awake):
+                continue
+            (self._awake.add if active else self._awake.discard)(number)
+            if trouble.kind == "offline":
+                self._switch(self._sites[number], "offline" if active else "online", minute)
+            elif trouble.kind == "network":
+                factor = trouble.factor if active else 1
+                links = [
+                    {"src": src, "dst": dst, "mbps_1h": round(rate * factor, 3)}
+                    for (src, dst), rate in self.supply.links.items()
+                ]
+                self.calls.load({"links": links})
+
+    def _switch(self, site: str | None, status: str, minute: int) -> None:
+        """The status of a site's queues. The agents of one that goes offline die with their jobs, saying nothing."""
+        queues = {queue.name for queue in self.supply.queues if queue.site == site}
+        if queues:
+            self.calls.load({"queues": {name: {"status": status} for name in sorted(queues)}})
+        if status == "offline":
+            for job in [job for job in self._running.values() if job.queue and job.queue.name in queues]:
+                self._leave(job, minute, "lost")
+            if gone := [one["instance_id"] for one in self._live() if one["queue"] in queues]:
+                self.calls.lose(gone)
+
+    def _arrive(self, minute: int) -> None:
+        """Tasks come, as much work as in the scenario; the first ones bring the backlog."""
+        self._due += self.scenario.load * self.scenario.tick / 60 if minute else 0
+        arriving: list[Task] = []
+        while self._due > 0 and any(self.supply.arrivals.values()):
+            task = self.supply.task(self._rng)
+            # the next one comes after a while drawn around what this one keeps the cores busy for
+            self._due -= task.core_hours / self.supply.cores * self._rng.expovariate(1)
+            arriving.append(task)
+        if arriving:
+            self._tasks |= {task.row["id"]: task for task in arriving}
+            self.tasks += len(arriving)
+            self.calls.load({"tasks": [task.row for task in arriving]})
+
+    def _broker(self, minute: int) -> None:
+        """A cycle of the brokers; input of new jobs that is not at their queue sets out."""
+        self.calls.broker(self.seed * 100_000 + minute)
+        for row in self.calls.new_jobs(self._last):
+            self._last = row["job_id"]
+            task = self._tasks[row["task_id"]]
+            self._rebrokered += bool(row["previous_queues"])
+            transfer = self._send(task, row["queue"], minute)
+            self.jobs[row["job_id"]] = Job(row["job_id"], task, row, transfer, cores=row["cores"])
+        self._new_input = True
+
+    def _send(self, task: Task, queue: str, minute: int) -> bool:
+        """Set input out to a queue; whether some of it has to travel."""
+        storages = self.supply.disks[queue]
+        travels = False
+        for name in task.row["input"]:
+            dataset = self.supply.datasets.get(name)
+            if not dataset or not storages or not dataset.disks.isdisjoint(storages):
+                continue
+            travels = True
+            if (name, storages[0]) in self._transfers:
+                continue
+            target = self.supply.site_of[storages[0]]
+            sources = sorted(self.supply.site_of[storage] for storage in dataset.disks or dataset.tapes)
+            rates = [(self._rate(source, target), (source, target)) for source in sources]
+            rate, link = max(rates, default=(self.scenario.mbps, ("", target)))
+            wait = 0 if dataset.disks else self._rng.uniform(30, 120)  # from tape
+            self._transfers[name, storages[0]] = Transfer(
+                name, storages[0], link, rate, dataset.size / 1e6, minute + wait
+            )
+        return travels
+
+    def _rate(self, source: str, target: str) -> float:
+        links = self.supply.links
+        return links.get((source, target)) or links.get((target, source)) or self.scenario.mbps
+
+    def _move(self, minute: int) -> None:
+        """Transfers go on, and some arrive. Those of a link share it."""
+        network = self.active(minute, "network")
+        factor = network.factor if network else 1.0
+        sharing = Counter(transfer.link for transfer in self._transfers.values() if transfer.begun <= minute)
+        arrived: list[tuple[str, str]] = []
+        for key, transfer in self._transfers.items():
+            if transfer.begun > minute:
+                continue
+            rate = transfer.rate * factor * min(1, _STREAMS / sharing[transfer.link])
+            transfer.left -= rate * self.scenario.tick * 60
+            if transfer.left <= 0:
+                arrived.append(key)
+        for dataset, storage in arrived:
+            del self._transfers[dataset, storage]
+            self.supply.datasets[dataset].disks.add(storage)
+        if arrived:
+            self.moved += len(arrived)
+            self.calls.arrived(arrived)
+            self._new_input = True
+
+    def _ask(self, minute: int) -> None:
+        """Agents with free slots ask, site after site, in an order that is drawn; slots that remain ask as one.
+
+        Who found nothing is not asked for again before jobs came into TaskQueues: it would find nothing.
+        """
+        for queue in self._rng.sample(self.supply.queues, len(self.supply.queues)):
+            if queue.cloud or self.active(minute, "offline", queue.site):
+                continue
+            free = queue.cores - self._busy[queue.name]
+            while free > 0 and (queue.name, slot := min(queue.slot, free)) not in self._empty:
+                resource = {
+                    "Site": queue.name,
+                    "CPUTime": 10_000_000,
+                    "NumberOfProcessors": slot,
+                    "MaxRAM": round(queue.memory * slot / queue.slot),
+                }
+                wanted = min(free // slot, MOST)
+                taken = self.calls.match(resource, wanted, self._rng.getrandbits(40))
+                for job_id, attempt in taken:
+                    free -= self._take(job_id, attempt, queue, minute)
+                if len(taken) < wanted:
+                    self._empty.add((queue.name, slot))
+
+    def _live(self) -> list[Row]:
+        return [one for one in self.calls.instances() if one["state"] != "released"] if self._clouds else []
+
+    def _rent(self, minute: int) -> None:
+        """Instances come and go with the jobs at queues of kind cloud. The agent of each takes those placed on it."""
+        self.calls.schedule()
+        waiting: defaultdict[int, list[int]] = defaultdict(list)
+        for instance_id, job_id in self.calls.placed():
+            if job_id not in self._running:
+                waiting[instance_id].append(job_id)
+        self._rented.clear()
+        for one in self._live():
+            queue = self._clouds[one["queue"]]
+            offline = self.active(minute, "offline", queue.site)
+            if offline or one["requested_at"] + timedelta(minutes=self.scenario.boot) > BEGIN + timedelta(
+                minutes=minute
+            ):
+                continue
+            self._rented[queue.name] += int(one["cpu"])
+            if waiting[one["instance_id"]]:
+                for job_id, attempt in self.calls.match_placed(one["instance_id"]):
+                    self._take(job_id, attempt, queue, minute)
+
+    def _take(self, job_id: int, attempt: str, queue: Queue, minute: int) -> int:
+        """An agent has a job: what will become of it is drawn now."""
+        job = self.jobs[job_id]
+        self.doubled += job_id in self._running
+        job.queue, job.attempt, job.matched, job.began, job.lost = queue, attempt, minute, None, False
+        job.matches += 1
+        self._running[job_id] = job
+        self._busy[queue.name] += job.cores
+        rng = self._rng
+        hours = job.task.seconds(float(job.row["events"] or 0), job.cores, queue.power) / 3600
+        hours *= rng.lognormvariate(0, _SPREAD)
+        start = minute + rng.uniform(*_STARTING)
+        end = start + max(hours * 60, 1)
+        job.fate, job.reason = "finished", ""
+        failing = self.active(minute, "failing", queue.site)
+        chance = rng.random()
+        if self.active(minute, "black hole", queue.site):
+            job.fate, job.reason, end = "failed", "black hole", start + _BLACK_HOLE
+        elif chance < (failing.factor if failing else self.scenario.failing):
+            job.fate, job.reason, end = "failed", "error", start + (end - start) * rng.random()
+        elif queue.hours and end - start > queue.hours * 60:
+            job.fate, job.reason, end = "failed", "out of time", start + queue.hours * 60
+        elif chance > 1 - self.scenario.silent:
+            job.fate, job.reason, end = "lost", "agent died", start + (end - start) * rng.random()
+        elif chance > 1 - self.scenario.silent - self.scenario.unstarted:
+            job.fate, job.reason, end = "lost", "agent never started", start
+        if job.reason != "agent never started":
+            self._plan(start, "start", job)
+        self._plan(end, "end", job)
+        return job.cores
+
+    def _plan(self, minute: float, what: str, job: Job) -> None:
+        self._number += 1
+        heapq.heappush(self._events, (minute, self._number, what, job.id, job.attempt))
+
+    def _happen(self, minute: int) -> None:
+        """Starts, heartbeats, ends that are due. An agent stops if its job is to be killed or its lease is gone."""
+        due: dict[str, list[Job]] = {"start": [], "beat": [], "end": []}
+        while self._events and self._events[0][0] <= minute:
+            _, _, what, job_id, attempt = heapq.heappop(self._events)
+            job = self._running.get(job_id)
+            if job and job.attempt == attempt:
+                due[what].append(job)
+        for what, status in (("start", "running"), ("beat", None)):
+            if not due[what]:
+                continue
+            answers = self.calls.report([(job.id, job.attempt) for job in due[what]], status)
+            for job in due[what]:
+                self.answers[f"{what}: {answers[job.id]}"] += 1
+                if answers[job.id] != "continue":
+                    self._leave(job, minute, "stopped")
+                    continue
+                job.began = minute if what == "start" else job.began
+                self._plan(minute + _HEARTBEAT, "beat", job)
+        ends = [job for job in due["end"] if job.id in self._running]
+        saying = [job for job in ends if job.fate != "lost"]
+        answers = self.calls.finish([(job.id, job.attempt, job.fate) for job in saying]) if saying else {}
+        for job in ends:
+            if job.fate != "lost":
+                self.answers[f"end: {answers[job.id]}"] += 1
+            self._leave(job, minute, answers.get(job.id, "lost"))
+
+    def _leave(self, job: Job, minute: int, how: str) -> None:
+        """A slot is free again."""
+        del self._running[job.id]
+        if job.queue:
+            self._busy[job.queue.name] -= job.cores
+            self.ends[job.queue.site, how, job.reason] += 1
+        job.lost = how == "lost"
+        job.core_minutes += (minute - (job.matched or 0)) * job.cores
+
+    def _note(self, minute: int) -> Step:
+        """Remember how things are after a step."""
+        by_share: Counter[str] = Counter()
+        for job in self._running.values():
+            by_share[job.row["gshare"]] += job.cores
+        used: Counter[str] = Counter()
+        slots: Counter[str] = Counter()
+        for queue in self.supply.queues:
+            there = self._rented[queue.name] if queue.cloud else queue.cores
+            there = 0 if self.active(minute, "offline", queue.site) else there
+            self.used[queue.name].append(self._busy[queue.name])
+            self.slots[queue.name].append(there)
+            used[queue.site] += self._busy[queue.name]
+            slots[queue.site] += there
+        for gshare, cores in by_share.items():
+            self.share_minutes[gshare] += cores * self.scenario.tick
+        ended: Counter[str] = Counter()
+        for (_, how, _), number in self.ends.items():
+            ended[how] += number
+        step = Step(
+            minute=minute,
+            used=used,
+            slots=slots,
+            states=self._states,
+            by_share=by_share,
+            matched=sum(ended.values()) + len(self._running),
+            finished=ended["finished"],
+            failed=ended["failed"] + ended["lost"],
+            rebrokered=self._rebrokered,
+            transfers=len(self._transfers),
+            tasks=self.tasks,
+            troubles=tuple(self.scenario.troubles[number].kind for number in sorted(self._awake)),
+        )
+        self.steps.append(step)
+        return step

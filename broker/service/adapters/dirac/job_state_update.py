@@ -1,0 +1,205 @@
+"""WorkloadManagement/JobStateUpdate: JobAgents and JobWrappers report their jobs by id, and end them.
+
+Of what DIRAC keeps, the status alone means something here. Minor status, application status, parameters and attributes
+are a sign of life of the job, and are not kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, LiteralString
+
+import msgspec
+import psycopg
+
+from broker.service.adapters.dirac.jobs import states_of
+from broker.service.adapters.dirac.rpc import ENOAUTH, EWMSSTATUS, Args, Fault, JobId, Method
+from broker.service.door import Call
+from broker.service.problems import Problem, of_error
+from broker.service.reports import Unproven
+
+_RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, null)"
+_REPORTED = {"Running": "running", "Completing": "transferring"}
+# Completed: the payload has finished and the pilot goes; requests of DIRAC move what is left.
+_OUTCOMES = {"Done": "finished", "Completed": "finished", "Failed": "failed", "Killed": "cancelled"}
+_RETURNED = "Rescheduled"
+# Not for an agent to say: DIRAC's state machine keeps the status that a job with an agent has.
+_KEPT = ("Submitting", "Received", "Checking", "Staging", "Scouting", "Waiting", "Matched", "Stalled", "Deleted")
+_STATUSES = {"", *_REPORTED, *_OUTCOMES, _RETURNED, *_KEPT}
+_LASTING = {*_OUTCOMES, _RETURNED}
+_ATTRIBUTES = (
+    "Status", "MinorStatus", "ApplicationStatus", "Site", "StartExecTime", "EndExecTime", "HeartBeatTime"
+)  # fmt: skip
+
+
+class OfStatus(Args):
+    """A status at a time."""
+
+    job_id: JobId
+    status: str = ""
+    minor_status: str = ""
+    source: str = ""
+    time: Any = None
+    force: bool = False
+
+
+class AtTime(msgspec.Struct):
+    """What holds from a time on."""
+
+    status: str | None = msgspec.field(name="Status", default=None)
+
+
+class OfStatuses(Args):
+    """Statuses by their times."""
+
+    job_id: JobId
+    by_time: dict[str, AtTime]
+    force: bool = False
+
+
+class OfApplication(Args):
+    """The status of the application."""
+
+    job_id: JobId
+    status: str
+    source: str = ""
+
+
+class OfAttribute(Args):
+    """An attribute of a job."""
+
+    job_id: JobId
+    name: str
+    value: str
+
+
+class OfSite(Args):
+    """The site of a job."""
+
+    job_id: JobId
+    site: str
+
+
+class OfParameter(Args):
+    """A parameter of a job."""
+
+    job_id: JobId
+    name: str
+    value: Any
+
+
+class OfParameters(Args):
+    """Parameters of a job."""
+
+    job_id: JobId
+    parameters: list[tuple[str, Any]]
+
+
+class OfJobs(Args):
+    """A parameter of each of many jobs."""
+
+    by_job: dict[JobId, tuple[str, Any]]
+
+
+class OfHeartBeat(Args):
+    """Values that change, and parameters."""
+
+    job_id: JobId
+    dynamic: dict[str, Any]
+    static: dict[str, Any]
+
+
+async def set_status(call: Call, args: OfStatus) -> None:
+    """A status."""
+    await _set(call, int(args.job_id), args.status)
+
+
+async def set_statuses(call: Call, args: OfStatuses) -> None:
+    """Of several statuses the first that ends the job counts, else the last."""
+    statuses = [args.by_time[time].status or "" for time in sorted(args.by_time)]
+    await _set(call, int(args.job_id), _of_many(statuses))
+
+
+async def set_attribute(call: Call, args: OfAttribute) -> None:
+    """An attribute that an agent may set; of these the status counts."""
+    if args.name not in _ATTRIBUTES:
+        hint = f"Attributes are {', '.join(_ATTRIBUTES)}."
+        raise Problem(422, f"the attribute {args.name[:100]!r} is not for agents", key="attribute", hint=hint)
+    await _set(call, int(args.job_id), args.value if args.name == "Status" else "")
+
+
+async def note(call: Call, args: OfApplication | OfSite | OfParameter | OfParameters) -> None:
+    """Something that is not kept, from who has the job."""
+    await _set(call, int(args.job_id), "")
+
+
+async def note_each(call: Call, args: OfJobs) -> None:
+    """Something about many jobs that is not kept, from who has them."""
+    known = await states_of(call, args.by_job)
+    missing = [job_id for job_id in map(int, args.by_job) if job_id not in known]
+    if missing:
+        raise Fault(ENOAUTH, f"the caller does not have job {missing[0]}")
+
+
+async def send_heart_beat(call: Call, args: OfHeartBeat) -> dict[str, str]:
+    """A sign of life; the answer is empty, or the command to stop. Who has lost the job shall stop, too."""
+    job_id = int(args.job_id)
+    _, action, reason = await call.service.reports.answer(call.caller, Unproven(job_id, status=None))
+    if action == "refused":
+        raise Fault(EWMSSTATUS, reason)
+    if action == "continue" or (action == "stale" and await states_of(call, [job_id])):
+        return {}
+    return {"Kill": reason}
+
+
+def _of_many(statuses: Iterable[str]) -> str:
+    found = ""
+    for status in filter(None, statuses):
+        found = _known(status)
+        if found in _LASTING:
+            break
+    return found
+
+
+def _known(status: str) -> str:
+    if status not in _STATUSES:
+        raise Fault(EWMSSTATUS, f"{status[:100]!r} is no status of a job")
+    return status
+
+
+async def _set(call: Call, job_id: int, status: str) -> None:
+    """Report, end or return a job. A job that the caller has ended stays as it ended, as in DIRAC."""
+    if _known(status) == _RETURNED:
+        verdict, reason = await _returned(call, job_id)
+    elif status in _OUTCOMES:
+        end = Unproven(job_id, outcome=_OUTCOMES[status])
+        _, verdict, reason = await call.service.ends.answer(call.caller, end)
+    else:
+        report = Unproven(job_id, status=_REPORTED.get(status))
+        _, verdict, reason = await call.service.reports.answer(call.caller, report)
+    if verdict == "refused":
+        raise Fault(EWMSSTATUS, reason)
+    if verdict == "stale" and not await states_of(call, [job_id]):
+        raise Fault(ENOAUTH, reason)
+
+
+async def _returned(call: Call, job_id: int) -> tuple[str, str]:
+    try:
+        await call.rows(_RELEASE, call.setup, job_id)
+    except psycopg.Error as error:
+        found = of_error(error)
+        if found.code != "PB003":
+            raise found from None
+        return "stale", found.detail
+    return "returned", ""
+
+
+METHODS: Mapping[str, Method] = {
+    "setJobStatus": Method(OfStatus, set_status),
+    "setJobStatusBulk": Method(OfStatuses, set_statuses),
+    "setJobAttribute": Method(OfAttribute, set_attribute),
+    "setJobSite": Method(OfSite, note),
+    "setJobApplicationStatus": Method(OfApplication, note),
+    "setJobParameter": Method(OfParameter, note),
+    "setJobParameters": Method(OfParameters, note),
+    "setJobsParameter": Method(OfJobs, note_each),
+    "sendHeartBeat": Method(OfHeartBeat, send_heart_beat),
+}

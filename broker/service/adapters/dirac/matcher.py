@@ -1,0 +1,87 @@
+"""WorkloadManagement/Matcher: a job for a JobAgent, and TaskQueues for who submits pilots."""
+
+import re
+from typing import Any, LiteralString
+
+import msgspec
+
+from broker.service.adapters.dirac.description import described
+from broker.service.adapters.dirac.rpc import EWMSJDL, EWMSNOMATCH, Args, Fault, Method
+from broker.service.calls import Row
+from broker.service.door import Call
+from broker.service.models import Finish, Match
+from broker.service.problems import Problem
+
+_MATCHING: LiteralString = (
+    "select task_queue_id, priority, jobs, requirements from taskqueue.matching_queues(%s, %s::jsonb)"
+)
+_ACTIVE: LiteralString = (
+    "select task_queue_id, priority, jobs, requirements from monitor.task_queue"
+    " where setup = %s and state = 'open' and jobs > 0"
+)
+_HAS_ID = re.compile(r"(^|[\[;\n])\s*JobID\s*=", re.IGNORECASE)
+
+
+class OfResource(Args):
+    """What a resource offers."""
+
+    resource: dict[str, Any]
+
+
+async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
+    """A job, with what its payload has for the JobAgent. A job without a JDL cannot run, and fails."""
+    resource = described(args.resource)
+    if not resource.get("Site"):
+        raise Problem(422, "Site is missing in the resource description", code="PB001", key="Site")
+    found = await call.service.matcher.match(call.caller, call.match_id(), [resource], 1)
+    if not found:
+        raise Fault(EWMSNOMATCH)
+    (match,) = found
+    payload = {} if match.payload is msgspec.UNSET else msgspec.json.decode(match.payload)
+    jdl = payload.get("JDL") if isinstance(payload, dict) else None
+    if not isinstance(jdl, str) or not jdl.strip():
+        await call.service.ends.answer(call.caller, Finish(match.job_id, match.attempt, "failed"))
+        raise Fault(EWMSJDL, f"the payload of job {match.job_id} has no JDL; the job has failed")
+    return _given(match, payload, jdl)
+
+
+def _given(match: Match, payload: dict[str, Any], jdl: str) -> dict[str, Any]:
+    """What a JobAgent gets. DIRAC 8 looks for DN, DIRAC 9 for Owner, and both for the id within the JDL."""
+    requirements = msgspec.json.decode(match.requirements)
+    if not _HAS_ID.search(jdl):
+        opened, bracket, rest = jdl.partition("[") if jdl.lstrip().startswith("[") else ("", "", jdl)
+        jdl = f"{opened}{bracket}JobID = {match.job_id};\n{rest}"
+    owner = requirements["OwnerDN"]
+    return {
+        "Owner": owner, "DN": owner, "Group": requirements["OwnerGroup"], **payload,
+        "JDL": jdl, "JobID": match.job_id, "PilotInfoReportedFlag": True,
+    }  # fmt: skip
+
+
+async def matching_task_queues(call: Call, args: OfResource) -> dict[str, Any]:
+    """The TaskQueues that match a resource."""
+    text = msgspec.json.encode(described(args.resource)).decode()
+    return await _task_queues(call, _MATCHING, call.setup, text)
+
+
+async def active_task_queues(call: Call, _: Args) -> dict[str, Any]:
+    """All TaskQueues with jobs."""
+    return await _task_queues(call, _ACTIVE, call.setup)
+
+
+async def _task_queues(call: Call, statement: LiteralString, *values: object) -> dict[str, Any]:
+    async with call.service.database.long_call():
+        return dict(_task_queue(row) for row in await call.rows(statement, *values))
+
+
+def _task_queue(row: Row) -> tuple[str, dict[str, Any]]:
+    task_queue_id, priority, jobs, requirements = row
+    wanted = msgspec.json.decode(requirements)
+    return str(task_queue_id), {**wanted, "Owner": wanted["OwnerDN"], "Priority": priority, "Jobs": jobs}
+
+
+METHODS = {
+    "requestJob": Method(OfResource, request_job),
+    "getMatchingTaskQueues": Method(OfResource, matching_task_queues),
+    "getActiveTaskQueues": Method(Args, active_task_queues),
+}

@@ -1,0 +1,152 @@
+"""PanDA's API v1, /api/v1/pilot/METHOD. Every answer is {success, message, data} with the status 200."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from broker.service.adapters.panda import dispatcher, jobs
+from broker.service.adapters.panda.fields import FACE, Fields, is_unread, read
+from broker.service.bodies import JSON
+from broker.service.door import Call, Endpoint
+from broker.service.problems import Problem, of_error
+
+Envelope = dict[str, Any]
+
+
+def envelope(data: Any = None) -> Envelope:
+    """The answer to a call that did what it was to do."""
+    return {"success": True, "message": "", "data": data}
+
+
+def failure(message: str) -> Envelope:
+    """The answer to another one."""
+    return {"success": False, "message": message, "data": None}
+
+
+async def acquire_jobs(call: Call, fields: Fields) -> Envelope:
+    """Jobs for a pilot."""
+    wanted = jobs.Wanted(
+        site=fields.required_text("site_name"),
+        n=fields.integer("n_jobs", 1, jobs.MOST_JOBS) or 1,
+        label=fields.text("prod_source_label"),
+        memory=fields.number("memory"),
+        seconds=fields.number("remaining_time"),
+        computing_element=fields.text("computing_element"),
+        resource_type=fields.text("resource_type"),
+        user=fields.text("prod_user_id"),
+        task=fields.text("task_id"),
+    )
+    try:
+        found = await jobs.acquire(call, wanted)
+    except Exception as error:
+        problem = of_error(error)
+        if problem.status != 503:
+            raise problem from error
+        return failure("Timed out")
+    return envelope({"StatusCode": dispatcher.SUCCESS, "jobs": found}) if found else failure("No jobs in PanDA")
+
+
+async def update_job(call: Call, fields: Fields) -> Envelope:
+    """A heartbeat, a new state or the end of a job."""
+    return _updated(await jobs.update(call, _news(fields)))
+
+
+async def update_jobs_bulk(call: Call, fields: Fields) -> Envelope:
+    """The same for many jobs, each with an answer."""
+    listed = fields.values.get("job_list")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise Problem(422, "job_list is missing, or not a list of objects", code="PB001", key="job_list")
+    if len(listed) > jobs.MOST_JOBS:
+        raise Problem(422, f"job_list has {len(listed)} jobs, more than {jobs.MOST_JOBS}", code="PB001", key="job_list")
+    each = await jobs.update_each(call, [_news(Fields(one)) for one in listed])
+    return envelope([_of_one(answer) for answer in each])
+
+
+def _news(fields: Fields) -> jobs.Update:
+    return jobs.Update(
+        job_id=fields.required_integer("job_id", 1, jobs.LARGEST_ID),
+        state=fields.required_text("job_status"),
+        attempt_number=fields.integer("attempt_nr", 1, jobs.MOST_ATTEMPTS),
+        pilot_error=fields.integer("pilot_error_code", -(10**9), 10**9),
+    )
+
+
+def _updated(command: str | None) -> Envelope:
+    return envelope({"StatusCode": dispatcher.SUCCESS, "command": command})
+
+
+def _of_one(answer: str | BaseException | None) -> Envelope:
+    """The answer to one of many. Raises what concerns the whole call."""
+    if not isinstance(answer, BaseException):
+        return _updated(answer)
+    if not isinstance(answer, Exception):
+        raise answer
+    return failure(_told(of_error(answer)))
+
+
+def _told(problem: Problem) -> str:
+    """What the caller did wrong. Raises what remains an HTTP status."""
+    if is_unread(problem):
+        raise problem
+    return problem.detail
+
+
+async def get_job_status(call: Call, _: Fields) -> Envelope:
+    """Status and attempt of each of the jobs."""
+    ids = call.request.query_params.getlist("job_ids")
+    asked = [Fields({"job_ids": one}).required_integer("job_ids", 1, jobs.LARGEST_ID) for one in ids]
+    found = await jobs.statuses(call, asked)
+    each = [(job_id, *found.get(job_id, ("not found", 0))) for job_id in asked]
+    return envelope([{"job_id": i, "status": status, "attempt_number": number} for i, status, number in each])
+
+
+async def update_worker_status(_: Call, fields: Fields) -> Envelope:
+    """A worker began or ended. Nothing is kept of it."""
+    for name in ("worker_id", "harvester_id"):
+        fields.required_text(name)
+    status = fields.required_text("status")
+    if status not in dispatcher.WORKER_STATES:
+        raise Problem(422, f"status is {status[:100]!r}, not started or finished", code="PB001", key="status")
+    return envelope()
+
+
+async def update_worker_node(_: Call, fields: Fields) -> Envelope:
+    """What a node has. Nothing is kept of it."""
+    for name in ("site", "host_name", "cpu_model"):
+        fields.required_text(name)
+    return envelope()
+
+
+async def update_worker_node_gpu(_: Call, fields: Fields) -> Envelope:
+    """What GPUs a node has. Nothing is kept of them."""
+    for name in ("site", "host_name", "vendor", "model"):
+        fields.required_text(name)
+    fields.required_integer("count", 0, 10**6)
+    return envelope()
+
+
+def _answering(
+    run: Callable[[Call, Fields], Awaitable[Envelope]], has_body: bool
+) -> Callable[[Call], Awaitable[Envelope]]:
+    async def answer(call: Call) -> Envelope:
+        try:
+            return await run(call, await read(call, JSON) if has_body else Fields({}))
+        except Exception as error:
+            return failure(_told(of_error(error)))
+
+    return answer
+
+
+def _endpoint(method: str, name: str, summary: str, run: Callable[[Call, Fields], Awaitable[Envelope]]) -> Endpoint:
+    answer = _answering(run, has_body=method == "POST")
+    return Endpoint(method, f"/api/v1/pilot/{name}", f"panda_{name}", summary, answer, face=FACE)
+
+
+ENDPOINTS = (
+    _endpoint("POST", "acquire_jobs", "Get jobs", acquire_jobs),
+    _endpoint("POST", "update_job", "Report on a job, or end it", update_job),
+    _endpoint("POST", "update_jobs_bulk", "Report on jobs, or end them", update_jobs_bulk),
+    _endpoint("GET", "get_job_status", "States of jobs", get_job_status),
+    _endpoint("POST", "update_worker_status", "A worker began or ended", update_worker_status),
+    _endpoint("POST", "update_worker_node", "What a node has", update_worker_node),
+    _endpoint("POST", "update_worker_node_gpu", "What GPUs a node has", update_worker_node_gpu),
+)

@@ -1,5 +1,0 @@
-"""Pilots of PanDA: its API v1 (api.py), and the older one that its released pilots use for jobs (dispatcher.py)."""
-
-from broker.service.faces.panda import api, dispatcher
-
-ENDPOINTS = (*api.ENDPOINTS, *dispatcher.ENDPOINTS)

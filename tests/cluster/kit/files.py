@@ -1,0 +1,40 @@
+"""The files of the kit, with the paths and names of a test in place of those of a machine."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from broker.cluster.commands.kit import KIT
+
+
+def text_of(name: str, changes: Mapping[str, str] | None = None) -> str:
+    """A file of the kit. changes: what stands there, and what a test has instead."""
+    text = (KIT / name).read_text(encoding="utf-8")
+    for before, after in (changes or {}).items():
+        assert before in text, f"{name} does not have {before}"
+        text = text.replace(before, after)
+    return text
+
+
+def program(name: str) -> str:
+    """The path of a program. Skips the test where it is not installed."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def folder(name: str) -> list[Path]:
+    """The files of a folder of the kit."""
+    return sorted(path for path in (KIT / name).rglob("*") if path.is_file())
+
+
+def run_script(name: str, *arguments: str | Path) -> None:
+    """Run a script of the folder database/ with its arguments."""
+    program("openssl")
+    words = ["sh", str(KIT / "database" / name), *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

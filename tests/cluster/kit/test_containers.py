@@ -1,0 +1,32 @@
+"""The page containers.md: its commands that need no Docker make the files that compose reads."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import yaml
+
+from tests.cluster.kit.files import program
+from tests.core.docs import pages
+
+PAGE = pages.by_name()["broker/docs/how-to/containers.md"]
+
+
+def test_the_files_are_ready_for_compose(tmp_path: Path, warm: Path) -> None:
+    program("openssl")
+    for name in ("server.pem", "server.key", "ca.pem"):
+        (tmp_path / name).write_text("x")
+    (script,) = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script.replace("NAME=broker.example.org", "NAME=grid.example.net")],
+        env={**os.environ, "PATH": f"{warm}{os.pathsep}{os.environ['PATH']}"},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "kit" / "container"
+    compose = yaml.safe_load((folder / "compose.yaml").read_text())
+    assert compose["services"]["service"]["networks"]["default"]["aliases"] == ["grid.example.net"]
+    assert (folder / "secrets").stat().st_mode & 0o777 == 0o700
+    for secret in compose["secrets"].values():
+        assert (folder / secret["file"]).stat().st_mode & 0o777 == 0o644
+    assert "grid.example.net:443" in (tmp_path / "kit/prometheus/prometheus.yml").read_text()

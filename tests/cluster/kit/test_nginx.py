@@ -1,0 +1,67 @@
+"""The file of nginx. Client certificates behind it: tests/service/test_tls_proxies.py, which runs the page's copy."""
+
+import json
+import ssl
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from tests.cluster.kit.files import program, text_of
+from tests.core.docs import pages
+from tests.service.authority import Signer
+from tests.service.conftest import BASE, Running, bearer
+from tests.service.sessions.conftest import free_port
+from tests.service.test_tls_proxies import NGINX_FOLDERS, Front, ca, front
+
+__all__ = ["ca", "front"]
+PAGE = "broker/docs/how-to/certificates.md"
+
+
+def whole(folder: Path, port: int, upstream: str) -> Path:
+    """A configuration of nginx with the kit's file in it."""
+    changes = {
+        "listen 443": f"listen 127.0.0.1:{port}", "/etc/pgbroker/": f"{folder}/", "127.0.0.1:8765": upstream,
+    }  # fmt: skip
+    (folder / "pgbroker.conf").write_text(text_of("nginx/pgbroker.conf", changes))
+    (folder / "secret.nginx").write_text("proxy_set_header X-SSL-Client-Secret 0123456789abcdef0123456789abcdef;\n")
+    folders = "".join(f"{name}_temp_path {folder}/{name};" for name in NGINX_FOLDERS)
+    file = folder / "nginx.conf"
+    file.write_text(f"pid {folder}/pid; error_log stderr; events {{}}\n"
+                    f"http {{ access_log off; {folders} include {folder}/pgbroker.conf; }}")  # fmt: skip
+    return file
+
+
+def test_the_page_shows_the_file() -> None:
+    (shown,) = [block.text for block in pages.by_name()[PAGE].blocks if block.kind == "nginx"]
+    assert shown == text_of("nginx/pgbroker.conf")
+
+
+def test_nginx_reads_the_file(ca: Signer) -> None:
+    file = whole(Path.cwd(), 8443, "127.0.0.1:8765")
+    done = subprocess.run([program("nginx"), "-t", "-c", str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "[warn]" not in done.stderr
+
+
+def test_large_bodies_pass(
+    front: Callable[[list[str], int], Front], ca: Signer, start: Callable[..., Running], token: Callable[..., str],
+    db: psycopg.Connection[Any],
+) -> None:  # fmt: skip
+    """Two megabytes of jobs are stored; as a match they are refused before they reach the service."""
+    nginx, port = program("nginx"), free_port()
+    service = start(behind_proxy=True, x509_secret="0123456789abcdef" * 2)
+    file = whole(Path.cwd(), port, service.url.removeprefix("http://"))
+    server = front([nginx, "-c", str(file), "-g", "daemon off;"], port)
+    job = {"requirements": {"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}, "payload": "x" * 50_000}
+    lines = "\n".join(json.dumps({"job_id": number, **job}) for number in range(100, 141))
+    with httpx.Client(base_url=server.url + BASE, verify=ssl.create_default_context(cafile="ca.pem")) as client:
+        headers = {"Content-Type": "application/x-ndjson", **bearer(token("submitter"))}
+        stored = client.post("/jobs", content=lines, headers=headers, timeout=60)
+        assert stored.status_code == 200, stored.text
+        refused = client.post("/match", json=[" " * 2_000_000], headers=bearer(token("agent")))
+        assert refused.status_code == 413
+    assert db.execute("select count(*) from taskqueue.job where job_id >= 100").fetchone() == (41,)

@@ -1,0 +1,89 @@
+"""Two processes that judge and send at the same time, and a rule that changes meanwhile."""
+
+import json
+import threading
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls
+from tests.core.alert.conftest import Alerts, series
+
+Db = psycopg.Connection[Any]
+A = series("leases_at_site", site="A", state="running")
+HOOK = {"kind": "webhook", "address": "https://chat.example.org/hook"}
+
+
+@pytest.fixture
+def alerts(db: Db) -> Alerts:
+    """A committed setup with a rule, a target, and a minute that is not judged."""
+    alerts = Alerts(Calls(db))
+    alerts.only("many", figure="leases_at_site", by_label="site", above=10, summary="many at {site}")
+    alerts.target("chat", **HOOK)
+    alerts.sample({A: 11})
+    return alerts
+
+
+@pytest.fixture
+def other(db: Db) -> Any:
+    """A second session."""
+    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as connection:
+        connection.execute("set statement_timeout = '10s'")
+        yield connection
+
+
+def test_the_second_judge_does_not_wait(alerts: Alerts, db: Db, other: Db) -> None:
+    with db.transaction():
+        assert alerts.judge() == 1
+        assert other.execute("select alert.judge('default')").fetchone() == (None,)
+    assert other.execute("select alert.judge('default')").fetchone() == (None,)
+    assert alerts.states() == {"A": "firing"}
+    assert alerts.q.value("select count(*) from alert.sent") == 1
+
+
+def test_a_judge_that_dies_leaves_the_minute_to_the_next(alerts: Alerts, db: Db, other: Db) -> None:
+    with db.transaction(force_rollback=True):
+        assert alerts.judge() == 1
+    assert other.execute("select alert.judge('default')").fetchone() == (1,)
+    assert alerts.states() == {"A": "firing"}
+
+
+def test_two_senders_take_each_notification_once(alerts: Alerts, db: Db, other: Db) -> None:
+    alerts.judge()
+    alerts.q.value("select alert.test_target('default', 'chat')")
+    take = "select notifications from alert.take_notifications('default')"
+    with db.transaction():
+        [(mine,)] = db.execute(take).fetchall()
+        assert len(mine) == 2
+        assert other.execute(take).fetchall() == []
+    assert other.execute(take).fetchall() == []
+
+
+def test_a_target_that_is_removed_while_it_is_sent_to(alerts: Alerts, db: Db, other: Db) -> None:
+    alerts.judge()
+    [(taken,)] = other.execute("select notifications from alert.take_notifications('default')").fetchall()
+    db.execute("select alert.clear_target('default', 'chat')")
+    ids = [one["notification_id"] for one in taken]
+    assert other.execute("select alert.note_sent('default', %s)", [ids]).fetchone() == (0,)
+
+
+def test_a_rule_set_twice_at_once_has_one_row(alerts: Alerts, db: Db, other: Db) -> None:
+    """The second waits for the first, and neither fails."""
+    values = json.dumps({"figure": "matches", "above": 5, "summary": "x"})
+    call = "select alert.set_rule('default', 'mine', %s)"
+    with db.transaction():
+        db.execute(call, [values])
+        second = threading.Thread(target=lambda: other.execute(call, [values]))
+        second.start()
+        second.join(0.3)
+        assert second.is_alive()
+    second.join(10)
+    assert db.execute("select count(*) from alert.rule where rule = 'mine'").fetchone() == (1,)
+
+
+def test_a_setup_that_is_removed_leaves_nothing(alerts: Alerts, db: Db) -> None:
+    alerts.judge()
+    db.execute("select taskqueue.remove_setup('default')")
+    for table in ("rule", "target", "judged", "alert", "notification"):
+        assert db.execute(f"select count(*) from alert.{table}".encode()).fetchone() == (0,), table

@@ -1,0 +1,81 @@
+"""Which facts of tasks and nuclei the query of many pairs hands on, and that it decides as the query of few."""
+
+import re
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+from broker.laboratory.grid import grid
+
+Connection = psycopg.Connection[Any]
+
+OUTSIDE = """
+create schema acme;
+grant usage on schema acme to broker_owner;
+create function acme.rule_label(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+language sql stable as $$ select case when to_jsonb(t) ->> 'label' = 'none' then q.queue end $$;
+grant execute on all functions in schema acme to broker_owner;
+select brokerage.set_profile('acme', 'panda2026', 'ours');
+select brokerage.set_rule('acme', 'label', '{"kind": "row rule", "position": 45, "function": "acme.rule_label",
+  "source": "ours"}', 'production_task')"""
+
+
+def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]:
+    query = (
+        "select task_id, queue, verdict, rule, reason, weight, factors, rank from brokerage.decision where run_id = %s"
+    )
+    return {row[:2]: row[2:] for row in db.execute(query, [run]).fetchall()}
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026", "acme"])
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
+    """More than 5,000 pairs. acme has a rule of another schema: each level of its query joins tasks and nuclei anew."""
+    given = grid(3, 120, 150, nuclei=40)
+    for task in given["tasks"]:
+        task.update(status="assigning", label="managed", nucleus=None)
+    world.load(db, [given], "grid")
+    db.execute(OUTSIDE)
+    call = "call brokerage.broker_tasks('grid', null, %s, 1, %s, p_tasks_a_commit => null)"
+    query = """select t.task_id from workload.task t where t.setup = 'grid'
+                order by t.current_priority desc, t.task_id"""
+    tasks = [task for (task,) in db.execute(query).fetchall()]
+    singles = tasks[::30] if dry else tasks[:1]  # for real a task sees where those before it went
+    alone: dict[tuple[int, str], tuple[Any, ...]] = {}
+    for task in singles:
+        db.execute("select brokerage.evaluate_task('grid', %s, 'production_task', %s)", [task, profile])
+        [(run,)] = db.execute("select max(run_id) from brokerage.run").fetchall()
+        alone |= _decided(db, run)
+    [(run,)] = db.execute(call, [profile, dry]).fetchall()
+    together = _decided(db, run)
+    assert len(together) > 5000
+    assert len({told[1] for told in together.values()}) > 3  # rules
+    assert alone == {pair: told for pair, told in together.items() if pair[0] in singles}
+
+
+def test_a_function_of_another_schema_may_read_anything(db: Connection) -> None:
+    db.execute(OUTSIDE)
+    query = "select brokerage.facts_read(brokerage.rules_of(%s), 'production_task')"
+    read = {profile: db.execute(query, [profile]).fetchone() for profile in ("panda2026", "acme")}
+    assert read["acme"] == (None,)
+    assert {"t_full_chain", "t_runnable_at", "q_bare_nucleus"} < set(read["panda2026"][0])  # type: ignore[index]
+    assert "t_label" not in read["panda2026"][0]  # type: ignore[index]
+
+
+def test_shipped_rules_read_facts_by_their_names(db: Connection) -> None:
+    """`t` and `q` stand in their texts before a dot, or are handed on to a function of the schema: facts_read relies on
+    that."""
+    functions = db.execute("""
+        select p.proname, p.prosrc from pg_proc p
+         where p.pronamespace = 'brokerage'::regnamespace and p.prokind = 'f'
+           and p.prorettype = any (array['text', 'float8', 'float8[]', 'bool', 'int8', 'int4']::regtype[])
+           and p.proargtypes::oid[] && array['brokerage.task_facts', 'brokerage.queue_facts']::regtype[]::oid[]
+    """).fetchall()
+    assert len(functions) > 100
+    for name, text in functions:
+        left, before = text, ""
+        while left != before:
+            left, before = re.sub(r"brokerage\.\w+\([^()]*\)", "", left), left
+        assert not re.search(r"(?<![.'\w])[tq]\b(?!\.\w)", left), name

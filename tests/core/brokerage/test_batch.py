@@ -1,0 +1,487 @@
+"""Batches: which tasks a run decides, what it stores, where their jobs go, and when tasks are due again."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+import scipy.stats
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from psycopg.conninfo import conninfo_to_dict
+
+from broker import world
+from broker.database_errors import from_database
+from broker.laboratory.grid import grid
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DUE = """select task_id from brokerage.due_task where setup = %s and algorithm = 'production_job'
+          order by current_priority desc, task_id"""
+DECIDED = "select task_id from brokerage.task_decision where setup = %s and run_id = %s order by task_id"
+ELSEWHERE = "select brokerage.set_settings(%s, '{\"makes_jobs\": false}')"
+
+
+def _call(db: Connection, setup: str, **arguments: Any) -> int:
+    names = "".join(f", {name} => %({name})s" for name in arguments)
+    cursor = db.execute(f"call brokerage.broker_jobs(%(setup)s{names})", {"setup": setup, **arguments})
+    [(run,)] = cursor.fetchall()
+    return int(run)
+
+
+def _numbers(db: Connection, query: str, *parameters: Any) -> list[int]:
+    return [number for (number,) in db.execute(query, parameters).fetchall()]
+
+
+@pytest.fixture
+def db_with_grid(db: Connection) -> Connection:
+    world.load(db, [grid(1, 30, 30)])
+    return db
+
+
+def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **queue: Any) -> Row:
+    """Two queues that take everything, and tasks of so many one-file jobs."""
+    disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
+    name = {"panda_site": "S", "status": status, "pilots": {"getjob": 9, "updatejob": 9}, "astorages": disks, **queue}
+    data = [{"lfn": f"f{number}", "size": 1} for number in range(files)]
+    return {
+        "now": NOW.isoformat(),
+        "queues": {"QA": {**name}, "QB": {**name}},
+        "storages": {"DISK": {"site": "S", "space_free": 1000}},
+        "datasets": {"data": {"files": data, "replicas": {"DISK": {}}}},
+        "tasks": [{"input": ["data"], "split": {"nFilesPerJob": 1}, **task} for task in tasks],
+    }
+
+
+# --- Which tasks ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+@pytest.mark.parametrize("tasks_a_commit", [7, 250])
+def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, tasks_a_commit: int) -> None:
+    due = _numbers(db_with_grid, DUE, "grid")
+    assert len(due) > 20
+    run = _call(db_with_grid, "grid", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
+    assert _numbers(db_with_grid, DECIDED, "grid", run) == sorted(due)
+    query = "select profile, algorithm, dry, tasks, ended_at is not null from brokerage.run where run_id = %s"
+    assert db_with_grid.execute(query, [run]).fetchall() == [(profile, "production_job", False, len(due), True)]
+    query = "select count(*) from brokerage.decision where run_id = %s group by task_id"
+    queues = _numbers(db_with_grid, "select count(*) from resource.candidate_queue where setup = 'grid'")
+    assert set(_numbers(db_with_grid, query, run)) == set(queues)  # each with each
+
+
+def test_highest_priority_goes_first(db_with_grid: Connection) -> None:
+    due = _numbers(db_with_grid, DUE, "grid")
+    query = "select current_priority from workload.task where setup = 'grid' and task_id = any (%s)"
+    assert len(set(_numbers(db_with_grid, query, due))) > 5
+    run = _call(db_with_grid, "grid", p_limit=6, p_tasks_a_commit=4)
+    assert _numbers(db_with_grid, DECIDED, "grid", run) == sorted(due[:6])
+    assert _call(db_with_grid, "grid", p_limit=0) > run
+    run = _call(db_with_grid, "grid", p_limit=2)
+    first = _numbers(db_with_grid, DECIDED, "grid", run)
+    again = {task for task in due[:6] if task in first}  # those with jobs left, which come first again
+    assert set(first) - again <= set(due[6:8])
+
+
+def test_listed_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
+    world.load(db, [_world([{"id": 1}, {"id": 2, "status": "finished"}, {"id": 3}])])
+    run = _call(db, "default", p_tasks=[3, 2, 3])
+    assert _numbers(db, DECIDED, "default", run) == [2, 3]
+    assert _numbers(db, DUE, "default") == [1]
+    run = _call(db, "default", p_tasks=[])
+    assert _numbers(db, DECIDED, "default", run) == []
+
+
+@pytest.mark.parametrize(("change", "due"), [
+    ({}, True),
+    ({"status": "ready"}, True),
+    ({"status": "running"}, True),
+    ({"status": "scouting"}, True),
+    ({"status": "pending"}, True),
+    ({"status": "finished"}, False),
+    ({"status": "assigning"}, False),
+    ({"label": "test"}, True),
+    ({"label": None}, True),
+    ({"label": "user"}, False),
+])  # fmt: skip
+def test_tasks_that_are_due(rolled_back: Connection, change: Row, due: bool) -> None:
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [_world([{"id": 1, **change}])])
+    assert _numbers(rolled_back, DUE, "default") == ([1] if due else [])
+
+
+def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
+    world.load(db, [_world([{"id": 1}])])
+    _call(db, "default")
+    query = "select sum(jobs)::int from brokerage.assignment where setup = 'default'"
+    assert _numbers(db, query) == [3]
+    assert _numbers(db, DUE, "default") == []
+    world.load(db, [_world([{"id": 1}], files=5)])  # new files have come
+    assert db.execute(
+        "select task_id, jobs_left from brokerage.due_task where algorithm = 'production_job'"
+    ).fetchall() == [(1, 2)]
+    _call(db, "default")
+    assert _numbers(db, query) == [5]
+    assert _numbers(db, DUE, "default") == []
+
+
+def test_a_task_without_jobs_is_not_due_and_decided_when_it_is_named(db: Connection) -> None:
+    world.load(db, [{**_world([{"id": 1, "input": []}]), "datasets": {}}])
+    assert _numbers(db, DUE, "default") == []
+    assert _numbers(db, DECIDED, "default", _call(db, "default")) == []
+    assert _numbers(db, DECIDED, "default", _call(db, "default", p_tasks=[1])) == [1]
+    assert _numbers(db, DUE, "default") == []
+
+
+# --- Waiting ----------------------------------------------------------------------------------------------------------
+
+WAITS = [
+    ("documented", 500, timedelta(hours=1)),
+    ("documented", 799, timedelta(hours=1)),
+    ("panda2026", 899, timedelta(hours=1)),
+    ("panda2026", 900, timedelta(minutes=30)),
+    ("panda2026", 949, timedelta(minutes=30)),
+    ("panda2026", 950, timedelta(minutes=10)),
+]
+
+
+@pytest.mark.parametrize(("profile", "priority", "wait"), WAITS)
+def test_a_pending_task_waits(rolled_back: Connection, profile: str, priority: int, wait: timedelta) -> None:
+    db = rolled_back
+    db.execute("select 1")
+    world.load(db, [_world([{"id": 1, "current_priority": priority}], status="offline")])
+    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=None)
+    query = "select status, retry_at from brokerage.task_decision where run_id = %s"
+    assert db.execute(query, [run]).fetchall() == [("pending", NOW + wait)]
+    assert _numbers(db, DUE, "default") == []
+    for moment, due in [(wait - timedelta(seconds=1), []), (wait, [1])]:
+        db.execute("select resource.set_clock('default', %s)", [NOW + moment])
+        assert _numbers(db, DUE, "default") == due
+    world.load(db, [{"queues": _world([])["queues"]}])
+    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=None)
+    assert db.execute(query, [run]).fetchall() == [("candidates", None)]
+    assert _numbers(db, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
+
+
+# --- What is stored ---------------------------------------------------------------------------------------------------
+
+
+def _counts(db: Connection) -> Row:
+    of_runs = ("assignment", "live_counter", "task_state", "task_decision", "decision", "run")
+    tables = [*(f"brokerage.{name}" for name in of_runs), "workload.job", "workload.job_change"]
+    return {name: db.execute(f"select count(*) from {name}").fetchall()[0][0] for name in tables}
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str) -> None:
+    db = db_with_grid
+    due, before = _numbers(db, DUE, "grid"), _counts(db)
+    run = _call(db, "grid", p_profile=profile, p_dry_run=True)
+    after = _counts(db)
+    assert {name for name in before if after[name] != before[name]} == {
+        "brokerage.task_decision",
+        "brokerage.decision",
+        "brokerage.run",
+    }
+    assert _numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
+    assert _numbers(db, DUE, "grid") == due
+    real = _call(db, "grid", p_profile=profile, p_limit=1 if profile == "panda2026" else None)  # then others see it
+    query = """select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision
+                where run_id = %s order by task_id, queue"""
+    decided = db.execute(query, [real]).fetchall()
+    tasks = {row[0] for row in decided}
+    assert [row for row in db.execute(query, [run]).fetchall() if row[0] in tasks] == decided
+
+
+def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
+    loaded = new_database()
+    with psycopg.connect(loaded, autocommit=True) as db:
+        world.load(db, [grid(1, 30, 30)])
+    clones = [new_database(str(conninfo_to_dict(loaded)["dbname"])) for _ in range(3)]
+
+    def assigned(dsn: str, seed: int, tasks_a_commit: int) -> list[Any]:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            db.execute(ELSEWHERE, ["grid"])  # what is made by one turn counts for the next one
+            _call(db, "grid", p_seed=seed, p_tasks_a_commit=tasks_a_commit)
+            query = "select task_id, queue, jobs from brokerage.assignment order by task_id, queue"
+            return db.execute(query).fetchall()
+
+    first = assigned(clones[0], 7, 250)
+    assert len(first) > 20
+    assert assigned(clones[1], 7, 11) == first
+    assert assigned(clones[2], 8, 250) != first
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, profile: str) -> None:
+    """A choice serves a chunk, so a queue ends less than one chunk above its capacity; no job is given twice."""
+    db = db_with_grid
+    run = _call(db, "grid", p_profile=profile, p_seed=1)
+    query = """select a.jobs, d.verdict, d.queued, d.capacity, d.chunk
+                 from brokerage.assignment a left join brokerage.decision d using (setup, run_id, task_id, queue)
+                where a.run_id = %s"""
+    rows = db.execute(query, [run]).fetchall()
+    assert len(rows) > 20
+    for jobs, verdict, queued, capacity, chunk in rows:
+        assert (verdict, jobs > 0, chunk > 0) == ("c", True, True)
+        if capacity is not None:
+            choices = -(-jobs // chunk)
+            assert queued + (choices - 1) * chunk < capacity
+    query = """select i.jobs, coalesce(s.assigned_jobs, 0), coalesce(sum(a.jobs), 0)::bigint,
+                      bool_and(coalesce(c.capacity <= c.queued + coalesce(a.jobs, 0), false) or c.weight = 0)
+                 from brokerage.task_decision t
+                 join workload.input_digest i using (setup, task_id)
+                 join brokerage.task_state s using (setup, task_id)
+                 join brokerage.decision c on c.run_id = t.run_id and c.task_id = t.task_id and c.verdict = 'c'
+                 left join brokerage.assignment a on a.run_id = t.run_id and a.task_id = t.task_id and a.queue = c.queue
+                where t.run_id = %s group by t.task_id, i.jobs, s.assigned_jobs"""
+    rows = db.execute(query, [run]).fetchall()
+    assert len(rows) > 10
+    for jobs, noted, assigned, all_full in rows:
+        assert noted == assigned <= jobs
+        assert assigned == jobs or all_full  # jobs are left over only where nobody takes more
+    query = """select u.unified_name, sum(a.jobs)::bigint from brokerage.assignment a
+                 join resource.candidate_queue u using (setup, queue) where run_id = %s group by 1 order by 1"""
+    made = "select queue, count(*) from workload.job where number is not null group by 1 order by 1"
+    assert db.execute(query, [run]).fetchall() == db.execute(made).fetchall()
+
+
+@pytest.mark.parametrize(("task", "queue", "chunk"), [
+    ({}, {}, 25),
+    ({"use_scout": True}, {}, 2),
+    ({"split": {"nFilesPerJob": 1, "hpoWorkflow": True}}, {}, 2),
+    ({}, {"catchall": "jobChunkSize=7"}, 7),
+    ({"use_scout": True}, {"params": {"jobChunkSize": 7}}, 7),
+    ({}, {"catchall": "jobChunkSize"}, 25),
+    ({}, {"catchall": "jobChunkSize=many"}, 25),
+    ({}, {"catchall": "jobChunkSize=-900000000000"}, 25),
+    ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
+])  # fmt: skip
+def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row, chunk: int) -> None:
+    """25 jobs, 2 of scouts, or as the queue says. A queue that runs nothing takes 20 jobs, so each is chosen once."""
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
+    _call(rolled_back, "default", p_tasks_a_commit=None, p_seed=1)
+    query = "select jobs from brokerage.assignment order by jobs desc"
+    choices = 10 if chunk == 2 else 3 if chunk == 7 else 1
+    assert _numbers(rolled_back, query) == [min(choices * chunk, 80)] * (1 if chunk == 80 else 2)
+    query = "select jobs_left from brokerage.due_task where algorithm = 'production_job'"
+    assert sum(_numbers(rolled_back, query)) == max(80 - 2 * choices * chunk, 0)
+
+
+@pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
+@pytest.mark.parametrize(("profile", "jobs"), [("documented", [15, 15, 15]), ("panda2026", [15, 15, 0])])
+def test_what_a_batch_assigned_counts_for_its_other_tasks(
+    db: Connection, profile: str, jobs: list[int], tasks_a_commit: int
+) -> None:
+    """The live counter (panda2026): a queue that runs nothing takes 20 jobs of the share, whoever gave them."""
+    tasks = [{"id": number, "current_priority": 700 - number} for number in (1, 2, 3)]
+    one = _world(tasks, files=15)
+    del one["queues"]["QB"]
+    world.load(db, [one])
+    db.execute(ELSEWHERE, ["default"])
+    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
+    query = """select coalesce(a.jobs, 0) from brokerage.task_decision d
+                 left join brokerage.assignment a using (setup, run_id, task_id) where run_id = %s order by task_id"""
+    assert _numbers(db, query, run) == jobs
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_a_task_without_any_queue_waits(rolled_back: Connection, profile: str) -> None:
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [{**_world([{"id": 1}, {"id": 2}]), "queues": {}}])
+    run = _call(rolled_back, "default", p_tasks_a_commit=None, p_profile=profile)
+    query = (
+        "select task_id, status, candidates, rejected, not_candidates from brokerage.task_decision where run_id = %s"
+    )
+    decisions = rolled_back.execute(query, [run]).fetchall()
+    assert sorted(decisions) == [(1, "pending", 0, 0, 0), (2, "pending", 0, 0, 0)]
+    assert rolled_back.execute("select * from brokerage.decision").fetchall() == []
+    assert rolled_back.execute("select * from brokerage.assignment").fetchall() == []
+
+
+def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
+    """The same tasks, queues and datasets; what one assigns, counts and is decided anew, leaves the other alone."""
+    stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'
+                union all
+                select 2, task_id, queue, jobs from brokerage.assignment where setup = 'other'
+                union all
+                select 3, jobs, queue, 0 from brokerage.live_counter where setup = 'other'
+                union all
+                select 4, task_id, status, 0 from brokerage.task_decision where setup = 'other'"""
+    tasks: list[Row] = [{"id": number} for number in (1, 2, 3)]
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [_world(tasks, files=9)], "other")
+    world.load(rolled_back, [_world(tasks)], "own")
+    for setup in ("other", "own"):
+        rolled_back.execute(ELSEWHERE, [setup])
+    _call(rolled_back, "other", p_tasks_a_commit=None)
+    before = sorted(rolled_back.execute(stored).fetchall())
+    for files, left in ((3, 0), (5, 0)):
+        world.load(rolled_back, [_world(tasks, files=files)], "own", merge=True)
+        _call(rolled_back, "own", p_tasks_a_commit=None)
+        query = "select assigned_jobs::int from brokerage.task_state where setup = 'own' order by task_id"
+        assert _numbers(rolled_back, query) == [files] * 3
+        query = "select sum(jobs)::int from brokerage.{} where setup = 'own'"
+        assert _numbers(rolled_back, query.format("assignment")) == [3 * files]
+        assert _numbers(rolled_back, query.format("live_counter")) == [3 * files]
+        assert len(_numbers(rolled_back, DUE, "own")) == left
+    assert sorted(rolled_back.execute(stored).fetchall()) == before
+
+
+def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
+    """Without commits of its own, and nothing of it stays when the transaction is rolled back."""
+    db = db_with_grid
+    before = _counts(db)
+    with db.transaction(force_rollback=True):
+        run = _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
+        assert len(_numbers(db, DECIDED, "grid", run)) == 5
+    assert _counts(db) == before
+    with pytest.raises(psycopg.errors.InvalidTransactionTermination) as raised, db.transaction():
+        _call(db, "grid")
+    assert "p_tasks_a_commit => null" in (from_database(raised.value).hint or "")
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as refused, db.transaction(force_rollback=True):
+        db.execute("set transaction read only")
+        _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
+    assert "the primary takes changes" in (from_database(refused.value).hint or "")
+
+
+@pytest.mark.parametrize(("arguments", "named"), [
+    ({"setup": "nowhere"}, "nowhere"),
+    ({"setup": None}, "null"),
+    ({"p_profile": "dox"}, "dox"),
+    ({"p_tasks_a_commit": 0}, "p_tasks_a_commit is 0"),
+    ({"p_tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
+    ({"p_limit": -1}, "p_limit is -1"),
+])  # fmt: skip
+def test_bad_arguments(db_with_grid: Connection, arguments: Row, named: str) -> None:
+    before = _counts(db_with_grid)
+    with pytest.raises(psycopg.Error, match=named) as raised:
+        _call(db_with_grid, **{"setup": "grid", **arguments})
+    assert raised.value.sqlstate == "PB001"
+    assert raised.value.diag.message_hint
+    assert _counts(db_with_grid) == before
+
+
+# --- Distribution (distribution.md, Procedure) ------------------------------------------------------------------------
+
+DISTRIBUTE = "select brokerage.distribute(%s::bigint, %s::float8[], %s::bigint[], %s::bigint[], %s::int[], %s::bigint)"
+
+
+def _distributed(case: Sequence[Any], draws: Sequence[float]) -> list[int]:
+    """distribution.md, Procedure: choices by weight among the queues that accept more, a chunk each."""
+    jobs, weights, queued, capacities, chunks = case[0], list(case[1]), list(case[2]), case[3], case[4]
+    given = [0] * len(weights)
+    for draw in draws:
+        open_ones = [i for i, limit in enumerate(capacities) if limit is None or limit > queued[i]]
+        if not open_ones or sum(given) == jobs:
+            break
+        left = draw * sum(weights[i] for i in open_ones)
+        for chosen in open_ones:
+            left -= weights[chosen]
+            if left <= 0:
+                break
+        taken = min(chunks[chosen], jobs - sum(given))
+        weights[chosen] *= (queued[chosen] + 1) / (queued[chosen] + taken + 1)
+        given[chosen] += taken
+        queued[chosen] += taken
+    return given
+
+
+@st.composite
+def _cases(draw: Callable[..., Any]) -> tuple[Any, ...]:
+    number = draw(st.integers(1, 10))
+
+    def each(values: st.SearchStrategy[Any]) -> list[Any]:
+        return [draw(values) for _ in range(number)]
+
+    return (
+        draw(st.integers(0, 300)),
+        each(st.sampled_from([1.0, 0.001, 0.5, 3.25, 40.0])),
+        each(st.sampled_from([0, 1, 19, 20, 100])),
+        each(st.sampled_from([None, 0, 1, 20, 40, 1000])),
+        each(st.sampled_from([1, 2, 25, 100])),
+        draw(st.integers(-(2**63), 2**63 - 1)),
+    )
+
+
+@settings(
+    max_examples=150,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(_cases())
+def test_jobs_are_distributed_as_the_rules_say(rolled_back: Connection, case: tuple[Any, ...]) -> None:
+    query = "select resource.draw(n, %s::bigint) from generate_series(1, 302) n order by n"
+    draws = [draw for (draw,) in rolled_back.execute(query, [case[-1]]).fetchall()]
+    [(found,)] = rolled_back.execute(DISTRIBUTE, case).fetchall()
+    assert found == _distributed(case, draws)
+
+
+@settings(
+    max_examples=100,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(_cases(), st.data())
+def test_queues_to_be_tried_come_first(rolled_back: Connection, case: tuple[Any, ...], data: st.DataObject) -> None:
+    """Those of weight 0 that accept jobs get a chunk each, before any other gets one; where no seed is given, too."""
+    jobs, weights, queued, capacities, chunks, seed = case
+    tried = [data.draw(st.booleans()) for _ in weights]
+    weights = [0.0 if zero else weight for weight, zero in zip(weights, tried, strict=True)]
+    chosen = data.draw(st.sampled_from([seed, None]))
+    [(found,)] = rolled_back.execute(DISTRIBUTE, (jobs, weights, queued, capacities, chunks, chosen)).fetchall()
+    rows = list(zip(found, weights, queued, capacities, chunks, strict=True))
+    opened = [row for row in rows if row[3] is None or row[3] > row[2]]
+    assert sum(found) == sum(row[0] for row in opened) <= jobs
+    assert all(given <= chunk for given, weight, *_, chunk in rows if weight == 0)
+    untried = [row for row in opened if row[1] == 0 and row[0] < row[4]]
+    assert sum(row[0] for row in untried) == 0 or len([row for row in untried if row[0] > 0]) == 1  # the last one
+    if untried:
+        assert sum(given for given, weight, *_ in rows if weight > 0) == 0
+        assert sum(found) == jobs
+    if sum(found) < jobs:
+        assert [row for row in opened if row[1] > 0 and (row[3] is None or row[3] > row[2] + row[0])] == []
+
+
+SHARES = [
+    ([1.0, 2.0, 3.0, 4.0], 1, [0.1, 0.2, 0.3, 0.4]),
+    ([0.0, 0.0, 0.0, 5.0], 1, [1 / 3, 1 / 3, 1 / 3, 0.0]),
+    ([3.0, 1.0], 2, [0.75 * 0.6, 0.75 * 0.4 + 0.25 * (3 / 3.5), 0.25 * (0.5 / 3.5)]),  # jobs of the first: 2, 1, 0
+]
+
+
+@pytest.mark.parametrize(("weights", "jobs", "shares"), SHARES)
+def test_choices_follow_the_weights(
+    rolled_back: Connection, weights: list[float], jobs: int, shares: list[float]
+) -> None:
+    """Chi-square over tasks under one seed. After a choice of one job the queue, empty before, weighs half."""
+    number, size = 4000, len(weights)
+    query = f"""select d.given from generate_series(1, %s) task
+                cross join lateral ({DISTRIBUTE.replace("%s::bigint)", "hashint8extended(task, 42))")}) d(given)"""
+    figures = (jobs, weights, [0] * size, [None] * size, [1] * size)
+    rows = rolled_back.execute(query, (number, *figures)).fetchall()
+    seen = Counter(given.index(1) if jobs == 1 else 2 - given[0] for (given,) in rows)
+    counts = [seen[place] for place in range(len(shares))]
+    expected = [part * number for part in shares]
+    kept = [place for place, part in enumerate(shares) if part > 0]
+    assert sum(counts[place] for place in kept) == number
+    test = scipy.stats.chisquare([counts[place] for place in kept], [expected[place] for place in kept])
+    assert test.pvalue > 0.001
+
+
+@pytest.mark.parametrize("call", ["evaluate_task('default', 1, %s)", "explain('default', 1, null, %s)"])
+def test_an_algorithm_without_rules_is_refused(db: psycopg.Connection[Any], call: str) -> None:
+    """Without rules every queue would be a candidate."""
+    world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 1}]}])
+    with pytest.raises(psycopg.Error, match="algorithm is 'production'") as caught:
+        db.execute(f"select * from brokerage.{call}", ["production"])
+    assert caught.value.sqlstate == "PB001"
+    assert "Algorithms are analysis_job, production_job, production_task;" in (caught.value.diag.message_hint or "")

@@ -1,0 +1,91 @@
+"""Analysis brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
+
+Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. The model is
+tests/core/oracle/analysis.py, and owes nothing to the package.
+"""
+
+import os
+from collections import Counter
+from itertools import chain
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import given
+
+from tests.core.oracle.analysis import broker_analysis, differences
+from tests.core.oracle.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
+from tests.core.oracle.engine import answers, drawn, rare
+from tests.core.oracle.job_worlds import TASK
+from tests.core.oracle.profiles import with_free_places
+
+WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "48"))  # 2000 by hand
+EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # which of the worlds are decided in which profile
+if "ANALYSIS_WORLDS" in os.environ:
+    EVERY = dict.fromkeys(EVERY, 1)
+LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
+CHUNKS = 4
+JUDGED = 1500  # worlds that the model alone judges
+AT_LEAST = 10  # times that each rule rejects, and accepts, in them
+Row = dict[str, Any]
+Db = psycopg.Connection[Any]
+
+
+def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list[str]:
+    prepare = with_free_places if "free_places" in profiles else None
+    pairs = zip(profiles, answers(connection, one, setup, "analysis_job", *profiles, prepare=prepare), strict=True)
+    return [f"{name}: {text}" for name, row in pairs for text in differences(broker_analysis(one, TASK, name), row)]
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
+    found = {}
+    for number in range(chunk, WORLDS, CHUNKS):
+        profiles = [profile for profile, step in EVERY.items() if number // CHUNKS % step == 0]
+        found[number] = differences_of(rolled_back, random_analysis_world(number), f"w{number}", *profiles)
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
+    """panda2026."""
+    found = {
+        n: differences_of(rolled_back, world_of_least_weight(n), f"w{n}", "panda2026") for n in range(LEAST_WEIGHT)
+    }
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+@drawn(min(WORLDS // 4 + 1, 100))
+@given(analysis_worlds())
+def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+    assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []
+
+
+def rules_of(connection: Db, profile: str) -> list[str]:
+    """As decisions name them, in order."""
+    query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force
+                where profile = %s and algorithm = 'analysis_job' and enabled
+                  and kind in ('task rule', 'candidate', 'row rule', 'set rule', 'choice') order by position"""
+    return list(dict.fromkeys(rule for (rule,) in connection.execute(query, [profile]).fetchall()))
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
+    """Each rule rejects often, and often lets pass what those before it let pass."""
+    rules = rules_of(rolled_back, profile)
+    of_least_weight = map(world_of_least_weight, range(LEAST_WEIGHT if "min-weight" in rules else 0))
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for one in chain(of_least_weight, map(random_analysis_world, range(JUDGED))):
+        if rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]:
+            break  # more worlds only add
+        answer = broker_analysis(one, TASK, profile)
+        if answer["status"] in ("throttled", "failed"):
+            rejects[answer["explanation"]["rule"]] += 1
+            accepts.update(rules[: rules.index(answer["explanation"]["rule"])])
+            continue
+        rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for _ in answer["candidates"]:
+            accepts.update(rules)
+    assert rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]

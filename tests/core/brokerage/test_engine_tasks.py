@@ -1,0 +1,73 @@
+"""Task brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
+
+Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. The model is
+tests/core/oracle/tasks.py, and owes nothing to the package. The rule task-job-check, which asks the job broker, is
+left out here by a profile of its own on panda2026.
+"""
+
+import os
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import given
+
+from tests.core.oracle.engine import answers, drawn, rare
+from tests.core.oracle.job_worlds import TASK
+from tests.core.oracle.profiles import without_job_check
+from tests.core.oracle.task_worlds import random_task_world, task_worlds
+from tests.core.oracle.tasks import broker_task, differences
+
+WORLDS = int(os.environ.get("TASK_WORLDS", "48"))  # 1000 and more by hand
+CHUNKS = 4
+JUDGED = 1500  # worlds that the model alone judges
+AT_LEAST = 20  # times that each rule rejects, and accepts, in them
+PROFILES = {"documented": "documented", "panda2026": "unchecked"}  # the model's and the engine's
+Row = dict[str, Any]
+Db = psycopg.Connection[Any]
+
+
+def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
+    """Of both profiles."""
+    found = answers(connection, one, setup, "production_task", *PROFILES.values(), prepare=without_job_check)
+    pairs = zip(PROFILES, found, strict=True)
+    return [f"{model}: {text}" for model, row in pairs for text in differences(broker_task(one, TASK, model), row)]
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
+    numbers = range(chunk, WORLDS, CHUNKS)
+    found = {number: differences_of(rolled_back, random_task_world(number), f"w{number}") for number in numbers}
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+@drawn(min(WORLDS // 4 + 1, 100))
+@given(task_worlds())
+def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+    assert differences_of(rolled_back, one, "drawn") == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
+    """Each rule rejects often, and often lets pass what those before it let pass."""
+    query = """select rule from brokerage.rule_in_force
+                where profile = %s and algorithm = 'production_task' and rule <> 'task-job-check'
+                  and kind in ('task rule', 'row rule', 'set rule') order by position"""
+    rules = [rule for (rule,) in rolled_back.execute(query, [profile]).fetchall()]
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for number in range(JUDGED):
+        if rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]:
+            break  # more worlds only add
+        one = random_task_world(number)
+        answer = broker_task(one, TASK, profile)
+        if answer["explanation"]:
+            rejects[answer["explanation"]["rule"]] += 1
+            continue
+        rejects.update(row["rule"] for row in answer["rejected"])
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for row in answer["candidates"]:
+            accepts.update(rules if row["weight"] is not None else [])
+    assert rare(rules, (rejects, accepts), AT_LEAST) == [{}, {}]

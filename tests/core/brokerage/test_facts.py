@@ -1,0 +1,150 @@
+"""Facts: their columns stand in the order of their types, and no pair of task and queue is missing."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+from broker.laboratory.grid import grid
+from tests.core.oracle.engine import pairs
+from tests.core.oracle.job_worlds import random_world
+
+FACTS = Path(__file__).parents[3] / "sql/brokerage/fact"
+PROFILES = ("documented", "panda2026")
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def db(rolled_back: Connection) -> Connection:
+    """A connection in a transaction, so that loads are not committed either."""
+    rolled_back.execute("select 1")
+    return rolled_back
+
+
+def _attributes(db: Connection, type_name: str) -> list[str]:
+    query = """select attname from pg_attribute
+                where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
+    return [name for (name,) in db.execute(query, [type_name]).fetchall()]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "file"), [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")]
+)
+def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, file: str) -> None:
+    """They are taken by their place: two of the same type in the wrong order would pass unseen."""
+    *_, body = re.split(r"^  select ", (FACTS / f"{file}.sql").read_text(), flags=re.MULTILINE)
+    columns, _, _ = body.partition("\n    from ")
+    names = [line.rstrip(",").rpartition(" as ")[2] for line in columns.splitlines() if re.search(r" as \w+,?$", line)]
+    assert names == _attributes(db, type_name)
+
+
+PAIRS = ["facts_of_pairs", "facts_of_analysis_pairs", "facts_of_nucleus_pairs"]
+
+
+def test_pairs_have_every_attribute(db: Connection) -> None:
+    """Some algorithm knows each but the weight, by name and type; the numbers of task and queue come first."""
+    query = """select a.name, format_type(a.type, null)
+                 from pg_proc p
+                cross join unnest(p.proargnames, p.proallargtypes, p.proargmodes) with ordinality a(name, type, mode, n)
+                where p.oid = %s::regproc and a.mode = 't' order by a.n"""
+    returned = [db.execute(query, [f"brokerage.{function}"]).fetchall() for function in PAIRS]
+    assert [facts[:2] for facts in returned] == [[("task_number", "bigint"), ("queue_number", "bigint")]] * 3
+    query = """select attname, format_type(atttypid, atttypmod) from pg_attribute
+                where attrelid = 'brokerage.pair_facts'::regclass and attnum > 0 and not attisdropped"""
+    attributes = set(db.execute(query).fetchall()) - {("weight", "double precision")}
+    assert {fact for facts in returned for fact in facts[2:]} == attributes
+
+
+def _odd_tasks() -> Row:
+    """A world with tasks that have none of what pairs are joined by."""
+    one = random_world(1, "io")
+    plain = one["tasks"][0]
+    return {
+        **one,
+        "tasks": [plain, {"id": 2},
+            {"id": 3, "nucleus": None, "gshare": None, "resource_type": None, "processing_type": None},
+            {"id": 4, "nucleus": "NOT_THERE", "input": ["not there"], "gshare": "of nobody"},
+            {"id": 5, "label": None, "input": [], "site": "NOT_THERE", "architecture": "", "trans_home": None}],
+    }  # fmt: skip
+
+
+def _are_all(rows: Sequence[Row], tasks: Sequence[int], queues: Sequence[str]) -> None:
+    found = sorted((row["task_id"], row["queue"]) for row in rows)
+    assert found == sorted((task, queue) for task in tasks for queue in queues)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_pair_is_missing(db: Connection, profile: str) -> None:
+    """A pair that is missing would be a queue that nobody decides about."""
+    one = _odd_tasks()
+    world.load(db, [one], "odd")
+    rows = pairs(db, "odd", one["tasks"], profile)
+    _are_all(rows, [task["id"] for task in one["tasks"]], list(one["queues"]))
+    assert [
+        row for row in rows if row["is_own"] is None or row["running"] is None or row["input_is_local"] is None
+    ] == []
+    assert {row["input_is_local"] for row in rows if row["task_id"] == 2} == {True}  # without input all is there
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_pair_of_the_grid_is_missing(db: Connection, profile: str) -> None:
+    one = grid(1, 40, 40)
+    world.load(db, [one], "grid")
+    query = "select queue from resource.candidate_queue where setup = 'grid'"
+    queues = [queue for (queue,) in db.execute(query).fetchall()]
+    assert len(queues) > len(one["queues"])  # unified queues have become pseudo-queues
+    _are_all(pairs(db, "grid", one["tasks"], profile), [task["id"] for task in one["tasks"]], queues)
+
+
+def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
+    """Tasks that have each value of the keys with few values; of the other keys one task in ten, with and without."""
+    values = {key: {str(task.get(key)) for task in tasks} for task in tasks for key in task}
+    left = {(key, value) for key, of in values.items() if len(of) <= 20 for value in of}
+    chosen = []
+    for number, task in enumerate(tasks):
+        new = {(key, str(task.get(key))) for key in values} & left
+        if new or number % 10 == 0:
+            chosen.append(task)
+            left -= new
+    return chosen
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
+    """The queries of few pairs are planned once a session; those of some thousand each time.
+
+    Tasks of each kind are asked for alone, many more than the calls before a plan is kept.
+    """
+    one = grid(1, 20, 300)
+    alone = _of_each_kind(one["tasks"])
+    assert 30 < len(alone) < 100
+    world.load(db, [one], "grid")
+
+    def facts(function: str, tasks: Sequence[Row]) -> list[Row]:
+        rows = pairs(db, "grid", tasks, profile, function)
+        return sorted(({**row, "task_number": None} for row in rows), key=lambda row: (row["task_id"], row["queue"]))
+
+    for function in PAIRS[:2]:
+        many = facts(function, one["tasks"])
+        assert len(many) > 5000
+        few = [row for task in alone for row in facts(function, [task])]
+        ids = {task["id"] for task in alone}
+        of_many = [row for row in many if row["task_id"] in ids]
+        assert sorted(few, key=lambda row: (row["task_id"], row["queue"])) == of_many
+
+
+def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:
+    """Also where links, statistics and storages are many, or none."""
+    one = _odd_tasks()
+    world.load(db, [one], "odd")
+    query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'documented', 'production_job') order by 1"
+    tasks = db.execute(query, ([1, 2, 3, 4, 5, 6, 1000],)).fetchall()
+    assert tasks == [(2,), (3,), (4,), (5,), (1000,)]
+    query = "select queue from brokerage.facts_of_queues('odd') order by 1"
+    assert db.execute(query).fetchall() == [(queue,) for queue in sorted(one["queues"])]
+    assert db.execute("select * from brokerage.facts_of_queues('nobody')").fetchall() == []

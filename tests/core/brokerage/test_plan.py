@@ -1,0 +1,265 @@
+"""The query that decides: rules are planned into it, facts are read once, pairs are made once and joined by hashing.
+
+What silently loses the speed (architecture, "Inlining is the speed") changes the plan first: a rule that is called, a
+table that is read once a task, a pair looked up in a loop.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import cycle, islice, starmap
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from broker import world
+from broker.laboratory.grid import grid
+
+PROFILES = ("documented", "panda2026")
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+# The facts of all tasks and queues of the grid as the batch hands them over, and a query over them.
+FACTS = """
+create function pg_temp.run(p_query text, p_profile text, p_algorithm text default 'production_job') returns setof json
+language plpgsql {settings} as $$
+declare
+  v_base_profile text := brokerage.base_profile(p_profile);
+  v_tasks brokerage.task_facts[] := array(
+    select f
+      from brokerage.facts_of_tasks('grid', array(select task_id from workload.task where setup = 'grid'),
+                                    v_base_profile, p_algorithm) f
+     order by f.task_id);
+  v_queues brokerage.queue_facts[] := brokerage.facts_of_candidates('grid', p_algorithm);
+begin
+  return query execute p_query
+    using brokerage.facts_by_subject('grid', p_algorithm, v_tasks, v_queues, v_base_profile), v_tasks, v_queues,
+          v_base_profile;
+end $$"""
+DECIDED = """ select to_json(x) from (
+    select j.task_id, j.queue, j.failed, j.weight, j.factors, j.queued, j.capacity, j.chunk,
+           r.place, r.best, r.best_rule
+      from judged j left join ranked r using (task_number, queue)
+    union all
+    select ($2[s.task_number]).task_id, ($3[l.number]).queue, l.failed, null, null, null, null, null, null, null, null
+      from sieved s cross join unnest(s.lost, s.reasons) l(number, failed)) x"""
+
+
+@pytest.fixture
+def db(dsn: str) -> Iterator[Connection]:
+    """A new database with the grid, and pg_temp.run with the settings of brokerage.broker_next.
+
+    In a database that tests share, the planner sees how many pages their rows have left in each table.
+    """
+    with psycopg.connect(dsn) as connection:
+        world.load(connection, [grid(1, 40, 200)], "grid")
+        connection.execute("select brokerage.refresh_statistics()")
+        query = "select proconfig from pg_proc where oid = 'brokerage.broker_next'::regproc"
+        [(settings,)] = connection.execute(query).fetchall()
+        pairs = [tuple(one.split("=", 1)) for one in settings]
+        connection.execute(FACTS.format(settings=" ".join(starmap("set {} = {}".format, _quoted(pairs)))).encode())
+        yield connection
+
+
+def _quoted(pairs: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for name, value in pairs:
+        yield name, value if name == "search_path" else f"'{value}'"
+
+
+def _composed(db: Connection, profile: str, *, wide: bool) -> str:
+    [(query,)] = db.execute(
+        "select brokerage.compose(brokerage.rules_of(%s), 'production_job', %s)", (profile, wide)
+    ).fetchall()
+    return str(query)
+
+
+def _plan(db: Connection, profile: str) -> Row:
+    query = f"explain (verbose, analyze, timing off, format json) {_composed(db, profile, wide=True)}{DECIDED}"
+    [(plan,)] = db.execute("select pg_temp.run(%s, %s)", (query, profile)).fetchall()
+    return dict(plan[0]["Plan"])
+
+
+def _nodes(node: Row) -> Iterator[Row]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _nodes(child)
+
+
+def _pairs(db: Connection) -> int:
+    query = """select (select count(*) from workload.task where setup = 'grid')
+                    * (select count(*) from resource.candidate_queue where setup = 'grid')"""
+    [(pairs,)] = db.execute(query).fetchall()
+    return int(pairs)
+
+
+def _called(db: Connection, profile: str) -> set[str]:
+    """Functions over facts that the plan calls. Their schema is in the path, so they stand there without it."""
+    query = """select split_part(function, '.', 2) from brokerage.rule_in_force where function is not null
+               union
+               select p.proname from pg_proc p
+                where p.pronamespace = 'brokerage'::regnamespace
+                  and array['brokerage.queue_facts'::regtype, 'brokerage.queue_facts[]'::regtype]
+                      && p.proargtypes::oid[]::regtype[]"""
+    functions = {name for (name,) in db.execute(query).fetchall()}
+    assert len(functions) > 100
+    return functions & set(re.findall(r"\w+(?=\()", json.dumps(_plan(db, profile))))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_rule_is_called(db: Connection, profile: str) -> None:
+    """Nothing over facts is left in the plan as a function: no rule, no weight, no part of theirs, not the pairs."""
+    assert _called(db, profile) == set()
+
+
+def test_a_rule_that_cannot_be_planned_into_the_query_is_seen(db: Connection) -> None:
+    arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
+    body = "$$ begin return case when q.status <> 'online' then 'no' end; end $$"
+    db.execute("drop function brokerage.rule_memory")
+    db.execute(f"create function brokerage.rule_memory({arguments}) returns text language plpgsql stable as {body}")
+    assert _called(db, "documented") == {"rule_memory"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str) -> None:
+    """One loop makes the pairs, of queues that are kept in memory. All that tasks share is hashed."""
+    nodes = list(_nodes(_plan(db, profile)))
+    pairs = _pairs(db)
+    loops = [
+        node
+        for node in nodes
+        if node["Node Type"] == "Nested Loop" and node["Actual Rows"] * node["Actual Loops"] >= pairs
+    ]
+    [making] = loops
+    assert [part["Node Type"] for part in making["Plans"]][1] == "Materialize"
+    assert [node for node in nodes if node["Node Type"] == "Merge Join"] == []
+    joins = [node for node in nodes if node["Node Type"] == "Hash Join" and node["Actual Rows"] >= pairs]
+    assert len(joins) >= 6  # four subjects, what a pair has of its own, and the facts of tasks
+    assert {node["Actual Loops"] for node in joins} == {1}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, profile: str) -> None:
+    """All facts are handed over, so a decision can be taken again when the tables say something else."""
+    nodes = list(_nodes(_plan(db, profile)))
+    assert [node["Relation Name"] for node in nodes if "Relation Name" in node] == []
+    again = [
+        node["Function Call"] for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1
+    ]
+    assert [one for one in again if not re.search(r"\.(passed|lost)\)", one)] == []  # those are the rows of the sieve
+    over_pairs = [node for node in nodes if node["Actual Rows"] * node["Actual Loops"] >= _pairs(db)]
+    parts = [part for node in over_pairs for part in node.get("Plans", ())]
+    assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []
+
+
+LOCALITY = "array(select l from brokerage.facts_of_locality('grid', $2, $3, $4) l)"
+# The queries of brokerage.facts_by_subject: $1 facts by subject, $2 tasks, $3 queues, $4 base profile.
+SUBJECTS = {
+    "task_keys('grid', $2, $4, null)": "production_job",
+    "facts_of_network('grid', $2, ($1).keys, $3, $4)": "production_job",
+    "facts_of_load('grid', $2, ($1).keys, $3, $4)": "production_job",
+    "facts_of_policies('grid', $2, ($1).keys, $3, $4)": "production_job",
+    "facts_of_software('grid', $2, ($1).keys, $3, $4, null)": "production_job",
+    "facts_of_placement('grid', $2, $3, $4, null)": "production_job",
+    "facts_of_locality('grid', $2, $3, $4)": "analysis_job",
+    f"facts_of_inputs('grid', $2, $3, {LOCALITY})": "analysis_job",
+    "load_of_analysis('grid', $2, ($1).keys, $3, $4, ($1).load)": "analysis_job",
+    f"placement_of_analysis('grid', $2, $3, $4, ($1).placement, {LOCALITY})": "analysis_job",
+    "nucleus_keys('grid', $2, $4)": "production_task",
+    "facts_of_work('grid', $2, ($1).nucleus_keys, $3)": "production_task",
+    "facts_of_located('grid', $2, $3, $4)": "production_task",
+    "facts_of_space('grid', ($1).nucleus_keys, $3, $4)": "production_task",
+}
+
+
+def test_all_subjects_are_looked_at(db: Connection) -> None:
+    [(source,)] = db.execute("select prosrc from pg_proc where oid = 'brokerage.facts_by_subject'::regproc").fetchall()
+    asked = set(re.findall(r"from brokerage\.(\w+)\(", source))
+    assert asked == {call.partition("(")[0] for call in SUBJECTS}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_facts_are_read_once(db: Connection, profile: str) -> None:
+    """No table is read through once a task or a pair, no function is called for each.
+
+    Once a storage of a queue is allowed: the planner may read a table of one page so, and those are fewer than tasks.
+    """
+    [(storages, tasks)] = db.execute(
+        "select (select count(*) from resource.queue_storage where setup = 'grid'), count(*) from workload.task"
+    ).fetchall()
+    assert storages < tasks
+    again = []
+    for call, algorithm in SUBJECTS.items():
+        query = f"explain (verbose, analyze, timing off, format json) select f from brokerage.{call} f"
+        [(plan,)] = db.execute("select pg_temp.run(%s, %s, %s)", (query, profile, algorithm)).fetchall()
+        again += [
+            (call, node.get("Relation Name") or node["Function Call"])
+            for node in _nodes(plan[0]["Plan"])
+            if node["Node Type"] in ("Seq Scan", "Function Scan") and node["Actual Loops"] > storages
+        ]
+    # but lists of a row's own
+    assert [(call, one) for call, one in again if not re.fullmatch(r"unnest\(\w+\.\w+\)", one)] == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_behind_the_sieve_are_only_pairs_that_pass(db: Connection, profile: str) -> None:
+    """Pairs that the first level of rules loses are gathered at once, a row a task; no later level looks at them."""
+    pairs = _pairs(db)
+    parts = {node["Subplan Name"]: node for node in _nodes(_plan(db, profile)) if "Subplan Name" in node}
+    sieve = parts.pop("CTE sieved")
+    assert (sieve["Node Type"], sieve["Strategy"]) == ("Aggregate", "Hashed")
+    assert [child["Actual Rows"] for child in sieve["Plans"] if child["Node Type"] == "Hash Join"] == [pairs]
+    behind = [parts[name] for name in ("CTE asked", "CTE judged", "CTE ranked") if name in parts]
+    assert len(behind) >= 2
+    assert max(node["Actual Rows"] * node["Actual Loops"] for part in behind for node in _nodes(part)) < pairs / 2
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_wide_and_narrow_decide_alike(db: Connection, profile: str) -> None:
+    """Facts as columns and facts as one value each are two ways to plan the same query."""
+
+    def decided(*, wide: bool) -> dict[tuple[int, str], Row]:
+        query = f"{_composed(db, profile, wide=wide)}{DECIDED}"
+        rows = db.execute("select pg_temp.run(%s, %s)", (query, profile)).fetchall()
+        return {(row["task_id"], row["queue"]): row for (row,) in rows}
+
+    wide = decided(wide=True)
+    assert len(wide) == _pairs(db)
+    assert len({row["failed"] for row in wide.values()}) > 50  # reasons of many rules
+    assert decided(wide=False) == wide
+
+
+def test_batches_of_few_and_of_many_decide_alike(db: Connection) -> None:
+    """A run takes the narrow query for few pairs; what it stores does not depend on how many are decided at once."""
+    query = "select task_id from workload.task where setup = 'grid' order by 1"
+    tasks = [task for (task,) in db.execute(query).fetchall()]
+    runs = []
+    for sizes in ((1, 7), (len(tasks),)):  # one task is as few as seven are: at most 5000 pairs of task and queue
+        [(run,)] = db.execute("select brokerage.open_run('grid', 'production_job', null, null, true)").fetchall()
+        left = iter(tasks)
+        for size in cycle(sizes):
+            if not (batch := list(islice(left, size))):
+                break
+            db.execute("select brokerage.broker_next('grid', %s, %s)", (run, batch))
+        runs.append(run)
+    query = """select task_id, queue, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason
+                 from brokerage.decision where setup = 'grid' and run_id = %s order by task_id, queue"""
+    with db.cursor(row_factory=dict_row) as cursor:
+        few, many = (cursor.execute(query, [run]).fetchall() for run in runs)
+    assert few == many
+    assert len(many) == _pairs(db)
+
+
+def test_the_queues_of_one_setup_are_read_without_those_of_the_others(db: Connection) -> None:
+    """resource.candidate_queue is asked once a decision: it must not go over the queues of every other setup."""
+    plan = "\n".join(
+        line
+        for (line,) in db.execute(
+            "explain (costs off) select * from resource.candidate_queue where setup = 'grid' and queue = 'X'"
+        ).fetchall()
+    )
+    scans = re.findall(r"Scan .*on queue .*\n(?: +.*\n)*? +(Index Cond|Recheck Cond|Filter): (.*)", plan)
+    assert len(scans) == plan.count(" on queue ") == 2, plan
+    assert all("setup = 'grid'" in condition for _, condition in scans), plan
+    assert "CTE" not in plan

@@ -1,0 +1,299 @@
+"""brokerage.replay: what real runs decided, decided again from the facts that were kept."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from broker import world
+from broker.laboratory.grid import grid
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]
+Row = dict[str, Any]
+
+CALLS = {"production_job": "broker_jobs", "analysis_job": "broker_analysis", "production_task": "broker_tasks"}
+FACTS = ["task_facts", "queue_facts", "task_key", "network_facts", "load_facts", "policy_facts", "software_facts",
+         "placement_facts", "input_facts", "nucleus_key", "work_facts",
+         "located_facts", "space_facts"]  # fmt: skip
+
+
+def replayed(db: Connection, setup: str = "grid", **given: Any) -> list[Row]:
+    names = ", ".join(f"p_{name} => %({name})s" for name in given)
+    query = f"select * from brokerage.replay('{setup}'{', ' if names else ''}{names})"
+    with db.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), given).fetchall()
+
+
+def small(db: Connection, **sections: Any) -> None:
+    """Task 1 needs more memory than queue A has, task 2 fits everywhere."""
+    queues = {"A": {"maxrss": 1000}, "B": {"maxrss": 9000}, "C": {"maxrss": 9000}}
+    given = {"setup": "w", "queues": {name: {**queue, "pilots": {"getjob": 1}} for name, queue in queues.items()},
+             "datasets": {"in": {"files": [{"lfn": f"f{n}", "size": 1, "nevents": 1} for n in range(9)]}},
+             "tasks": [{"id": 1, "input": ["in"], "ram_count": 2000, "split": {"nFilesPerJob": 1}},
+                       {"id": 2, "input": ["in"], "ram_count": 500, "split": {"nFilesPerJob": 1}}]}  # fmt: skip
+    world.load(db, [given | sections])
+
+
+def ran(db: Connection, **given: Any) -> int:
+    names = ", ".join(f"p_{name} => %({name})s" for name in given)
+    query = f"call brokerage.broker_jobs('w'{', ' if names else ''}{names})"
+    [(run,)] = db.execute(query.encode(), given).fetchall()
+    return int(run)
+
+
+@pytest.fixture
+def decided(db: Connection) -> Connection:
+    """The small world after a real run. Its jobs are in the way of a later run, and where they go is drawn."""
+    small(db)
+    ran(db, seed=1)
+    return db
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+@pytest.mark.parametrize("algorithm", CALLS)
+def test_a_run_is_reproduced_whatever_has_happened_since(
+    db: Connection, connect: Connect, algorithm: str, profile: str
+) -> None:
+    """Second passes, turns, draws, jobs and nuclei, verdict by verdict; by a viewer who only reads."""
+    given = grid(3, 60, 30, user_tasks=60)
+    for task in given["tasks"]:
+        task["status"] = "ready"
+        if algorithm == "production_task":
+            task.update(status="assigning", nucleus=None)
+    world.load(db, [given], "grid")
+    [(run,)] = db.execute(
+        f"call brokerage.{CALLS[algorithm]}('grid', null, %s, p_tasks_a_commit => 25)".encode(), [profile]
+    ).fetchall()
+    [(parts, tasks)] = db.execute(
+        """select (select count(*) from brokerage.tape), count(*) from brokerage.task_decision
+            where run_id = %s and status <> 'error'""",
+        [run],
+    ).fetchall()
+    assert parts > 1
+    db.execute("update resource.queue set status = 'offline' where setup = 'grid'")
+    db.execute("update workload.task set gshare = 'Express', nucleus = null where setup = 'grid'")
+    db.execute("delete from resource.link where setup = 'grid'")
+    viewer = connect("broker_viewer")
+    with viewer.transaction():
+        viewer.execute("set transaction read only")
+        rows = replayed(viewer, run_id=run)
+    assert len(rows) == tasks
+    assert [row for row in rows if row["differs"]] == []
+    assert [row for row in rows if row["jobs_after"]]
+    if algorithm == "analysis_job":
+        [(again,)] = db.execute("select count(*) from brokerage.task_decision where rule = 'anal-loops'").fetchall()
+        assert again > 0
+
+
+def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
+    """More than 5,000 pairs are decided by another plan."""
+    given = grid(3, 60, 40, user_tasks=0)
+    for task in given["tasks"]:
+        task["status"] = "ready"
+    world.load(db, [given], "grid")
+    db.execute("call brokerage.broker_jobs('grid', null, 'panda2026', 7, p_tasks_a_commit => null)")
+    [(pairs,)] = db.execute(
+        "select max((tasks -> '')::int) * max(cardinality((v.value #>> '{}')::text[])) from brokerage.tape t"
+        " join brokerage.tape_value v on v.digest = t.queues ->> 'queue'"
+    ).fetchall()
+    assert pairs > 5000
+    assert [row for row in replayed(db) if row["differs"]] == []
+
+
+def test_without_a_rule_and_with_another_parameter(decided: Connection) -> None:
+    by_task = {row["task_id"]: row for row in replayed(decided, setup="w", without=["memory"])}
+    assert (by_task[1]["gained"], by_task[1]["lost"]) == (["A"], [])
+    assert "candidates" in by_task[1]["differs"]
+    assert (by_task[2]["gained"], by_task[2]["lost"]) == ([], [])
+    only_best = {"top-10": {"best": 1}}
+    by_task = {row["task_id"]: row for row in replayed(decided, setup="w", changes=json.dumps(only_best))}
+    assert [len(by_task[task]["lost"]) for task in (1, 2)] == [1, 2]
+    assert {len(row["jobs_after"]) for row in by_task.values()} == {1}
+    decided.execute("select brokerage.set_profile('acme', 'documented')")
+    decided.execute("""select brokerage.set_rule('acme', 'memory', '{"enabled": false}')""")
+    assert replayed(decided, setup="w", profile="acme") == replayed(decided, setup="w", without=["memory"])
+
+
+def test_rules_are_those_that_decided(decided: Connection) -> None:
+    """Not those of today."""
+    decided.execute("select brokerage.set_profile('acme', 'documented')")
+    decided.execute("""select brokerage.set_settings('w', '{"profile": "acme"}')""")
+    run = ran(decided, tasks=[1, 2], seed=1)
+    decided.execute("""select brokerage.set_rule('acme', 'memory', '{"enabled": false}')""")
+    assert [row["differs"] for row in replayed(decided, setup="w", run_id=run)] == [[], []]
+    assert [row["gained"] for row in replayed(decided, setup="w", run_id=run, profile="acme")] == [["A"], []]
+
+
+WRONG = [
+    ({"profile": "nobody"}, "PB001", "profile 'nobody' does not exist"),
+    ({"profile": "panda2026"}, "PB001", "profile panda2026 is based on panda2026, run 1 was decided by documented"),
+    ({"without": ["memry"]}, "PB001", "rule 'memry' is not among the rules of these decisions"),
+    ({"changes": '{"memry": {"best": 1}}'}, "PB001", "rule 'memry' is not among the rules of these decisions"),
+    ({"changes": '{"top-10": {"worst": 1}}'}, "PB001", "rule top-10 of profile documented: parameter worst is 1, not"),
+    ({"changes": '{"top-10": {"best": 0}}'}, "PB001", "rule top-10 of profile documented: parameter best is 0, not"),
+    ({"changes": '{"top-10": 1}'}, "PB001", 'changes are {"top-10": 1}'),
+    ({"changes": "[]"}, "PB001", "changes are []"),
+    ({"run_id": 9}, "PB004", "run 9 is not in setup w"),
+    ({"until": timedelta(days=1)}, "PB004", "no facts are kept of runs in that time in setup w"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "sqlstate", "message"), WRONG)
+def test_what_does_not_fit_is_refused(decided: Connection, given: Row, sqlstate: str, message: str) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        replayed(decided, setup="w", **given)
+    assert raised.value.sqlstate == sqlstate
+    assert (raised.value.diag.message_primary or "").startswith(message)
+
+
+def test_dry_runs_and_runs_without_the_tape_keep_no_facts(db: Connection) -> None:
+    small(db)
+    ran(db, dry_run=True)
+    db.execute("""select brokerage.set_settings('w', '{"tape": false}')""")
+    run = ran(db)
+    assert db.execute("select from brokerage.tape").fetchall() == []
+    assert db.execute("select from brokerage.tape_value").fetchall() == []
+    with pytest.raises(psycopg.Error, match=f"no facts are kept of run {run} in setup w"):
+        replayed(db, setup="w", run_id=run)
+
+
+def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> None:
+    small(db)
+    ran(db, tasks_a_commit=1)
+    db.execute("""select brokerage.set_settings('w', '{"replay_time": "1 microsecond"}')""")
+    with pytest.raises(
+        psycopg.Error, match=r"the replay took longer than 00:00:00\.000001: it reached .*, after 1 parts"
+    ):
+        replayed(db, setup="w")
+
+
+def test_facts_of_another_release_are_found_by_name(decided: Connection) -> None:
+    """An attribute that is gone is left out. One that is lacking is an error: null would let queues pass."""
+    decided.execute("""update brokerage.tape set tasks = tasks || '{"gone_since": [1, 2]}'""")
+    assert [row["differs"] for row in replayed(decided, setup="w")] == [[], []]
+    decided.execute("update brokerage.tape set tasks = tasks - 'ram_count'")
+    with pytest.raises(psycopg.Error, match=r"the facts that were kept lack ram_count of task_facts"):
+        replayed(decided, setup="w")
+
+
+def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> None:
+    """A number that was kept as a text, or the other way round, is what it was; what is no number is an error."""
+    keep = "update brokerage.tape set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
+    decided.execute(keep, ['{"2000","500"}'])
+    before = [row["differs"] for row in replayed(decided, setup="w")]
+    decided.execute(keep, ["{2000,500}"])
+    assert [row["differs"] for row in replayed(decided, setup="w")] == before
+    for name, value, error in (
+        ("ram_count", '"{2000,many}"', 'malformed|"many"'),
+        ("ram_count", "[2000, 500]", "malformed"),
+        ("preassigned", '"{A,B}"', "scalar"),
+        ("preassigned", '{"all": ["A"]}', "object"),
+        ("preassigned", '["A", "B"]', "scalar"),
+        ("config", '"{}"', "scalar"),
+    ):
+        keep = "update brokerage.tape set tasks = tasks || jsonb_build_object(%s::text, %s::jsonb)"
+        with decided.transaction(force_rollback=True):
+            decided.execute(keep, [name, value])
+            with pytest.raises(psycopg.Error, match=rf"were kept do not fit .*task_facts: .*({error})") as caught:
+                replayed(decided, setup="w")
+        assert caught.value.sqlstate == "PB001", (name, value)
+
+
+VALUES = {
+    "double precision": ["'Infinity'", "'-Infinity'", "'NaN'", "1e-300", "0.1", "null"],
+    "bigint": ["9223372036854775807", "-1", "null"],
+    "integer": ["2147483647", "null"],
+    "text": ["''", "E'tab\\there, \"quoted\"'", "'null'", "null"],
+    "text[]": ["'{}'", "'{a,NULL,\"b c\"}'", "null"],
+    "boolean": ["true", "false", "null"],
+    "jsonb": ["""'{"a": [1, null]}'""", "'{}'", "null"],
+    "timestamp with time zone": ["'2026-10-25 00:30:00.000001+00'", "null"],
+    "interval": ["'1 mon -2 days 03:00:00.5'", "null"],
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_facts_come_back_as_they_were(db: Connection, name: str) -> None:
+    """Each attribute with its extreme values, and rows none."""
+    query = """select attname, format_type(atttypid, null) from pg_attribute
+                where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
+    types = [kind for _, kind in db.execute(query, [f"brokerage.{name}"]).fetchall()]
+    rows = []
+    for number in range(max(map(len, VALUES.values()))):
+        values = [f"{VALUES[kind][number % len(VALUES[kind])]}::{kind}" for kind in types]
+        rows.append(f"row({', '.join(values)})::brokerage.{name}")
+    db.execute("set datestyle = 'SQL, DMY'; set intervalstyle = 'sql_standard'; set extra_float_digits = -5")
+    there = f"brokerage.from_columns(brokerage.to_columns(%s), null::brokerage.{name})"
+    for array in (f"array[{', '.join(rows)}]", f"array[{rows[0]}, {rows[0]}]", f"'{{}}'::brokerage.{name}[]"):
+        [(equal,)] = db.execute(f"select {array} = {there.replace('%s', array)}".encode()).fetchall()
+        assert equal, array
+
+
+def test_every_subject_is_kept(db: Connection) -> None:
+    query = """select attname from pg_attribute
+                where attrelid = 'brokerage.facts_by_subject'::regclass and attnum > 0 and not attisdropped"""
+    subjects = {name for (name,) in db.execute(query).fetchall()}
+    query = "select prosrc from pg_proc where oid = 'brokerage.judge_again'::regproc"
+    [(source,)] = db.execute(query).fetchall()
+    assert {name for name in subjects if f"v_subjects.{name} :=" in source} == subjects
+
+
+def test_a_function_that_is_another_one_is_named(decided: Connection) -> None:
+    query = "select * from brokerage.replay_changes('w')"
+    assert decided.execute(query).fetchall() == []
+    [(source,)] = decided.execute(
+        "select pg_get_functiondef(oid) from pg_proc where oid = 'brokerage.rule_memory'::regproc"
+    ).fetchall()
+    decided.execute(source)  # made anew as it was
+    assert decided.execute(query).fetchall() == []
+    decided.execute(source.replace("MB", "megabytes"))
+    [(function, change)] = decided.execute(query).fetchall()
+    assert function.startswith("brokerage.rule_memory(") and change == "changed"
+    assert [row["differs"] for row in replayed(decided, setup="w")] == [["reasons"], []]
+
+
+def test_two_brokers_do_not_wait_for_each_others_tape(db: Connection, connect: Connect) -> None:
+    """Both note the same columns of the same queues; the first has not committed."""
+    small(db)
+    query = "select brokerage.open_run('w', 'production_job', null, null, false) from generate_series(1, 2)"
+    [(one,), (two,)] = db.execute(query).fetchall()
+    other = connect()
+    with db.transaction():
+        db.execute("select brokerage.broker_next('w', %s, '{1}')", [one])
+        other.execute("set statement_timeout = '20s'")
+        assert other.execute("select brokerage.broker_next('w', %s, '{2}')", [two]).fetchall() == [(1,)]
+    assert [row["differs"] for row in replayed(db, setup="w")] == [[], []]
+
+
+def test_the_tape_goes_with_the_decisions(decided: Connection) -> None:
+    day = datetime.now(UTC) - timedelta(days=5)
+    for table in ("tape", "tape_value"):
+        column = "decided_at" if table == "tape" else "noted_at"
+        decided.execute(f"update brokerage.{table} set {column} = %s".encode(), [day])
+    decided.execute("select * from brokerage.maintain()")
+    assert decided.execute("select from brokerage.tape").fetchall() == []
+    assert decided.execute("select from brokerage.tape_value").fetchall() == []
+    query = """select count(*) from pg_inherits where inhparent in ('brokerage.tape'::regclass,
+                                                                    'brokerage.tape_value'::regclass)"""
+    [(partitions,)] = decided.execute(query).fetchall()
+    assert partitions >= 2 * 4  # the default one, and days ahead
+
+
+def test_the_tape_goes_with_its_setup(decided: Connection) -> None:
+    decided.execute("select taskqueue.remove_setup('w')")
+    assert decided.execute("select from brokerage.tape").fetchall() == []
+    assert decided.execute("select from brokerage.tape_value").fetchall() == []
+
+
+@pytest.mark.parametrize("far", ["178000000 years", "-178000000 years", "1000 years"])
+def test_a_time_may_be_as_long_as_it_likes(decided: Connection, far: str) -> None:
+    query = "select count(*) from brokerage.taped('w', %s, %s, null)"
+    everything = decided.execute(query, [None, None]).fetchone()
+    since, until = (decided.execute(query, given).fetchone() for given in ([far, None], [None, far]))
+    assert everything is not None and everything != (0,)
+    assert (since, until) == (((0,), everything) if far.startswith("-") else (everything, (0,)))

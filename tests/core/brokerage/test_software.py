@@ -1,0 +1,586 @@
+"""Architecture, releases, containers and hardware.
+
+The rules are those of software-check.md, software.
+"""
+
+import json
+import time
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.core.brokerage.software_rows import SETUP, Rows
+
+PLATFORM = "x86_64-centos7-gcc8-opt"
+HOME = "Athena-22.0.1"
+INTEL = {"type": "cpu", "arch": ["x86_64"], "instr": ["avx2"], "vendor": ["intel", "excl"]}
+KT100 = {"type": "gpu", "vendor": ["nvidia", "excl"], "model": ["kt100"]}
+X86 = {"type": "cpu", "arch": ["x86_64"]}
+TAG = {"tag": "t", "cmtconfig": PLATFORM, "project": "Athena", "release": "22.0.1", "container_name": "", "sources": []}
+
+
+@pytest.fixture
+def rows(rolled_back: psycopg.Connection[Any]) -> Rows:
+    rolled_back.execute("insert into resource.setup (setup) values (%s)", [SETUP])
+    return Rows(rolled_back)
+
+
+def _problem(
+    rows: Rows,
+    task: dict[str, Any],
+    software: dict[str, Any] | None,
+    base_profile: str = "documented",
+    releases: list[str] | None = None,
+) -> str | None:
+    """Why the queue does not do for the task; null = it does."""
+    rows.queue(releases=["AUTO"] if releases is None else releases)
+    if software is not None:
+        rows.software(**software)
+    rows.task(**{"trans_home": HOME, **task})
+    return rows.answers("software_problems", base_profile, [1]).get("Q")
+
+
+# Hardware (software-check.md, Hardware): what the queue publishes, the architecture, and what is
+# missing (null = nothing).
+HARDWARE_DOC = [
+    ([X86], PLATFORM, None),
+    ([X86], "aarch64-centos7-gcc8-opt", "cpu arch aarch64 is not among x86_64"),
+    ([{"type": "cpu", "arch": [""]}], "any#x86_64", None),
+    ([{"type": "cpu", "arch": ["x86_64", "excl"]}], "any#x86_64", None),
+    ([{"type": "cpu", "arch": ["arm64"]}], "any#x86_64", "cpu arch x86_64 is not among arm64"),
+    ([{"type": "cpu", "arch": ["any"]}], "any#x86_64", None),
+    ([{"type": "cpu", "arch": "x86_64"}], "any#x86_64", None),
+    ([X86], "any#(x86_64|aarch64)", None),
+    ([{"type": "cpu", "arch": ["aarch64"]}], "any#(x86_64|aarch64)", None),
+    ([{"type": "cpu", "arch": ["ppc"]}], "any#(x86_64|aarch64)",
+     "cpu arch x86_64 is not among ppc or cpu arch aarch64 is not among ppc"),
+    ([X86], "any#x86.*", None),
+    ([X86], "any#86", "cpu arch 86 is not among x86_64"),
+    ([X86], "any#x86_(32|64)", None),
+    ([{"type": "cpu", "arch": ["excl"]}], "any#.*", "cpu arch .* is not among "),
+    ([{"type": "cpu", "arch": ["excl"]}], "any#excl", "cpu arch excl is not among "),
+    ([INTEL], "any#(x86_64|aarch64)-intel", None),
+    ([INTEL], "any#(x86_64|aarch64)-amd", "cpu vendor amd is not among intel"),
+    ([INTEL], "any#x86_64-intel-avx2", None),
+    ([INTEL], "any#x86_64-intel-avx512", "cpu instr avx512 is not among avx2"),
+    ([INTEL], "any#x86_64-i.*", "cpu vendor i.* is not among intel"),
+    ([INTEL], "any#x86_64-Intel", "cpu vendor Intel is not among intel"),
+    ([INTEL], "any#x86_64", "only tasks that ask for cpu vendor intel are accepted"),
+    ([INTEL], PLATFORM, "only tasks that ask for cpu vendor intel are accepted"),
+    ([X86], "any#x86_64-intel", "cpu vendor intel is wanted, none is published"),
+    ([INTEL], "any#aarch64-intel|x86_64-intel", None),
+    ([], PLATFORM, "cpu x86_64 is wanted, and no cpu is published"),
+    ([], "#", None),
+    ([], "", None),
+    ([], None, None),
+    ([INTEL], None, "only tasks that ask for cpu vendor intel are accepted"),
+    ([{"type": "cpu", "vendor": ["intel"]}], PLATFORM, "cpu x86_64 is wanted, and the cpu published has no arch"),
+    ([{"type": "cpu", "vendor": ["intel"]}], None, None),
+    ([X86, KT100], PLATFORM, "only tasks that ask for gpu vendor nvidia are accepted"),
+    ([X86, KT100], PLATFORM + "&nvidia", None),
+    ([X86, KT100], PLATFORM + "&nvidia-kt100", None),
+    ([X86, KT100], PLATFORM + "&nvidia-kt100:vram>=999999", None),
+    ([X86, KT100], PLATFORM + "&nvidia:model=k80", None),
+    ([X86, KT100], PLATFORM + "&nvidia-k80:model!=A1.*", "gpu model k80 is not among kt100"),
+    ([X86, KT100], PLATFORM + "&nvidia-k80", "gpu model k80 is not among kt100"),
+    ([X86, KT100], PLATFORM + "&NVIDIA", "gpu vendor NVIDIA is not among nvidia"),
+    ([X86, KT100], PLATFORM + "&nv.*", "gpu vendor nv.* is not among nvidia"),
+    ([X86], PLATFORM + "&nvidia", "gpu model *, vendor nvidia is wanted, and no gpu is published"),
+    ([KT100], "&nvidia", None),
+    ([KT100], "x86_64&nvidia", "cpu x86_64 is wanted, and no cpu is published"),
+    ([X86, {"type": "cpu", "arch": ["arm64"]}], "any#x86_64", "cpu arch x86_64 is not among arm64"),
+    ([{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}], PLATFORM,
+     "only tasks that ask for cpu license gold are accepted"),
+    ([X86], "(x86_64-centos7|x86_64-slc6)-gcc8-opt", "cpu arch (x86_64 is not among x86_64"),
+    ([X86],
+     json.dumps({"sw_platform": PLATFORM, "cpu_specs": [{"arch": "aarch64"}, {"arch": "x86_64", "vendor": None}]}),
+     None),
+    ([], json.dumps({"sw_platform": PLATFORM}), None),
+    ([], json.dumps({"sw_platform": PLATFORM, "cpu_specs": []}), None),
+    ([X86], json.dumps({"gpu_spec": {}}), "gpu model *, vendor * is wanted, and no gpu is published"),
+    ([KT100], json.dumps({"gpu_spec": {"vendor": "nvidia", "model": {"pattern": "x", "excl": True}}}), None),
+    ("nonsense", PLATFORM, "cpu x86_64 is wanted, and no cpu is published"),
+    ([3, None, {"type": 4}, {"arch": ["x86_64"]}, X86], PLATFORM, None),
+    ([{"type": "cpu", "arch": ["x86_64", 3, None], "n": 3}], PLATFORM, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("published", "architecture", "expected"), HARDWARE_DOC)
+def test_hardware_in_doc(rows: Rows, published: Any, architecture: str | None, expected: str | None) -> None:
+    software = {"architectures": published, "cmtconfigs": [PLATFORM, "any"], "cvmfs": ["any"], "containers": ["any"]}
+    found = _problem(rows, {"architecture": architecture}, software)
+    if found is not None and found.startswith("-regexpcmtconfig"):
+        found = None
+    assert found == expected
+
+
+def test_queues_with_the_same_hardware_have_a_verdict_each(rows: Rows) -> None:
+    for queue in "QRS":
+        rows.queue(queue)
+        rows.software(queue, architectures=[X86])
+    wanted = '{"cpu": [{"arch": "aarch64", "vendor": "*", "instr": "*"}], "gpu": null}'
+    query = "select queue from brokerage.hardware_verdicts(%s, array[%s::jsonb, %s::jsonb], 'documented') order by 1"
+    assert rows.connection.execute(query, [SETUP, wanted, wanted]).fetchall() == [("Q",), ("R",), ("S",)]
+
+
+def test_a_pattern_fits_whole_texts(rows: Rows) -> None:
+    """Alternatives are anchored on both sides."""
+    software = {"architectures": [{"type": "cpu", "arch": ["x86_64"]}], "cvmfs": ["any"], "containers": ["any"]}
+    assert (
+        _problem(rows, {"architecture": "#[x]86|_64"}, software)
+        == "cpu arch [x]86 is not among x86_64 or cpu arch _64 is not among x86_64"
+    )
+
+
+# Releases (software-check.md, Release).
+def _release(problem: str) -> str:
+    return f"{PLATFORM} is not among the cmtconfigs and the containers have neither any nor /cvmfs, {problem}"
+
+
+NO_TAG = f"no tag Athena 22.0.1 for {PLATFORM}"
+RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
+    ({"cvmfs": ["atlas"], "containers": ["any"]}, {}, None),
+    ({"cvmfs": ["any"], "containers": ["/cvmfs"]}, {}, None),
+    ({"cvmfs": ["atlas"], "cmtconfigs": [PLATFORM]}, {}, None),
+    ({"cvmfs": ["atlas"], "cmtconfigs": [PLATFORM]}, {"architecture": PLATFORM + "@centos7"}, None),
+    ({"cvmfs": ["atlas"], "cmtconfigs": [PLATFORM]}, {"architecture": "x86_64-.*-opt"}, None),
+    ({"cvmfs": ["atlas"], "cmtconfigs": ["x86_64-slc6-gcc8-opt"]}, {}, _release(NO_TAG)),
+    ({"cvmfs": ["nightlies"], "containers": ["any"]}, {}, f"cvmfs atlas is not among nightlies, {NO_TAG}"),
+    ({}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-.*-opt"}, None),
+    ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-(slc6)-opt"},
+     "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 0 cmtconfigs"),
+    ({"tags": [TAG]}, {}, None),
+    ({"tags": [TAG], "cvmfs": ["atlas"]}, {}, None),
+    ({"tags": [TAG]}, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"},
+     "-regexpcmtconfig: x86_64-(centos7|slc6)-gcc8-opt matches none of the 0 cmtconfigs"),
+    ({"tags": [TAG], "cmtconfigs": [PLATFORM]}, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
+    ({"tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
+    ({"tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"}, None),
+    ({"tags": [TAG | {"release": "22.0.2"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"project": "AthSimulation"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"project": None}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"cmtconfig": "x86_64-slc6-gcc8-opt"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG]}, {"architecture": None}, "cvmfs atlas is not among none, no tag Athena 22.0.1 for no platform"),
+    ({"tags": [TAG | {"release": None}]}, {"trans_home": "Athena"},
+     f"cvmfs atlas is not among none, no tag Athena for {PLATFORM}"),
+    ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "Athena-2022-01-31T2101"}, None),
+    ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"}, None),
+    ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"},
+     "cvmfs nightlies is not among atlas"),
+    ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3-22.0.1"}, None),
+    ({"cmtconfigs": None, "containers": None, "cvmfs": None}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("published", "task", "expected"), RELEASES_DOC)
+def test_releases_in_doc(rows: Rows, published: dict[str, Any], task: dict[str, Any], expected: str | None) -> None:
+    found = _problem(rows, {"architecture": PLATFORM, **task}, {"architectures": [X86], **published})
+    assert found == expected
+
+
+# Containers (software-check.md, Container): what is published at the queue and at ALL for container_name /img/a.
+IMAGE_TAG = TAG | {"container_name": "/img/a", "sources": ["/cvmfs/a"]}
+CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | None]] = [
+    ({"tags": [IMAGE_TAG]}, {}, True, None, None),
+    ({"tags": [TAG | {"sources": ["/x", "/img/a"]}]}, {}, True, None, None),
+    ({"tags": [TAG | {"container_name": "/img"}], "containers": ["any"]}, {}, True, "container /img/a is in no tag",
+     "container /img/a is in no tag"),
+    ({"containers": ["any"]}, {}, False, None, None),
+    ({"containers": ["/cvmfs"]}, {}, False, None, None),
+    ({"containers": ["/img"]}, {}, False, None, None),
+    ({"containers": [""]}, {}, False, None, None),
+    ({"containers": ["/img/ab"]}, {}, False, "container /img/a is under none of /img/ab",
+     "container /img/a is under none of /img/ab"),
+    ({"containers": ["/cvmfs/a"]}, {"tags": [IMAGE_TAG]}, False, None, None),
+    ({"containers": ["/cvmfs/b"]}, {"tags": [IMAGE_TAG]}, False, "container /img/a is under none of /cvmfs/b",
+     "container /img/a is under none of /cvmfs/b"),
+    ({"tags": [IMAGE_TAG]}, {}, False, "container /img/a is under none of no containers", None),
+    ({"containers": ["/_mg"]}, {}, False, "container /img/a is under none of /_mg",
+     "container /img/a is under none of /_mg"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
+@pytest.mark.parametrize(("published", "everywhere", "only_tags", "doc", "panda"), CONTAINERS)
+def test_containers(
+    *,
+    rows: Rows,
+    base_profile: str,
+    published: dict[str, Any],
+    everywhere: dict[str, Any],
+    only_tags: bool,
+    doc: str | None,
+    panda: str | None,
+) -> None:
+    """No release is looked at where a container is given."""
+    rows.software("ALL", **everywhere)
+    task = {"architecture": "#", "container_name": "/img/a", "only_tags_for_fc": only_tags}
+    assert _problem(rows, task, published, base_profile) == (doc if base_profile == "documented" else panda)
+
+
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
+def test_containers_of_a_batch_are_apart(rows: Rows, base_profile: str) -> None:
+    rows.queue(releases=["AUTO"])
+    rows.software(tags=[TAG | {"container_name": "/img/a"}])
+    for number, name in enumerate("ab"):
+        rows.task(number, trans_home=HOME, architecture="#", container_name=f"/img/{name}", only_tags_for_fc=True)
+    assert rows.answers("software_problems", base_profile, [0]) == {}
+    assert rows.answers("software_problems", base_profile, [0, 1]) == {"Q": "container /img/b is in no tag"}
+
+
+def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
+    """panda2026 looks at software only when transHome is set."""
+    rows.queue(releases=["AUTO"])
+    rows.software(containers=["/x"])
+    rows.task(container_name="/img/a")
+    assert rows.answers("software_problems", "documented", [1]) == {"Q": "container /img/a is under none of /x"}
+    assert rows.answers("software_problems", "panda2026", [1]) == {}
+
+
+def test_production_without_software_needs_none(rows: Rows) -> None:
+    rows.queue(releases=["AUTO"])
+    rows.software(architectures=[INTEL])
+    rows.task(architecture=PLATFORM, trans_home="", container_name="")
+    assert rows.answers("software_problems", "documented", [1]) == {}
+    assert rows.answers("software_problems", "panda2026", [1]) == {}
+
+
+# Analysis: transHome, transUses and what the queue must have (software-check.md, Release).
+ANALYSIS: list[tuple[str | None, str | None, dict[str, Any]]] = [
+    (None, None, {"tag": None, "projects": None, "versions": None, "cvmfs_required": None}),
+    ("AnalysisTransforms-AtlasDerivation_21.2.2.0", None,
+     {"tag": "atlas", "projects": ["AtlasDerivation"], "versions": ["21.2.2.0"]}),
+    ("AnalysisTransforms", "Atlas-21.0.38", {"tag": "atlas", "projects": ["AtlasOffline"], "versions": ["21.0.38"]}),
+    ("AnalysisTransforms-Athena_22.0.1", None, {"tag": "atlas", "projects": ["Athena"], "versions": ["22.0.1"]}),
+    ("AnalysisTransforms-Athena_22.0.1", "Atlas-22.0", {"tag": "nightlies", "cvmfs_required": True}),
+    ("AnalysisTransforms-Athena_22.0.1", "Atlas-x",
+     {"tag": "atlas", "projects": ["AtlasOffline", "Athena"], "versions": ["x", "22.0.1"]}),
+    ("AnalysisTransforms", None, {"tag": "nightlies", "cvmfs_required": True}),
+    ("AnalysisTransforms", "", {"tag": "nightlies", "cvmfs_required": True}),
+    ("AnalysisTransforms-rel_3", None, {"tag": "nightlies", "cvmfs_required": True}),
+    ("AnalysisTransforms-Athena_main_2022-01-31T2101", None, {"tag": "nightlies", "cvmfs_required": True}),
+    ("Athena-22.0.1", None, {"tag": "atlas", "projects": ["Athena"], "versions": ["22.0.1"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("home", "uses", "expected"), ANALYSIS)
+def test_releases_of_analysis(rows: Rows, home: str | None, uses: str | None, expected: dict[str, Any]) -> None:
+    row = rows.connection.execute("select brokerage.release_of(%s, %s, true)", [home, uses]).fetchone()
+    assert row is not None
+    found = row[0] or {}
+    assert {key: found.get(key) for key in expected} == expected
+
+
+def test_analysis_without_a_release_asks_for_hardware_alone(rows: Rows) -> None:
+    for base_profile in ("documented", "panda2026"):
+        rows.connection.execute("savepoint base_profile")
+        assert (
+            _problem(
+                rows,
+                {"label": "user", "trans_home": None, "architecture": None},
+                {"architectures": [X86]},
+                base_profile,
+            )
+            is None
+        )
+        rows.connection.execute("rollback to savepoint base_profile")
+        assert "excl" not in (
+            _problem(rows, {"label": "user", "trans_home": None}, {"architectures": [INTEL]}, base_profile) or "excl"
+        )
+        rows.connection.execute("rollback to savepoint base_profile")
+
+
+@pytest.mark.parametrize(
+    ("releases", "published"), [(["ANY"], True), (["ANY", "AUTO"], False), (["22.0.1"], True), ([], True), (None, True)]
+)
+def test_doc_leaves_queues_to_the_rule(rows: Rows, releases: list[str] | None, published: bool) -> None:
+    """Only queues with AUTO that publish something are compared."""
+    rows.queue(releases=releases)
+    if published:
+        rows.software(architectures=[INTEL])
+    rows.task(trans_home=HOME, architecture=PLATFORM)
+    assert rows.answers("software_problems", "documented", [1]) == {}
+
+
+def test_auto_beside_other_releases_is_compared_in_doc(rows: Rows) -> None:
+    assert (
+        _problem(rows, {"architecture": "aarch64"}, {"architectures": [X86]}, releases=["22.0.1", "AUTO"])
+        == "cpu arch aarch64 is not among x86_64"
+    )
+
+
+# panda2026, Applicability and JSON check: releases, what is published (null = nothing), the task, and the verdict.
+ALL_IN = {"architectures": [X86], "cmtconfigs": [PLATFORM], "cvmfs": ["any"], "containers": ["any"]}
+PANDA: list[tuple[list[str], dict[str, Any] | None, dict[str, Any], str | None]] = [
+    (["ANY"], None, {"architecture": None}, None),
+    (["ANY"], None, {"architecture": "@centos7"}, None),
+    (["ANY"], ALL_IN, {"architecture": PLATFORM}, "its releases are ANY, and cpu x86_64 is wanted"),
+    (["ANY"], None, {"architecture": "@centos7&nvidia"},
+     "its releases are ANY, and gpu model *, vendor nvidia is wanted"),
+    (["ANY"], None, {"architecture": "x86_64&nvidia"}, "its releases are ANY, and cpu x86_64&nvidia is wanted"),
+    (["ANY"], None, {"container_name": "c"}, None),
+    (["ANY"], None, {"container_name": "c", "only_tags_for_fc": True},
+     "its releases are ANY, and container c must be in a tag"),
+    (["ANY"], None, {"container_name": "c", "only_tags_for_fc": True, "label": "user"}, None),
+    (["ANY", "AUTO"], ALL_IN, {"architecture": None}, "its releases are ANY, AUTO, neither ANY nor AUTO alone"),
+    ([], ALL_IN, {"architecture": None}, "its releases are empty, neither ANY nor AUTO alone"),
+    (["AUTO"], None, {"architecture": None}, "AUTO is its releases, and it publishes no software"),
+    (["AUTO"], ALL_IN, {"architecture": PLATFORM}, None),
+    (["AUTO"], ALL_IN | {"architectures": []}, {"architecture": PLATFORM},
+     "cpu x86_64 is wanted, and no cpu is published"),
+    (["AUTO"], ALL_IN | {"architectures": []}, {"architecture": None}, None),
+    (["AUTO"], ALL_IN | {"architectures": [KT100]}, {"architecture": PLATFORM + "&nvidia"},
+     "cpu x86_64 is wanted, and no cpu is published"),
+    (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": None},
+     "only tasks that ask for a cpu are accepted"),
+    (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": "#aarch64|x86_64-intel"}, None),
+    (["AUTO"], ALL_IN | {"architectures": [INTEL]}, {"architecture": "#x86_64"},
+     "only tasks that ask for cpu vendor intel are accepted"),
+    (["AUTO"], ALL_IN | {"architectures": [KT100, X86]}, {"architecture": PLATFORM},
+     "only tasks that ask for a gpu are accepted"),
+    (["AUTO"], ALL_IN | {"architectures": [{"type": "cpu", "arch": [""]}]}, {"architecture": PLATFORM},
+     "cpu arch x86_64 is not among "),
+    (["AUTO"], ALL_IN | {"architectures": [{"type": "cpu", "arch": ["x86_64"], "license": ["gold", "excl"]}]},
+     {"architecture": PLATFORM}, None),
+    (["AUTO"], ALL_IN | {"containers": []}, {"architecture": PLATFORM}, None),
+    (["AUTO"], ALL_IN | {"containers": []}, {"architecture": PLATFORM + "@centos7"},
+     _release("base platform centos7 needs any among the containers")),
+    (["AUTO"], ALL_IN | {"containers": [], "tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     _release("base platform centos7 needs any among the containers")),
+    (["AUTO"], ALL_IN | {"containers": [], "tags": [TAG], "cmtconfigs": []}, {"architecture": PLATFORM},
+     _release(NO_TAG)),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM}, None),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
+     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"},
+     None),
+    (["AUTO"], {"architectures": [X86], "tags": [TAG]},
+     {"architecture": PLATFORM + "@centos7", "label": "user", "trans_home": "X-Athena_22.0.1"}, None),
+    (["AUTO"], ALL_IN | {"containers": []}, {"architecture": "x86_64-.*-opt"},
+     _release("no tag Athena 22.0.1 for x86_64-.*-opt").replace(PLATFORM, "x86_64-.*-opt")),
+    (["AUTO"], ALL_IN, {"architecture": "x86_64-(slc6)-opt"},
+     "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 1 cmtconfigs"),
+    (["AUTO"], ALL_IN, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
+    (["AUTO"], ALL_IN | {"cvmfs": []}, {"architecture": PLATFORM, "label": "user", "trans_home": "X-rel_1"},
+     "cvmfs nightlies is not among none"),
+    (["AUTO"], ALL_IN | {"cvmfs": [], "cmtconfigs": []},
+     {"architecture": PLATFORM, "label": "user", "trans_home": None}, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("releases", "published", "task", "expected"), PANDA)
+def test_panda2026(
+    rows: Rows, releases: list[str], published: dict[str, Any] | None, task: dict[str, Any], expected: str | None
+) -> None:
+    assert _problem(rows, task, published, "panda2026", releases) == expected
+
+
+# GPUs of panda2026: the requirement, what the worker nodes have, and what is wrong.
+A100 = ("NVIDIA", "A100-40GB", 40960, "Ampere", "12.4", "575.1")
+T4 = ("NVIDIA", "Tesla T4", 16384, "Turing", "12.0", "575.0.0")
+GPUS: list[tuple[str, list[tuple[Any, ...]], str | None]] = [
+    ("nvidia", [A100], None),
+    ("nvidia", [], "no gpu of vendor nvidia was seen"),
+    ("*", [], None),
+    ("amd", [A100], "no gpu of vendor amd was seen"),
+    ("nv-a100", [A100, T4], None),
+    ("nvidia-100", [A100, T4], "no gpu of model 100 was seen"),
+    ("nvidia:model=.*T4", [A100, T4], None),
+    ("nvidia:model!=.*T4", [A100, T4], "a gpu other than .*T4 is wanted, one was seen"),
+    ("nvidia:model!=.*T4", [A100], None),
+    ("*:model!=.*T4", [], "a gpu other than .*T4 is wanted, none was seen"),
+    ("nvidia:vram>=16384", [A100, T4], None),
+    ("nvidia:vram>=16385", [A100, T4], "not all gpus seen have vram >=16385"),
+    ("nvidia:vram=40960", [A100], None),
+    ("nvidia:vram!=1", [A100], "not all gpus seen have vram !=1"),
+    ("nvidia:cuda>=12", [A100, T4], None),
+    ("nvidia:cuda==12", [T4], None),
+    ("nvidia:cuda>12.0", [A100, T4], "not all gpus seen have version >12.0"),
+    ("nvidia:cuda<12.10", [A100], None),
+    ("nvidia:driver<=575.1:uarch=Ampere", [A100, T4], None),
+    ("nvidia:driver<575.1", [A100], "not all gpus seen have driver version <575.1"),
+    ("nvidia:uarch=Hopper", [A100], "no gpu of microarchitecture Hopper was seen"),
+    ("nvidia:cuda>=x", [A100], "not all gpus seen have version >=x"),
+    ("nvidia:foo>=x:bar", [A100], None),
+    ("nvidia:model=(", [A100], "gpu model ( is not a regular expression"),
+    ("nvidia", [(None,) * 6], "no gpu of vendor nvidia was seen"),
+]
+
+
+@pytest.mark.parametrize(("gpu", "seen", "expected"), GPUS)
+def test_gpus_of_panda2026(rows: Rows, gpu: str, seen: list[tuple[Any, ...]], expected: str | None) -> None:
+    names = ("vendor", "model", "vram", "architecture", "framework_version", "driver_version")
+    for number, values in enumerate(seen, 1):
+        rows.insert("resource.worker_gpu", queue="Q", number=number, **dict(zip(names, values, strict=True)))
+    software = ALL_IN | {"architectures": [{"type": "gpu", "vendor": ["excl"]}]}
+    assert _problem(rows, {"architecture": "#&" + gpu}, software, "panda2026") == expected
+
+
+PROBLEMS: list[tuple[str | None, str | None]] = [
+    (None, None),
+    ("", None),
+    (PLATFORM + "@centos7#x86_64-intel&nvidia-k80", None),
+    ("x" * 1001, "architecture has 1001 characters, more than 1000"),
+    ("x" * 1000, None),
+    ('{"sw_platform": ', 'architecture is not JSON: {"sw_platform": '),
+    ('{"sw_platform": "\\u0000"}', 'architecture is not JSON: {"sw_platform": "\\u0000"}'),
+    ('{"sw_platform": 3}', "architecture: sw_platform is 3, not a text"),
+    ('{"sw_platform": null}', None),
+    ('{"cpu_specs": {}}', "architecture: cpu_specs is {}, not a list of objects"),
+    ('{"cpu_specs": ["x"]}', 'architecture: cpu_specs[0] is "x", not an object'),
+    ('{"cpu_specs": [{"arch": []}]}', "architecture: arch is [], not a text"),
+    ('{"gpu_spec": "x"}', 'architecture: gpu_spec is "x", not an object'),
+    ('{"gpu_spec": {"vendor": 1}}', "architecture: vendor is 1, not a text"),
+    ('{"gpu_spec": {"model": {"pattern": 1}}}', "architecture: pattern is 1, not a text"),
+    ('{"gpu_spec": {"vram": 4, "version": ">1"}}', None),
+    ('{"cpu_pref": "x"}', 'architecture: cpu_pref is "x", not an object'),
+    (
+        '{"cpu_pref": {"preferred_architecture_level": 3}}',
+        "architecture: preferred_architecture_level is 3, not a text",
+    ),
+    ('{"sw_platform": "x("}', "architecture: sw_platform x( is not a regular expression"),
+    ('{"cpu_specs": [{"arch": "x("}]}', "architecture: CPU architecture x( is not a regular expression"),
+    ("x86_64-(centos7", "architecture: sw_platform x86_64-(centos7 is not a regular expression"),
+    ("a)|(b", "architecture: sw_platform a)|(b is not a regular expression"),
+    ("any#[", "architecture: CPU architecture [ is not a regular expression"),
+    (r"(a)\1", r"architecture: sw_platform (a)\1 is written with back-references"),
+    ("(a{200}){200}", "architecture: sw_platform (a{200}){200} is too complex"),
+    (".*" * 200, f"architecture: sw_platform {'.*' * 200} is too complex"),
+    (r"(\y)*\A" * 20, "architecture: sw_platform " + r"(\y)*\A" * 20 + " is too complex"),  # twice the time with each
+    ("a(?=b)" * 9, f"architecture: sw_platform {'a(?=b)' * 9} is too complex"),
+    ("[1]", None),
+    ("(x86_64-centos7|x86_64-slc6)-gcc8-opt", None),
+    ("x86_64+avx2-centos7-gcc11-opt", None),
+]
+
+
+@pytest.mark.parametrize(("architecture", "expected"), PROBLEMS)
+def test_what_cannot_be_read(rows: Rows, architecture: str | None, expected: str | None) -> None:
+    assert rows.connection.execute("select brokerage.architecture_problem(%s)", [architecture]).fetchone() == (
+        expected,
+    )
+
+
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
+def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> None:
+    """Such a task leaves before; if it did not, no queue would take it."""
+    assert (
+        _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
+        == "architecture: sw_platform x( is not a regular expression"
+    )
+
+
+@pytest.mark.parametrize(("architecture", "level"), [
+    ('{"cpu_pref": {"preferred_architecture_level": "x86_64-v3"}}', "x86_64-v3"),
+    ('{"cpu_pref": {}}', None),
+    ('{"cpu_pref": null}', None),
+    ("{broken", None),
+    (PLATFORM, None),
+    (None, None),
+])  # fmt: skip
+def test_the_preferred_level(rows: Rows, architecture: str | None, level: str | None) -> None:
+    assert rows.connection.execute("select brokerage.platform_level(%s)", [architecture]).fetchone() == (level,)
+
+
+@pytest.mark.parametrize("platform", [PLATFORM, "x86_64-(centos7|slc6)-gcc8-opt"])
+def test_the_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
+    """Each need has one key, which the answers carry; other fields of the task do not matter."""
+    rows.queue(releases=["AUTO"])
+    rows.software(architectures=[X86])
+    needs: list[dict[str, Any]] = [
+        {}, {"current_priority": 9, "only_tags_for_fc": None}, {"trans_home": "Athena-22.0.2"},
+        {"architecture": "x"}, {"container_name": "c"},
+        {"only_tags_for_fc": True}, {"label": "user"},
+    ]  # fmt: skip
+    for number, need in enumerate(needs):
+        rows.task(number, **{"trans_home": HOME, "architecture": platform, **need})
+    keys = dict(
+        rows.connection.execute(
+            "select t.task_id, brokerage.software_key(t) from workload.task t where t.setup = %s", [SETUP]
+        ).fetchall()
+    )
+    assert keys[0] == keys[1]
+    assert len(set(keys.values())) == len(needs) - 1
+    found = rows.connection.execute(
+        "select software_key from brokerage.software_problems(%s, %s, 'documented')", [SETUP, list(keys)]
+    ).fetchall()
+    assert sorted(key for (key,) in found) == sorted(set(keys.values()))
+
+
+def test_the_broker_counts_more_than_the_label(rows: Rows) -> None:
+    """A task may be given to the analysis broker whatever its label says."""
+    rows.queue(releases=["AUTO"])
+    rows.software(architectures=[INTEL])
+    rows.task(architecture=PLATFORM)
+    rows.task(2, architecture=PLATFORM, label="user")
+    for analysis, keys in ((True, 2), (False, 0), (None, 1)):
+        statement = (
+            "select count(distinct software_key) from brokerage.software_problems(%s, '{1,2}', 'documented', %s)"
+        )
+        assert rows.connection.execute(statement, [SETUP, analysis]).fetchone() == (keys,)
+
+
+def test_another_setup_is_not_seen(rows: Rows) -> None:
+    rows.connection.execute("insert into resource.setup (setup) values ('other')")
+    rows.insert("resource.queue", setup="other", queue="P", releases=["AUTO"])
+    rows.insert("resource.software", setup="other", queue="Q")
+    image = {"number": 1, "container_name": "/img/a", "sources": ["/cvmfs/a"]}
+    rows.insert("resource.software_tag", setup="other", queue="ALL", **image)
+    rows.task(2, trans_home=HOME, container_name="/img/a")
+    assert _problem(rows, {}, {"containers": ["any"], "cvmfs": ["atlas"]}) is None
+    rows.queue("R", releases=["AUTO"])
+    rows.software("R", containers=["/cvmfs/a"])
+    problem = "container /img/a is under none of /cvmfs/a"
+    assert rows.answers("software_problems", "documented", [2]) == {"R": problem}
+
+
+_LETTERS = st.text("ax86_4-@#&^()[]{}|*+?.\\,:=<>!0\"' \nπ", max_size=30)
+_TEXTS = st.one_of(
+    _LETTERS, st.text(max_size=20), st.just("{").flatmap(lambda brace: _LETTERS.map(lambda text: brace + text))
+)
+_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), _LETTERS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(
+            st.sampled_from(
+                ["sw_platform", "cpu_specs", "gpu_spec", "arch", "vendor", "model", "type", "cpu_pref", "pattern"]
+            ),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=6,
+)
+_ARCHITECTURES = st.one_of(_TEXTS, _JSON.map(json.dumps)).map(lambda text: text.replace("\0", ""))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    architecture=_ARCHITECTURES,
+    home=_LETTERS,
+    uses=_LETTERS,
+    published=_JSON,
+    label=st.sampled_from(["managed", "user"]),
+    gpu=_LETTERS,
+)
+def test_no_text_raises(
+    *, rows: Rows, architecture: str, home: str, uses: str, published: Any, label: str, gpu: str
+) -> None:
+    """Whatever a task or a queue says, there is an answer, and soon."""
+    rows.connection.execute("savepoint example")
+    rows.queue(releases=["AUTO"])
+    rows.software(architectures=[published, INTEL], cmtconfigs=[PLATFORM, home], containers=[home], cvmfs=["any"])
+    rows.insert("resource.worker_gpu", queue="Q", number=1, vendor=home, model=uses, framework_version=home)
+    rows.task(1, architecture=architecture, trans_home=home, trans_uses=uses, label=label)
+    rows.task(2, architecture="x86_64&nvidia" + gpu, trans_home=home, container_name=uses, label=label)
+    before = time.monotonic()
+    for base_profile in ("documented", "panda2026"):
+        rows.answers("software_problems", base_profile, [1, 2])
+    assert time.monotonic() - before < 5
+    rows.connection.execute("rollback to savepoint example")

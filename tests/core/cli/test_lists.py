@@ -1,0 +1,134 @@
+"""Plain lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`."""
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from broker import world
+from broker.cli import lists
+from broker.laboratory import grid
+from tests.calls import Calls, Connection
+from tests.commands import Cli
+from tests.core.lifecycle import grids
+
+
+@pytest.mark.parametrize("name", [name for name in lists.LISTS if name != "changes"])
+def test_a_viewer_lists_them_and_an_agent_does_not(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    Calls(db).insert(1)
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    listed = cli(name, "--json")
+    assert listed.code == 0
+    assert isinstance(listed.json, list)
+    assert cli(name).out.startswith(name.capitalize())
+    filters = [
+        word
+        for option, used in lists.LISTS[name].filters.items()
+        for word in ((f"--{option}",) if used.kind is bool else (f"--{option}", 7))
+    ]
+    if any(used.values or used.known for used in lists.LISTS[name].filters.values()):
+        assert "is 7, which is none of: " in cli(name, *filters).err
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
+    assert "[42501]" in cli(name).err
+
+
+def test_an_operator_lists_changes_and_a_viewer_does_not(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    q = Calls(db)
+    q.insert(1)
+    q.call("hold", "job", "1")
+    q.set_group("users", 2000)
+    [group, job, *_] = cli("changes", "--json").json
+    assert (group["object"], group["name"], group["after"]["share"]) == ("owner group", "users", 2000)
+    assert (job["object"], job["before"], job["after"]) == ("job", {"held": False}, {"held": True})
+    assert cli("changes", "--of", "job", "--json").json == [job]
+    assert cli("changes", "--by", job["role_name"], "--limit", 1, "--json").json == [group]
+    assert cli("changes", "--by", "nobody", "--json").json == []
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    assert "[42501]" in cli("changes").err
+
+
+def test_queues_and_sites_count_the_jobs_there(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    assert grids.match(db, "s")
+    counts = {row["queue"]: (row["waiting"], row["running"]) for row in cli("queues", "--setup", "s", "--json").json}
+    assert sum(waiting for waiting, _ in counts.values()) == 1
+    assert sum(running for _, running in counts.values()) == 1
+    sites = cli("sites", "--setup", "s", "--json").json
+    queues = cli("sites", "--setup", "s", "-o", "queues", "--json").json
+    assert sum(row["queues"] for row in queues) == len(counts)
+    cores = [sum(row[f"{stage}_cores"] for row in sites) for stage in ("waiting", "starting", "running")]
+    assert cores == [1, 1, 0]  # of the job that was matched there is no report yet
+
+
+def test_queues_count_jobs_that_are_counted_elsewhere(cli: Cli, db: Connection) -> None:
+    row = {"queue": "Q", "gshare": "A", "njobs": 5}
+    rows = [{**row, "status": status} for status in ("activated", "running", "finished")]
+    world.load(db, [{"queues": {"Q": {"panda_site": "S", "corecount": 8}}, "statistics": rows}])
+    [queue] = cli("queues", "--json").json
+    assert queue == {
+        "queue": "Q", "site": "S", "role": "satellite", "status": "online", "type": "unified", "cores": 8,
+        "waiting": 5, "running": 5,
+    }  # fmt: skip
+
+
+def test_jobs_are_those_of_brokerage_and_those_inserted(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    first, second = grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    Calls(db, "s").insert(5)
+    rows = cli("jobs", "--setup", "s", "--json").json
+    assert [(row["job_id"], row["status"], row["task_id"]) for row in rows] == [
+        (second, "activated", 1),
+        (first, "activated", 1),
+        (5, "waiting", None),
+    ]
+    assert [row["job_id"] for row in cli("jobs", "--setup", "s", "--status", "waiting", "--json").json] == [5]
+    assert len(cli("jobs", "--setup", "s", "--task", 1, "--queue", rows[0]["queue"], "--json").json) == 2
+    assert [row["job_id"] for row in cli("jobs", "--setup", "s", "--limit", 1, "--json").json] == [second]
+    page = cli("jobs", "--setup", "s", "--limit", 2).out
+    assert f"there are more: --after {first} is the next page, --limit 0 shows all" in page
+    assert "there are more" not in cli("jobs", "--setup", "s", "--limit", 3).out
+
+
+def test_tasks_and_decisions_of_a_grid(cli: Cli, db: Connection) -> None:
+    world.load(db, [grid.grid(1, 20, 40)])
+    tasks = cli("tasks", "--setup", "grid", "--json").json
+    assert [row["task_id"] for row in tasks] == sorted((row["task_id"] for row in tasks), reverse=True)
+    assert len(tasks) == 40
+    assert all(row["jobs"] == row["jobs_left"] for row in tasks)
+    run = cli("assign", "jobs", "--setup", "grid", "--seed", 1, "--json").json
+    [decided] = cli("decisions", "--setup", "grid", "--json").json
+    assert (decided["run_id"], decided["tasks"]) == (run["run"], sum(row["tasks"] for row in run["tasks"]))
+    assert decided["tasks"] == sum(decided[kind] for kind in ("assigned", "pending", "throttled", "failed"))
+    assert cli("decisions", "--setup", "grid", "--algorithm", "production_task", "--json").json == []
+    assigned = sum(row["jobs"] - row["jobs_left"] for row in cli("tasks", "--setup", "grid", "--json").json)
+    assert assigned == sum(row["jobs"] for row in run["assigned"]) > 0
+
+
+def test_leases_limits_resources_setups(cli: Cli, db: Connection) -> None:
+    calls = Calls(db)
+    calls.running_limit("JobTypes", "T", 2)
+    calls.insert(1)
+    match = calls.take(Site="S", GridCE="ce1")
+    [lease] = cli("leases", "--json").json
+    assert cli("leases", "-o", "grid_ce", "--json").json == [{"grid_ce": "ce1"}]
+    assert (lease["job_id"], lease["attempt"], lease["site"], lease["owner_dn"]) == (1, 1, "S", "alice")
+    assert match.attempt not in cli("leases").out
+    assert "--site is T, which is none of: S\n" in cli("leases", "--site", "T").err
+    [limit] = cli("limits", "--json").json
+    assert (limit["site"], limit["attribute"], limit["value"], limit["ceiling"]) == ("S", "JobTypes", "T", 2)
+    calls.maintain()
+    [resource] = cli("resources", "--json").json
+    assert resource["resource"]["Site"] == "S"
+    assert [row["setup"] for row in cli("setups", "--json").json] == ["default"]
+
+
+def test_a_list_of_a_setup_that_is_not_there(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    printed = cli("leases", "--setup", "other")
+    assert (printed.code, "setup other does not exist; there are: default" in printed.err) == (1, True)
+    assert cli("leases", "--limit", -1).code == 2

@@ -1,0 +1,78 @@
+"""`broker replay`."""
+
+import psycopg
+import pytest
+
+from broker import world
+from broker.laboratory import grid
+from tests.calls import Connection
+from tests.commands import Cli
+
+
+@pytest.fixture
+def decided(db: Connection) -> Connection:
+    """A small synthetic grid after a real run."""
+    world.load(db, [grid.grid(1, 20, 40)])
+    db.execute("call brokerage.broker_jobs('grid')")
+    return db
+
+
+def test_check_passes_by_the_program_that_decided(cli: Cli, decided: Connection) -> None:
+    [(tasks,)] = decided.execute("select count(*) from brokerage.task_decision").fetchall()
+    shown = cli("replay", "--setup", "grid", "--check")
+    assert (shown.code, shown.out) == (0, f"{tasks} tasks decided again, {tasks} as they were decided\n")
+
+
+def test_check_fails_on_a_difference_that_no_change_explains(cli: Cli, decided: Connection) -> None:
+    decided.execute("update brokerage.task_decision set status = 'failed' where status = 'pending'")
+    assert cli("replay", "--setup", "grid", "--check").code == 1
+    assert cli("replay", "--setup", "grid").code == 0
+    with psycopg.connect(decided.info.dsn, password=decided.info.password, autocommit=True) as other:
+        [(source,)] = other.execute(
+            "select pg_get_functiondef(oid) from pg_proc where oid = 'brokerage.rule_memory'::regproc"
+        ).fetchall()
+        other.execute(source.replace("MB", "megabytes"))
+    shown = cli("replay", "--setup", "grid", "--check")
+    assert shown.code == 0
+    assert "functions that changed since: brokerage.rule_memory(" in shown.out
+
+
+def test_other_rules_show_what_would_have_been(cli: Cli, decided: Connection) -> None:
+    shown = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--without", "memory", "--limit", 3).out
+    for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs differ at", "then", "replayed", "SYN-"):
+        assert words in shown, words
+    found = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--json").json
+    assert found["changes"] == {}
+    assert found["tasks"] > len(found["differences"]) > 0
+    assert all(len(row["jobs_after"] or {}) <= 1 for row in found["differences"])
+
+
+def test_the_newest_runs_are_those_that_decided_something(cli: Cli, decided: Connection) -> None:
+    decided.execute("call brokerage.broker_jobs('grid', p_dry_run => true)")
+    decided.execute("call brokerage.broker_tasks('grid')")
+    decided.execute("call brokerage.broker_tasks('grid')")  # nothing is due any more
+    tasks = dict(decided.execute("select run_id, tasks from monitor.run where not dry and tasks > 0").fetchall())
+    assert len(tasks) == 2
+    for newest, runs in ((1, [max(tasks)]), (2, list(tasks)), (9, list(tasks))):
+        found = cli("replay", "--setup", "grid", "--newest", newest, "--json").json
+        assert (found["tasks"], found["differences"]) == (sum(tasks[run] for run in runs), [])
+    decided.execute("select lifecycle.set_settings('empty', '{}')")
+    assert "no real run of setup empty has decided a task" in cli("replay", "--setup", "empty", "--newest", 1).err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "top-10=1"], "--set top-10=1 names no parameter of a rule"),
+        (["--set", "top-10.best"], "--set top-10.best has no value"),
+        (["--check", "--without", "memory"], "--check changes nothing"),
+        (["--run", "1", "--newest", "1"], "--run and --newest are given"),
+        (["--run", "99"], "run 99 is not in setup grid"),
+        (["--since", "yesterday week"], "yesterday week"),
+        (["--profile", "panda2026"], "profile panda2026 is based on panda2026"),
+    ],
+)
+def test_what_does_not_fit_is_refused(cli: Cli, decided: Connection, options: list[str], message: str) -> None:
+    refused = cli("replay", "--setup", "grid", *options)
+    assert refused.code != 0
+    assert message in refused.err

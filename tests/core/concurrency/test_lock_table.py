@@ -1,0 +1,147 @@
+"""PostgreSQL's lock table is one for all setups: a transaction takes a few locks, however much it inserts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements
+from tests.core.concurrency.racing import run_together
+
+Db = psycopg.Connection[Any]
+MOST = 40  # 32 parts of the new lists, the setup, and what a call holds for itself
+
+
+def _locks(connection: Db) -> int:
+    row = connection.execute(
+        "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"
+    ).fetchone()
+    assert row
+    return int(row[0])
+
+
+def _insert(q: Calls, first: int, sites: list[str], owner: str = "alice") -> None:
+    """A job for each site."""
+    q.call("insert_jobs", Jsonb([
+        {"job_id": first + number, "requirements": requirements(Sites=[site], OwnerDN=owner)}
+        for number, site in enumerate(sites)
+    ]))  # fmt: skip
+
+
+def test_a_transaction_with_many_new_lists_takes_few_locks(rolled_back: Db) -> None:
+    q = Calls(rolled_back)
+    _insert(q, 1, [f"S{number}" for number in range(60)])
+    q.insert(1000, Sites=[f"T{number}" for number in range(200)])
+    assert _locks(rolled_back) <= MOST
+    for number in range(20):  # call after call
+        q.insert(2000 + number, Sites=[f"U{number}"], OwnerDN=f"owner {number}")
+    assert _locks(rolled_back) <= MOST
+    assert q.inconsistencies() == []
+
+
+def test_a_transaction_with_many_new_requirements_takes_few_locks(rolled_back: Db) -> None:
+    q = Calls(rolled_back)
+    q.call("insert_jobs", Jsonb([
+        {"job_id": number, "requirements": requirements(OwnerDN=f"owner {number}")} for number in range(1, 101)
+    ]))  # fmt: skip
+    assert _locks(rolled_back) <= MOST
+    assert q.value("select count(*) from taskqueue.task_queue") == 100
+    assert q.inconsistencies() == []
+
+
+@pytest.fixture
+def three(dsn: str, connect: Callable[..., Db]) -> tuple[Calls, Calls, Calls]:
+    """Two submitters and an agent; none of them waits for a lock."""
+    callers = connect(), connect(), connect()
+    for caller in callers:
+        caller.execute("set lock_timeout = '300ms'")
+    Calls(callers[0]).settings()  # the setup is there
+    return Calls(callers[0]), Calls(callers[1]), Calls(callers[2])
+
+
+MANY = [f"S{number}" for number in range(150)]  # lists in all parts
+
+
+def _all_are_matched(q: Calls, job_ids: set[int]) -> None:
+    matched: set[int] = set()
+    while matches := q.match_jobs(100, Site=[*MANY, "T", "elsewhere"]):
+        matched.update(match.job_id for match in matches)
+    assert matched == job_ids
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("cpu_time", [500, 50_000])
+def test_new_lists_while_another_transaction_makes_many(three: tuple[Calls, Calls, Calls], cpu_time: int) -> None:
+    bulk, single, agent = three
+    single.insert(1, Sites=["elsewhere"])
+    with bulk.connection.transaction():
+        _insert(bulk, 100, MANY)
+        single.insert(2, Sites=["T"], CPUTime=cpu_time)  # a list of one of the parts that bulk holds
+        single.insert(3, Sites=[MANY[0]], CPUTime=cpu_time, OwnerDN="bob")  # a list that bulk makes
+        match = agent.match(Site="elsewhere")
+        assert match is not None and match.job_id == 1
+        assert agent.match(Site="T") is None  # it is posted when bulk has ended
+        agent.call("release_job", match.job_id, match.attempt)
+    _all_are_matched(agent, {1, 2, 3, *range(100, 100 + len(MANY))})
+
+
+@pytest.mark.parametrize("cpu_time", [500, 50_000])
+def test_many_new_lists_while_another_transaction_makes_one(three: tuple[Calls, Calls, Calls], cpu_time: int) -> None:
+    bulk, single, agent = three
+    with single.connection.transaction():
+        single.insert(1, Sites=[MANY[0]], CPUTime=cpu_time)
+        _insert(bulk, 100, MANY, "bob")
+        assert agent.match(Site=MANY[0]) is None
+    _all_are_matched(agent, {1, *range(100, 100 + len(MANY))})
+
+
+def test_new_requirements_of_two_at_once(three: tuple[Calls, Calls, Calls]) -> None:
+    """Whoever opens a TaskQueue of a definition has others wait who insert, and no agent that gives a job back."""
+    first, second, agent = three
+    first.insert(1)
+    match = agent.take()
+    with first.connection.transaction():
+        first.insert(2)  # the definition is there, its TaskQueue is not
+        assert second.error_of(lambda: second.insert(3)).sqlstate == "55P03"
+        agent.call("release_job", match.job_id, match.attempt)
+    second.insert(3)
+    found = {match.job_id for match in agent.match_jobs(3)}
+    assert found == {1, 2, 3}
+    assert agent.inconsistencies() == []
+
+
+def test_makers_of_lists_maintenance_and_agents_race(dsn: str, db: Db) -> None:
+    """Bulks and single jobs at new sites, TaskQueues that come and go, agents: no deadlock, and no job is lost."""
+    jobs = 4 * 3 * 60
+    matched: list[int] = []
+
+    def submitter(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            for turn in range(3):
+                first = 1 + 60 * (3 * which + turn)
+                sites = [f"S{(which * 7 + turn * 11 + number) % 150}" for number in range(60)]
+                if which % 2:
+                    _insert(own, first, sites, f"owner {which}")
+                else:
+                    for number, site in enumerate(sites):
+                        own.insert(first + number, Sites=[site, f"X{which}.{turn}.{number}"], OwnerDN=f"owner {which}")
+
+        return work
+
+    def maintainer(own: Calls) -> None:
+        while len(matched) < jobs:
+            own.maintain()
+            for which in range(4):
+                own.call("hold", "owner", f"owner {which}")
+                own.call("resume", "owner", f"owner {which}")
+
+    def agent(own: Calls) -> None:
+        while len(matched) < jobs:
+            matched.extend(match.job_id for match in own.match_jobs(5))
+
+    Calls(db).settings()
+    run_together(dsn, [*(submitter(which) for which in range(4)), maintainer, agent, agent])
+    assert sorted(matched) == list(range(1, jobs + 1))
+    assert Calls(db).inconsistencies() == []

@@ -1,0 +1,510 @@
+"""Pairs of calls whose outcome the specification fixes, one of them in a transaction that is still open."""
+
+import itertools
+import random
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements
+from tests.core.concurrency.racing import Attempt, Stage, run_together
+
+
+def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True) -> tuple[bool, Any]:
+    """Run the second side against the open transaction of the first, which then ends: (did it wait, its answer)."""
+    attempt = Attempt(stage.second, second, stage.observer)
+    waited = attempt.waits()
+    if commit:
+        stage.first.connection.commit()
+    else:
+        stage.first.connection.rollback()
+    return waited, attempt.end()
+
+
+def task_queue_count(q: Calls) -> int:
+    return int(q.value("select count(*) from taskqueue.task_queue where setup = %s", q.setup))
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage, others: int) -> None:
+    """Of a new setup, where the second waits for its settings already, and of one with other requirements."""
+    for n in range(others):
+        stage.observer.insert(9 + n)
+    queue = stage.first.insert(1, Sites=["A"])
+    _, other = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]))
+    assert other == queue
+    assert task_queue_count(stage.observer) == 1 + others
+
+
+def test_the_second_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:
+    stage.first.insert(1, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit=False)
+    assert stage.observer.queues() == {queue: 1}
+    assert task_queue_count(stage.observer) == 1
+
+
+def test_two_inserts_of_different_requirements_do_not_wait(stage: Stage) -> None:
+    stage.observer.insert(9)
+    stage.first.insert(1, Sites=["A"])
+    waited, _ = meanwhile(stage, lambda q: q.insert(2, Sites=["B"]))
+    assert not waited
+
+
+def test_two_inserts_into_one_queue_do_not_wait(stage: Stage) -> None:
+    queue = stage.observer.insert(9)
+    assert stage.first.insert(1) == queue
+    waited, other = meanwhile(stage, lambda q: q.insert(2))
+    assert (waited, other) == (False, queue)
+    assert stage.observer.queues() == {queue: 3}
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_inserts_of_one_new_id(stage: Stage, commit: bool) -> None:
+    """The second moves it, with its requirements and user priority, whether the first is there or not."""
+    stage.first.insert(1, 2, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 7, Sites=["B"]), commit)
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.take(Site="B").user_priority == 7
+
+
+def test_two_inserts_of_one_waiting_id(stage: Stage) -> None:
+    stage.observer.insert(1, 1)
+    stage.first.insert(1, 2, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 3, Sites=["B"]))
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_crossing_batches_do_not_deadlock(stage: Stage) -> None:
+    """The same ids in both, the second batch in the other order: one waits, none fails."""
+    stage.observer.insert_many(range(1, 11))
+    stage.first.insert_many(range(1, 11), Sites=["A"])
+    _, count = meanwhile(stage, lambda q: q.insert_many(range(10, 0, -1), Sites=["B"]))
+    assert count == 10
+    assert list(stage.observer.queues(Site="B").values()) == [10]
+
+
+def test_an_insert_into_a_queue_whose_last_job_is_being_taken(stage: Stage) -> None:
+    """Never a job in no queue, never a queue deleted from under an insert."""
+    stage.observer.insert(1)
+    assert stage.first.take().job_id == 1
+    _, queue = meanwhile(stage, lambda q: q.insert(2))
+    assert stage.observer.queue_of(2) == queue
+    assert stage.observer.take().job_id == 2
+
+
+def test_the_last_job_taken_while_another_is_being_inserted(stage: Stage) -> None:
+    stage.observer.insert(1)
+    queue = stage.first.insert(2)
+    waited, match = meanwhile(stage, lambda q: q.match())
+    assert not waited
+    assert match.job_id == 1
+    assert stage.observer.queue_of(2) == queue
+    assert stage.observer.take().job_id == 2
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_while_its_queue_is_being_deleted(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1)
+    stage.observer.call("delete_job", 1)
+    stage.first.call("delete_queue_if_empty", queue)
+    _, new = meanwhile(stage, lambda q: q.insert(2), commit)
+    assert stage.observer.queue_of(2) == new
+    assert stage.observer.take().job_id == 2
+    assert stage.observer.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_queue_deleted_while_a_job_is_being_inserted(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1)
+    stage.first.insert(2)
+    stage.observer.call("delete_job", 1)
+    _, deleted = meanwhile(stage, lambda q: q.call("delete_queue_if_empty", queue), commit)
+    assert not (deleted and commit)
+    assert stage.observer.queues() == ({queue: 1} if commit else {})
+
+
+def test_two_matches_never_get_the_same_job_and_do_not_wait(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2])
+    mine = stage.first.take()
+    waited, other = meanwhile(stage, lambda q: q.match())
+    assert not waited
+    assert {mine.job_id, other.job_id} == {1, 2}
+
+
+def test_a_match_of_the_only_job_that_is_being_matched_finds_nothing(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    assert meanwhile(stage, lambda q: q.match(), commit=False) == (False, None)
+    assert stage.observer.take().job_id == 1
+
+
+def test_a_wanted_job_that_is_being_matched_is_no_match(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    assert meanwhile(stage, lambda q: q.match(JobID=1)) == (False, None)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_cancel_of_a_job_that_is_being_matched(stage: Stage, commit: bool) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    _, answer = meanwhile(stage, lambda q: q.call("cancel_job", 1), commit)
+    assert answer == ("kill asked" if commit else "ended")
+    assert stage.observer.state(1) == ("leased" if commit else "ended")
+
+
+@pytest.mark.parametrize("change", ["cancel", "hold", "delete", "insert"])
+def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, change: str) -> None:
+    stage.observer.insert_many([1, 2])
+    changes: dict[str, Callable[[], object]] = {
+        "cancel": lambda: stage.first.call("cancel_job", 1),
+        "hold": lambda: stage.first.call("hold", "job", "1"),
+        "delete": lambda: stage.first.call("delete_job", 1),
+        "insert": lambda: stage.first.insert(1, Sites=["A"]),
+    }
+    changes[change]()
+    waited, matches = meanwhile(stage, lambda q: q.match_jobs(10))
+    assert not waited
+    assert [match.job_id for match in matches] == [2]
+
+
+def test_a_hold_of_a_job_that_is_being_matched(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    with pytest.raises(psycopg.Error) as caught:
+        meanwhile(stage, lambda q: q.call("hold", "job", "1"))
+    assert caught.value.sqlstate == "PB005"
+    assert stage.observer.state(1) == "leased"
+
+
+def test_a_limit_that_is_set_counts_a_match_that_is_open(stage: Stage) -> None:
+    """The leases that exist count, also the one whose transaction had begun before."""
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.first.take(Site="S")
+    meanwhile(stage, lambda q: q.running_limit("JobTypes", "T", 1))
+    assert stage.observer.match(Site="S") is None
+    assert stage.observer.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_slot_held_by_an_open_match_looks_taken(stage: Stage, commit: bool) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.running_limit("JobTypes", "T", 1)
+    stage.first.take(Site="S")
+    assert meanwhile(stage, lambda q: q.match(Site="S"), commit) == (False, None)
+    assert (stage.observer.match(Site="S") is None) == commit
+
+
+def test_a_slot_that_is_being_given_back_is_free_after_the_commit(stage: Stage) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.running_limit("JobTypes", "T", 1)
+    match = stage.observer.take(Site="S")
+    stage.first.call("finish_job", match.job_id, match.attempt)
+    assert meanwhile(stage, lambda q: q.match(Site="S")) == (False, None)
+    assert stage.observer.match(Site="S") is not None
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_lowered_limit_is_paid_once(stage: Stage, commit: bool) -> None:
+    """One slot too many is free; a match takes it away, and another meanwhile takes neither it nor one in its place."""
+    q = stage.observer
+    q.insert_many(range(1, 21), JobTypes=["T"])
+    q.running_limit("JobTypes", "T", 6)
+    running = q.match_jobs(6, Site="S")
+    q.running_limit("JobTypes", "T", 5)
+    for match in running:
+        q.call("finish_job", match.job_id, match.attempt)
+    assert len(stage.first.match_jobs(2, Site="S")) == 2
+    waited, other = meanwhile(stage, lambda q: q.match(Site="S"), commit)
+    assert not waited
+    assert (2 if commit else 0) + (other is not None) + len(q.match_jobs(20, Site="S")) == 5
+    assert q.inconsistencies() == []
+
+
+def test_a_delay_that_is_being_used_looks_used(stage: Stage) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.call("set_limit", "delay", "S", None, "JobTypes", "T", 1000)
+    stage.first.take(Site="S")
+    assert meanwhile(stage, lambda q: q.match(Site="S")) == (False, None)
+    assert stage.observer.match(Site="S") is None
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1, CPUTime=5000)
+    stage.observer.insert(2)
+    stage.first.call("set_task_queue_enabled", queue, False)
+    waited, match = meanwhile(stage, lambda q: q.match(), commit)
+    assert not waited
+    assert match is not None
+    rest = stage.observer.match_jobs(5)
+    assert {match.job_id, *(m.job_id for m in rest)} == ({2} if commit and match.job_id == 2 else {1, 2})
+
+
+def test_re_bucketing_while_a_job_is_being_inserted(stage: Stage) -> None:
+    """The new queue has its bucket from before; afterwards it has one of today's, and equal ones are merged."""
+    old = stage.observer.insert(1, CPUTime=5000, Sites=["A"])
+    stage.first.insert(2, CPUTime=500, Sites=["A"])
+    meanwhile(stage, lambda q: q.call("set_cpu_buckets", [100000]))
+    assert stage.observer.queues() == {stage.observer.queue_of(1): 2}
+    assert old in (stage.observer.queue_of(1), stage.observer.queue_of(2))
+    assert stage.observer.inconsistencies() == []
+
+
+def test_an_insert_while_the_buckets_change(stage: Stage) -> None:
+    stage.observer.insert(1, CPUTime=500)
+    stage.first.call("set_cpu_buckets", [100000])
+    _, queue = meanwhile(stage, lambda q: q.insert(2, CPUTime=500))
+    assert stage.observer.queues() == {queue: 2}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_release_while_the_buckets_change(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2], CPUTime=500)
+    match = stage.observer.take()
+    stage.first.call("set_cpu_buckets", [100000])
+    _, queue = meanwhile(stage, lambda q: q.call("release_job", match.job_id, match.attempt))
+    assert stage.observer.queues() == {queue: 2}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
+    """The queue vanished, and an insert opens it anew. The agent waits for nobody: its job opens a second one."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.observer.call("delete_empty_queues")
+    queue = stage.first.insert(2)
+    waited, back = meanwhile(stage, lambda q: q.call("release_job", 1, match.attempt))
+    assert not waited and back != queue
+    assert stage.observer.queues() == {queue: 1, back: 1}
+    assert {match.job_id for match in stage.observer.match_jobs(3)} == {1, 2}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_an_insert_of_an_id_that_is_being_released(stage: Stage) -> None:
+    """It is leased until the release commits, and waits then: the insert moves it."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("release_job", 1, match.attempt)
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 5, Sites=["A"]))
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.take(Site="A").number == 2
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_of_an_id_that_is_being_matched(stage: Stage, commit: bool) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    if commit:
+        with pytest.raises(psycopg.Error) as caught:
+            meanwhile(stage, lambda q: q.insert(1, Sites=["A"]))
+        assert caught.value.sqlstate == "PB005"
+        assert stage.observer.state(1) == "leased"
+    else:
+        _, queue = meanwhile(stage, lambda q: q.insert(1, Sites=["A"]), commit=False)
+        assert stage.observer.queues() == {queue: 1}
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(["finish_job", "release_job"], repeat=2)))
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_ends_of_one_attempt(stage: Stage, first: str, second: str, commit: bool) -> None:
+    """One wins. The other is stale; only a finish of what was finished just so is no error."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call(first, 1, match.attempt)
+    if commit and (first, second) != ("finish_job", "finish_job"):
+        with pytest.raises(psycopg.Error) as caught:
+            meanwhile(stage, lambda q: q.call(second, 1, match.attempt))
+        assert caught.value.sqlstate == "PB003"
+        winner = first
+    else:
+        meanwhile(stage, lambda q: q.call(second, 1, match.attempt), commit)
+        winner = first if commit else second
+    assert stage.observer.state(1) == ("ended" if winner == "finish_job" else "waiting")
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_finish_while_the_kill_is_being_asked(stage: Stage) -> None:
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("cancel_job", 1)
+    _, outcome = meanwhile(stage, lambda q: q.call("finish_job", 1, match.attempt))
+    assert outcome == stage.observer.outcome(1)
+    assert stage.observer.state(1) == "ended"
+
+
+def test_a_report_sees_a_kill_once_it_is_committed(stage: Stage) -> None:
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("cancel_job", 1, "no more")
+    meanwhile(stage, lambda q: q.call_rows("report_job", 1, match.attempt))
+    assert stage.observer.call_rows("report_job", 1, match.attempt) == [("kill", "no more")]
+
+
+def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) -> None:
+    """Opening a queue marks its group; it does not lock the group's other queues."""
+    stage.observer.insert(1)
+    stage.first.insert(2, JobTypes=["A"])
+    waited, _ = meanwhile(stage, lambda q: q.insert(3, JobTypes=["B"]))
+    assert not waited
+    stage.observer.call("recompute_shares")
+    assert list(stage.observer.priorities().values()) == pytest.approx([1000 / 3] * 3)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
+    """What one transaction folds, opens, drops and recomputes appears for the others at its commit, or not at all."""
+    q, first = stage.observer, stage.first
+    fold = "select taskqueue.fold_weights(%s, 'users')"
+    for n in range(1, 21):
+        q.insert(n, n % 10, JobTypes=[f"T{n}"])
+    first.rows(fold, q.setup)
+    first.insert(21, 5, JobTypes=["T21"])
+    first.call("delete_job", 1)
+    first.call("recompute_shares")
+    calls: list[Callable[[Calls], Any]] = [
+        lambda q: q.rows(fold, q.setup),
+        lambda q: q.insert(22, 3, JobTypes=["T22"]),
+        lambda q: q.call("delete_job", 2),
+        lambda q: q.call("recompute_shares"),
+    ]
+    for call in calls:
+        attempt = Attempt(stage.second, call, q)
+        assert not attempt.waits()
+        attempt.end()
+        assert q.inconsistencies() == []
+        assert first.inconsistencies() == []
+    if commit:
+        first.connection.commit()
+    else:
+        first.connection.rollback()
+    assert q.inconsistencies() == []
+    queue = q.insert(30, 7, JobTypes=["T30"])
+    at_once = q.priorities()[queue]
+    q.call("recompute_shares")
+    assert q.priorities()[queue] == pytest.approx(at_once)
+
+
+def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
+    new_database_of_module: str, stage: Stage
+) -> None:
+    q = stage.observer
+    finished: list[int] = []
+
+    def submitter(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            mine, chance = Calls(own.connection, q.setup), random.Random(which)
+            for n in range(which, 300, 3):
+                owner = f"owner {n % 3}"
+                with own.connection.transaction(force_rollback=chance.random() < 0.2):
+                    mine.insert(n + 1, n % 11, JobTypes=[f"T{n % 90}"], OwnerDN=owner)
+                    mine.insert_many([1000 + n], 2, JobTypes=[f"S{n % 50}"], OwnerDN=owner)
+                mine.call("delete_job", chance.randrange(1, n + 2))
+            finished.append(which)
+
+        return work
+
+    def pricer(own: Calls) -> None:
+        mine = Calls(own.connection, q.setup)
+        while len(finished) < 3:
+            mine.call("recompute_shares")
+            mine.maintain()
+
+    def victim(own: Calls) -> None:
+        """Its server process ends within a transaction that has opened and dropped queues and folded the weights."""
+        while len(finished) < 3:
+            connection = psycopg.connect(new_database_of_module)
+            mine = Calls(connection, q.setup)
+            mine.insert(5000, 3, JobTypes=["V"])
+            mine.call("delete_job", 1000)
+            mine.call("fold_weights", "users")
+            assert own.value("select pg_terminate_backend(%s, 5000)", connection.info.backend_pid)
+            connection.close()
+
+    run_together(new_database_of_module, [*[submitter(which) for which in range(3)], pricer, victim])
+    assert q.inconsistencies() == []
+    assert q.state(5000) == "unknown"
+    q.call("recompute_shares")
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
+    """Maintenance drops requirements that nobody has had for an hour; one who comes with them then opens a queue."""
+    stage.observer.insert(1, Sites=["A"])
+    stage.observer.call("delete_job", 1)
+    stage.observer.call("delete_empty_queues")
+    stage.observer.set_clock("2100-01-01 00:00:00+00")
+    assert stage.first.maintain()["definitions"] == 1
+    _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit)
+    assert stage.observer.queues(Site="A") == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Stage) -> None:
+    stage.observer.insert(1, Sites=["A"])
+    stage.observer.call("delete_job", 1)
+    stage.observer.call("delete_empty_queues")
+    stage.observer.set_clock("2100-01-01 00:00:00+00")
+    queue = stage.first.insert(2, Sites=["A"])
+    _, done = meanwhile(stage, lambda q: q.maintain())
+    assert done["definitions"] == 0
+    assert stage.observer.queues(Site="A") == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_batches_with_the_same_ids_in_opposite_order(new_database_of_module: str, stage: Stage, fresh: bool) -> None:
+    """The same ids, new or waiting, with requirements the other way round: batches wait for each other, none fails."""
+    kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
+
+    def insert(which: int) -> Callable[[Calls], None]:
+        chance = random.Random(which)
+
+        def work(q: Calls) -> None:
+            q = Calls(q.connection, stage.setup)
+            for turn in range(6):
+                ids = range(1, 41) if not fresh else range(100 * turn + 1, 100 * turn + 41)
+                jobs = [
+                    {"job_id": job_id, "requirements": chance.choice(kinds), "user_priority": which} for job_id in ids
+                ]
+                assert q.call("insert_jobs", Jsonb(jobs)) == 40
+
+        return work
+
+    run_together(new_database_of_module, [insert(n) for n in range(3)])
+    assert sum(stage.observer.queues().values()) == (240 if fresh else 40)
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_repetition_waits_for_its_first_call(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = stage.first.match(request)
+    assert meanwhile(stage, lambda q: q.match(request)) == (True, first)
+    assert stage.observer.value("select count(*) from taskqueue.lease where setup = %s", stage.setup) == 1
+
+
+def test_a_repetition_gets_a_job_when_its_first_call_is_rolled_back(stage: Stage) -> None:
+    stage.observer.insert(1)
+    request = uuid.uuid4()
+    first = stage.first.match(request)
+    waited, second = meanwhile(stage, lambda q: q.match(request), commit=False)
+    assert waited and first and second and second.attempt != first.attempt
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("function", ["finish_job", "release_job"])
+def test_a_repetition_is_answered_while_its_job_ends(stage: Stage, function: str, commit: bool) -> None:
+    stage.observer.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = stage.observer.match(request)
+    assert first
+    stage.first.call(function, first.job_id, first.attempt)
+    assert meanwhile(stage, lambda q: q.match(request), commit) == (False, first)
+    assert stage.observer.match(request) == first

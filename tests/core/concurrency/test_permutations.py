@@ -1,0 +1,209 @@
+"""All orders of the steps of transactions that race (permutations.py), held against the sequential ones (serial.py).
+
+Whatever the order: no deadlock and no error but ours, each job in one state, counts as a recount gives them, limits
+kept. BROKER_TEST_ALL_RACES=1 also tries each moment at which a transaction may begin, and the rollback of one of two.
+"""
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests import calls
+from tests.calls import Calls
+from tests.core.concurrency import brokered_calls, cloud_calls, matching_calls
+from tests.core.concurrency.permutations import ROLLBACK, Scene
+from tests.core.concurrency.serial import Family, compare, play, session, short_orders
+from tests.core.lifecycle import grids
+
+ALL = bool(os.environ.get("BROKER_TEST_ALL_RACES"))
+MATCHING, BROKERED = matching_calls.FAMILY, brokered_calls.FAMILY
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def new_scene(new_database_of_module: str) -> Iterator[Callable[[], Scene]]:
+    """Scenes in one database, each in a setup of its own."""
+
+    def connect() -> psycopg.Connection[Any]:
+        return psycopg.connect(new_database_of_module, autocommit=True, options="-c deadlock_timeout=100ms")
+
+    with connect() as one, connect() as two, connect() as three, connect() as observer:
+
+        def make() -> Scene:
+            setup = f"order {next(_numbers)}"
+            return Scene(setup, (Calls(one, setup), Calls(two, setup), Calls(three, setup)), Calls(observer, setup))
+
+        yield make
+
+
+FAMILIES = {"matching": MATCHING, "brokered": BROKERED, "cloud": cloud_calls.FAMILY}
+NAMES = [(family, name) for family, found in FAMILIES.items() for name in found.calls]
+
+
+# Public calls that write and are in no family.
+NOT_TRIED = {
+    "commits in between; its parts are tried": "broker_jobs broker_tasks broker_analysis watch watch_step close_run",
+    "of the installation, not of a setup": """
+        remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics
+        set_config_everywhere""",
+    "volatile for its draws, writes nothing": "replay",
+    "of tokens, by tests/core/security/test_credentials.py": """
+        set_credential clear_credential make_token revoke_tokens make_secret revoke_secret""",
+    "of sessions, by tests/core/security/test_sessions.py": "make_ticket revoke_sessions",
+    "appends a row": "keep_what_if",
+    "of alerts, by tests/core/alert/test_races.py": "clear_rule set_target clear_target test_target",
+    "of loops, by tests/core/lifecycle and tests/core/cli": "lead stand_down forget_loop",
+    "as another that is tried": """
+        match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
+        make_isolated_setup compute_classes""",
+    "of a front, by tests/cluster": "note_shard",
+}
+
+
+def test_every_public_call_that_writes_is_tried(rolled_back: psycopg.Connection[Any]) -> None:
+    """Or stands above, with the reason."""
+    public = rolled_back.execute("""
+        select p.proname from pg_proc p
+         where p.pronamespace in (select to_regnamespace(n) from unnest(%s::text[]) n) and p.provolatile = 'v'
+           and exists (select from resource.installation_role r
+                        where r.kind in ('agent', 'submitter', 'operator')
+                          and has_function_privilege(r.role_name, p.oid, 'execute'))""",
+        [["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "history", "alert"]],
+    ).fetchall()  # fmt: skip
+    files = [*Path(__file__).parent.glob("*_calls.py"), Path(calls.__file__), Path(grids.__file__)]
+    words = set(re.findall(r"[a-z_]+", "".join(file.read_text() for file in files)))
+    left = {name for (name,) in public} - words
+    assert left == set(" ".join(NOT_TRIED.values()).split())
+
+
+def pairs(family: Family, name: str) -> list[tuple[int, str]]:
+    """The calls that make a pair with this one, each pair once, with numbers that spread over all pairs."""
+    names = list(family.calls)
+    first = names.index(name)
+    return [(first + 2 * number, other) for number, other in enumerate(names) if number >= first]
+
+
+@pytest.mark.parametrize("name", MATCHING.calls)
+def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -> None:
+    """One order of each pair: the second call comes while the first transaction is open.
+
+    Of the pairs of two calls in which no agent asks for jobs, half; the second tier runs all orders of all pairs.
+    """
+    overlapping = [order for order in short_orders([3, 3]) if order[:2] == (0, 0)][1:]
+    for number, other in pairs(MATCHING, name):
+        asks = MATCHING.calls[name].asks or MATCHING.calls[other].asks
+        if not asks and other != name and number // 4 % 2:
+            continue
+        sessions = [session(MATCHING, name), session(MATCHING, other)]
+        if number % 4 < 2:
+            sessions.reverse()
+        assert any(play(MATCHING, new_scene(), sessions, order) for order in overlapping)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
+    """A fixed sample of what the second tier runs; pairs of matching come once each above."""
+    every = 96 if family is MATCHING else 48
+    for name in family.calls:
+        for number, other in pairs(family, name):
+            if number % every == 0:
+                assert compare(family, new_scene, [name, other]) > 2
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        ("matching", "maintain"),
+        ("matching", "summarize"),
+        ("matching", "hold of the owner"),
+        ("brokered", "broker"),
+        ("brokered", "store a task"),
+        ("brokered", "replica"),
+        ("cloud", "add"),
+    ],
+)
+def test_a_setup_removed_meanwhile(new_scene: Callable[[], Scene], family: str, name: str) -> None:
+    """Nothing of it is left behind, and who waited for the removal finds no setup, or makes it anew."""
+    assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
+
+
+@pytest.mark.parametrize("name", ["configure", "digest", "broker"])
+def test_the_same_call_twice(new_scene: Callable[[], Scene], name: str) -> None:
+    """Two programs that import or configure the same: one waits for the other, and neither fails."""
+    assert compare(BROKERED, new_scene, [name, name]) > 2
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(("family", "name"), NAMES)
+def test_all_pairs(new_scene: Callable[[], Scene], family: str, name: str) -> None:
+    for _, other in pairs(FAMILIES[family], name):
+        assert compare(FAMILIES[family], new_scene, [name, other], every=ALL) > 2
+        if ALL:
+            compare(FAMILIES[family], new_scene, [name, other], end=ROLLBACK)
+            compare(FAMILIES[family], new_scene, [other, name], end=ROLLBACK)
+
+
+TRIPLES = [
+    ("match of everything", "insert of a batch", "delete of empty queues"),
+    ("match of a group", "insert like 1", "delete of the queue if empty"),
+    ("match at the limit", "finish", "lower the limit"),
+    ("insert of new requirements", "insert of another with them", "maintain"),
+    ("insert of a batch", "insert of that backwards", "delete"),
+    ("release", "insert of 5", "cancel of 5"),
+    ("hold of the owner", "insert like 1", "match of everything"),
+    ("maintain", "insert of new requirements", "remove the setup"),
+]
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("names", TRIPLES)
+def test_three_at_once(new_scene: Callable[[], Scene], names: tuple[str, ...]) -> None:
+    assert compare(MATCHING, new_scene, names) > 6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "deadlocks"),
+    [
+        pytest.param(  # inserts try again before they give up: PB006 after seconds
+            ["insert of new requirements", "finish"],
+            ["finish", "insert of another with them"],
+            True,
+            marks=pytest.mark.drawn,
+        ),
+        (["cancel of 5", "delete"], ["delete", "cancel of 5"], True),
+        (["match of a group", "finish"], ["report", "match of everything"], False),
+        (["insert of a batch", "cancel of 5"], ["match of everything", "finish"], False),
+    ],
+)
+def test_transactions_of_two_calls(
+    new_scene: Callable[[], Scene], first: list[str], second: list[str], deadlocks: bool
+) -> None:
+    """Callers who take the same two things in opposite order may deadlock, as anywhere; else nobody does."""
+    sessions = [session(MATCHING, *first), session(MATCHING, *second)]
+    allowed = ["25P02", "40P01"] if deadlocks else ["25P02"]  # after an error PostgreSQL ignores the second call
+    outcomes = [play(MATCHING, new_scene(), sessions, order, allowed) for order in short_orders([4, 4])]
+    answers = {answer for outcome in outcomes if outcome for answer in itertools.chain(*outcome.answers)}
+    assert ("40P01" in answers) is deadlocks
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_stricter_isolation_is_refused_or_does_no_harm(new_scene: Callable[[], Scene], isolation: str) -> None:
+    """Calls that rely on what others have committed are refused; others do the same, or fail as PostgreSQL has it."""
+    accepted = []
+    for name in MATCHING.calls:
+        outcome = play(MATCHING, new_scene(), [session(MATCHING, name, isolation=isolation)], (0, 0, 0))
+        assert outcome
+        if outcome.answers not in ((("PB001",),), (("refused",),)):
+            accepted.append(name)
+            usual = play(MATCHING, new_scene(), [session(MATCHING, name)], (0, 0, 0))
+            assert usual and outcome.state == usual.state, name
+    assert accepted == ["forget ended"]
+    sessions = [session(MATCHING, name, isolation=isolation) for name in ("forget ended", "forget ended")]
+    for order in short_orders([3, 3]):
+        play(MATCHING, new_scene(), sessions, order, ["40001"])

@@ -1,0 +1,245 @@
+"""What pages tell people to type works: the blocks of a page are run from top to bottom, in a folder and a database.
+
+Blocks marked sh, python and sql are run, each by its own program, of all pages below broker/docs and sql/ (not of
+generated ones). A page needs nothing for that. What a page builds on stands in comments anywhere on it:
+
+    <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
+    <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
+
+A page that needs a server of its own names the test that runs it:
+
+    <!-- run by: tests/core/upgrade/test_how_to.py -->
+
+Before a block that cannot be run stands why, and not_run.txt has a line of it:
+
+    <!-- not run: it asks for a password -->
+
+Roles belong to the whole server. Those that a page creates are dropped after it, so two pages create none of one name.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from broker import world
+from tests.core.docs import pages as docs
+from tests.core.docs.pages import ROOT, Block, Page
+from tests.throwaway import programs
+
+KINDS = ("sh", "python", "sql")
+LONGEST = 300  # seconds that a block may take
+WORLDS = ROOT / "broker" / "docs" / "worlds"
+# What the database holds after the blocks of a page: page, query, rows.
+OUTCOMES = {
+    "sql/brokerage/README.md": (
+        "select profile, tasks from brokerage.run where algorithm = 'analysis_job' and dry",
+        [("by-class", 0)],
+    ),
+    "sql/instance/README.md": (
+        "select state, cpu, ram from monitor.instance_step where setup = 'default' order by cpu",
+        [("placed", 2, 6000), ("finished", 4, 512)],
+    ),
+}
+_EXPORT = re.compile(r"^export (\w+)=(\S+)$", re.MULTILINE)
+_ROLE = re.compile(r"\bcreate (?:role|user) (\w+)", re.IGNORECASE)
+
+
+def runnable(page: Page) -> list[Block]:
+    """The blocks of a page that somebody may type."""
+    return [block for block in page.blocks if block.kind in KINDS]
+
+
+def shown() -> list[Page]:
+    """The pages that tell people to type something."""
+    below = ("broker/docs/", "sql/")
+    return [page for page in docs.pages() if page.name.startswith(below) and not page.is_generated and runnable(page)]
+
+
+def run_here() -> list[Page]:
+    """Those of them that no other test runs."""
+    return [page for page in shown() if not page.directives("run by")]
+
+
+def roles_of(page: Page) -> list[str]:
+    """The roles that the blocks of a page create."""
+    return [name for block in runnable(page) if not block.not_run for name in _ROLE.findall(block.text)]
+
+
+def before(page: Page) -> Iterator[Page]:
+    """The pages that a page builds on, the first first."""
+    for name in page.directives("with"):
+        other = docs.by_name()[Path(os.path.normpath(page.path.parent / name)).relative_to(ROOT).as_posix()]
+        yield from before(other)
+        yield other
+
+
+def psql_program() -> Path:
+    """The server's own psql, or the embedded server's where a package of programs has none."""
+    found = [programs(choice).bin / "psql" for choice in (os.environ.get("BROKER_TEST_SERVER", ""), "embedded")]
+    return next(psql for psql in found if psql.is_file())
+
+
+def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
+    """Run one block as its reader would, or with the `broker` of the folder `warm`.
+
+    exported: what the page's blocks have exported, which this one adds to.
+    """
+    exported |= dict(_EXPORT.findall(block.text))
+    psql = psql_program()
+    program = {
+        "sh": ["bash", "-euo", "pipefail", "-c", block.text],
+        "python": [sys.executable, "-c", block.text],
+        "sql": [str(psql), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", dsn],
+    }[block.kind]
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    folders = [*([str(warm)] if warm else []), str(Path(sys.executable).parent)]
+    path = os.pathsep.join([*folders, os.environ.get("PATH", ""), str(psql.parent)])
+    done = subprocess.run(
+        program,
+        cwd=folder,
+        env={**kept, **exported, "BROKER_DSN": dsn, "BROKER_HOME": str(folder / "home"), "PATH": path},
+        input=block.text if block.kind == "sql" else "",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST,
+    )
+    assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in run_here()])
+def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: Page) -> None:
+    together = list(dict.fromkeys([*before(page), page]))
+    try:
+        for one in together:
+            exported: dict[str, str] = {}
+            for name in one.directives("world"):
+                _load(dsn, tmp_path, WORLDS / f"{name}.json")
+            for block in runnable(one):
+                if block.not_run is None:
+                    run(block, dsn, tmp_path, exported, warm)
+        if page.name in OUTCOMES:
+            query, rows = OUTCOMES[page.name]
+            with psycopg.connect(dsn) as connection:
+                assert connection.execute(query.encode()).fetchall() == rows
+    finally:
+        _drop_roles(dsn, [role for one in together for role in roles_of(one)])
+
+
+@pytest.mark.drawn
+def test_the_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
+    """A reader goes through the tutorials and then the how-to pages, in one database and one folder."""
+    order = ["first-match", "first-brokerage", "first-rule"]
+    pages = sorted(
+        (page for page in run_here() if "/tutorial/" in page.name or "/how-to/" in page.name),
+        key=lambda page: (order.index(page.path.stem) if page.path.stem in order else len(order), page.name),
+    )
+    assert [page.path.stem for page in pages][:3] == order
+    pages = list(dict.fromkeys(one for page in pages for one in [*before(page), page]))
+    failed: list[str] = []
+    try:
+        for page in pages:
+            exported: dict[str, str] = {}
+            for name in page.directives("world"):
+                _load(dsn, tmp_path, WORLDS / f"{name}.json")
+            for block in runnable(page):
+                if block.not_run is None:
+                    try:
+                        run(block, dsn, tmp_path, exported)
+                    except AssertionError as error:
+                        failed.append(f"{page.name}: {error}")
+    finally:
+        _drop_roles(dsn, [role for page in pages for role in roles_of(page)])
+    assert failed == [], "\n".join(failed)
+
+
+def _load(dsn: str, folder: Path, file: Path) -> None:
+    (folder / file.name).write_bytes(file.read_bytes())
+    with psycopg.connect(dsn) as connection:
+        world.load(connection, [world.parse(file.read_text(encoding="utf-8"), file.name)])
+
+
+def _drop_roles(dsn: str, names: list[str]) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for name in names:
+            if connection.execute("select from pg_roles where rolname = %s", [name]).fetchall():
+                connection.execute(sql.SQL("drop owned by {}").format(sql.Identifier(name)))
+                connection.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+
+def test_pages_create_roles_of_different_names() -> None:
+    names = Counter(role for page in run_here() for role in roles_of(page))
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_pages_with_outcomes_are_there() -> None:
+    assert set(OUTCOMES) <= {page.name for page in run_here()}
+
+
+def test_pages_run_by_another_test_are_named_there() -> None:
+    for page in shown():
+        for name in page.directives("run by"):
+            assert page.path.stem in (ROOT / name).read_text(encoding="utf-8"), page.name
+
+
+def test_blocks_that_are_not_run_are_those_that_cannot_be() -> None:
+    left_out = [f"{page.name}: {block.not_run}" for page in run_here() for block in runnable(page) if block.not_run]
+    assert sorted(left_out) == docs.listed("not_run.txt"), "differs from tests/core/docs/not_run.txt"
+
+
+def test_pages_and_worlds_that_pages_build_on_are_there() -> None:
+    for page in docs.pages():
+        assert set(before(page)) <= set(docs.pages())
+        assert [name for name in page.directives("world") if not (WORLDS / f"{name}.json").exists()] == [], page.name
+
+
+def test_what_a_page_declares_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_text(
+        "# A\n<!-- with: b.md -->\n<!-- world: c -->\n\n```sh\ntrue\n```\n\n"
+        "<!-- not run: it\nasks -->\n\n```sql\nselect 1\n```\n\nWords.\n\n```sql\nselect 2\n```\n"
+    )
+    page = docs.parsed(file)
+    assert (page.directives("with"), page.directives("world")) == (["b.md"], ["c"])
+    assert page.blocks == (
+        Block("sh", "true\n", None),
+        Block("sql", "select 1\n", "it asks"),
+        Block("sql", "select 2\n", None),
+    )
+
+
+def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
+    for kind, text in (("sh", "false | true"), ("python", "raise SystemExit(3)"), ("sql", "select 1 / 0; select 1")):
+        with pytest.raises(AssertionError):
+            run(Block(kind, text, None), dsn, tmp_path, {})
+    run(Block("sql", "select 1 as one \\gset\nselect :one;", None), dsn, tmp_path, {})
+    run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path, {})
+
+
+def test_a_warm_program_does_what_the_program_does(dsn: str, tmp_path: Path, warm: Path) -> None:
+    """Pages are run with the first, readers type the second: arguments, streams, variables, folder and exit codes."""
+    commands = [
+        "broker nonsense",
+        "cd /; echo '{\"x\": 1}' | BROKER_SETUP=other broker load - 2>&1",
+        "broker setups --json 2>&1 | cat; BROKER_DSN=nonsense broker status 2>&1",
+        "COLUMNS=60 broker tasks --help | head -n 3",
+    ]
+    printed = []
+    for folder in (None, warm):
+        folders = [*([str(folder)] if folder else []), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        environment = {**os.environ, "BROKER_DSN": dsn, "PATH": os.pathsep.join(folders)}
+        done = [
+            subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, check=False)
+            for command in commands
+        ]
+        printed.append([(one.returncode, one.stdout, one.stderr) for one in done])
+    assert printed[0] == printed[1]
+    assert any(b"No such command" in out + err for _, out, err in printed[1])

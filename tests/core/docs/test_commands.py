@@ -1,0 +1,45 @@
+"""Every command that a page, a message or a comment shows is there, with its options."""
+
+import pytest
+
+from tests.core.docs import citations, commands
+from tests.core.docs import pages as docs
+from tests.core.docs.pages import Page
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in docs.pages()])
+def test_every_command_of_a_page_is_there(page: Page) -> None:
+    shown = list(commands.of_prose(page.prose))
+    for block in page.blocks:
+        shown += commands.of_shell(block.text) if block.kind in ("sh", "bash", "shell", "console") else []
+    assert list(filter(None, map(commands.wrong, shown))) == []
+
+
+def test_every_command_in_messages_and_comments_is_there() -> None:
+    texts = [(name, text) for name, text in citations.texts() if not name.startswith("tests/")]
+    found = [(name, commands.wrong(words)) for name, text in texts for words in commands.of_prose(text)]
+    assert found
+    assert [(name, wrong) for name, wrong in found if wrong] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("broker match --site CERN --count 3", None),
+        ("broker --dsn X match --site CERN", None),
+        ("broker db upgrade && broker status | grep up", None),
+        ("broker psql -c 'select 1; select 2'", None),
+        ("broker instances --task 3", None),
+        ("broker instances schedule", None),
+        ("broker COMMAND --help", None),
+        ("broker mtach", "there is no `broker mtach`"),
+        ("broker db upgarde", "there is no `broker db upgarde`"),
+        ("broker match --sites CERN", "`broker match` has no option --sites"),
+        ("broker status; broker match \\\n  --sites CERN", "`broker match` has no option --sites"),
+        ('psql "$(broker dns)"', "there is no `broker dns`"),
+    ],
+)
+def test_what_a_wrong_command_is(text: str, wrong: str | None) -> None:
+    found = [commands.wrong(words) for words in commands.of_shell(text)]
+    assert found
+    assert [one for one in found if one] == ([wrong] if wrong else [])

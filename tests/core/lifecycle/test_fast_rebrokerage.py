@@ -1,0 +1,113 @@
+"""Fast rebrokerage: three strict thresholds by queue and share, the excess, which jobs go, and what keeps them."""
+
+import random
+from math import ceil
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls
+from tests.core.lifecycle.timeouts import job_state, make
+from tests.core.oracle.timeouts import Job, Queue, World
+
+Connection = psycopg.Connection[Any]
+A, B, PAUSED, SLOTS = Queue("A"), Queue("B"), Queue("P", "paused"), Queue("S")
+LIMIT = "FAST_REBRO_THRESHOLD_NQUEUE_S"
+QUEUED = ["defined", "assigned", "activated", "starting"]
+
+
+def queued(queue: Queue, number: int) -> list[Job]:
+    """So many queued jobs of a queue, of all four statuses."""
+    return [Job(QUEUED[n % 4], queue) for n in range(number)]
+
+
+def moved(q: Calls, dry_run: bool = False, most: int | None = None) -> dict[str, tuple[int, int]]:
+    """Queue -> excess, and jobs that went."""
+    rows = q.rows("select queue, excess, jobs from lifecycle.fast_rebroker('default', %s, %s)", dry_run, most)
+    return {queue: (excess, jobs) for queue, excess, jobs in rows}
+
+
+def why_not(q: Calls, queue: str = "A") -> Any:
+    """What keeps the jobs of a queue where they are."""
+    return q.value("select why_not from lifecycle.fast_excess('default') where queue = %s", queue)
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str) -> None:
+    jobs = [*queued(A, 10), *queued(B, 1), Job("running", A)]
+    q = make(rolled_back, World({LIMIT: 4}, jobs), [A, B], profile)
+    # min(10 - 3 x 1, 10 - 4, 10 - 0.3 x 11) = 6; panda2026 leaves one more
+    excess = 6 if profile == "documented" else 5
+    assert moved(q, dry_run=True) == {"A": (excess, excess)}
+    assert moved(q, most=2) == {"A": (excess, 2)}
+    assert moved(q) == {"A": (excess - 2, excess - 2)}
+    assert [job_state(q, n) for n in range(1, excess + 1)] == [("closed", "rebrokered")] * excess
+    assert [job_state(q, n)[0] for n in range(excess + 1, 12)] == [job.status for job in jobs[excess:11]]
+    assert moved(q) == {}
+    assert q.value("select count(distinct why) from workload.job_history where why like 'fast-rebroker: 1%%'") == 1
+    assert q.rows("select * from workload.count_difference") == []
+
+
+def test_the_configuration_is_looked_up_once_however_many_queues_there_are(rolled_back: Connection) -> None:
+    queues = [Queue(f"Q{n}") for n in range(20)]
+    jobs = [job for queue in queues for job in queued(queue, 5)]
+    q = make(rolled_back, World({LIMIT: 0}, jobs), queues, "documented")
+    q.connection.execute("set local track_functions = 'all'")
+    calls = "coalesce(pg_stat_get_xact_function_calls('resource.config_value(text,text,text,text)'::regprocedure), 0)"
+    before = q.value(f"select {calls}")
+    assert len(q.rows("select queue from lifecycle.fast_excess('default')")) == 20
+    # two fractions, and the threshold of the one share
+    assert q.value(f"select {calls}") - before == 3
+
+
+@pytest.mark.parametrize(
+    ("jobs", "config", "reason"),
+    [
+        ([*queued(A, 6), Job("running", A), Job("running", A)], {LIMIT: 0}, "6 queued, not above 3 times 2 running"),
+        ([*queued(A, 3), *queued(B, 7)], {LIMIT: 0}, "3 queued, not above 0.3 of the 10 of the share"),
+        (queued(A, 4), {LIMIT: 4}, f"4 queued, not above 4 ({LIMIT})"),
+        (queued(A, 4), {}, f"{LIMIT} is not set"),
+        ([*queued(SLOTS, 4)], {LIMIT: 0}, "queue S has slots of its own"),
+        ([*queued(PAUSED, 4)], {LIMIT: 0}, "queue P is paused or marked disableReassign"),
+    ],
+)
+def test_each_threshold_is_strict(
+    rolled_back: Connection, jobs: list[Job], config: dict[str, float], reason: str
+) -> None:
+    q = make(rolled_back, World(config, jobs), [A, B, PAUSED, SLOTS])
+    q.rows("insert into resource.slot (setup, queue, number, numslots) values ('default', 'S', 1, 0) returning 1")
+    first = jobs[0].queue
+    assert first is not None
+    assert why_not(q, first.name) == reason
+    assert first.name not in moved(q)
+
+
+def test_zero_is_a_limit_in_doc_and_none_in_panda2026(rolled_back: Connection) -> None:
+    q = make(rolled_back, World({LIMIT: 0}, queued(A, 3)), [A])
+    assert moved(q, dry_run=True) == {"A": (3, 3)}  # ceil(min(3 - 0, 3 - 0, 3 - 0.9)) = 3
+    q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
+    assert (moved(q), why_not(q)) == ({}, f"{LIMIT} is 0")
+
+
+def test_loaded_counts_count_and_only_jobs_here_go(rolled_back: Connection) -> None:
+    q = make(rolled_back, World({LIMIT: 1}, queued(A, 2)), [A])
+    q.rows(
+        "insert into workload.statistic (setup, queue, gshare, status, njobs)"
+        " values ('default', 'A', 'S', 'activated', 10) returning 1"
+    )
+    assert moved(q) == {"A": (9, 2)}
+
+
+def test_random_counts_as_by_hand(rolled_back: Connection) -> None:
+    chance = random.Random(4)
+    queues = [Queue(f"Q{n}") for n in range(8)]
+    counts = {queue.name: (chance.randint(0, 30), chance.choice([0, 0, 1, 2, 5])) for queue in queues}
+    jobs = [job for x in queues for job in [*queued(x, counts[x.name][0]), *[Job("running", x)] * counts[x.name][1]]]
+    config = {LIMIT: 5.0, "FAST_REBRO_THRESHOLD_NQNR_RATIO": 2.5, "FAST_REBRO_THRESHOLD_NQUEUE_FRAC": 0.07}
+    q = make(rolled_back, World(config, jobs), queues)
+    total = sum(number for number, _ in counts.values())
+    by_hand = {name: min(n - 2.5 * r, n - 5, n - 0.07 * total) for name, (n, r) in counts.items()}
+    wanted = {name: (ceil(excess), ceil(excess)) for name, excess in by_hand.items() if excess > 0}
+    assert len(wanted) > 1
+    assert moved(q) == wanted

@@ -1,0 +1,318 @@
+"""Which jobs are ready: those whose part of the input is at a storage that their queue reads from."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+from tests.core.lifecycle import grids
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+
+def _files(*names: str) -> list[Row]:
+    return [{"lfn": name, "size": 10, "nevents": 1} for name in names]
+
+
+def _load(db: Connection, datasets: Row, **task: Any) -> None:
+    """One task of one-file jobs that reads the datasets; QA reads two storages, QB another one."""
+    lan = {"astorages": {"read_lan": ["DISKA", "MOREA"]}}
+    given = grids.grid([{"id": 1, "input": list(datasets), **task}])
+    given["queues"]["QA"] |= lan
+    given["storages"] |= {"MOREA": {"site": "SA"}, "TAPEA": {"site": "SA", "is_tape": True}}
+    world.load(db, [{**given, "datasets": datasets}], setup="s")
+
+
+def _activated(db: Connection) -> list[int]:
+    """The numbers of the jobs that are activated now."""
+    grids.activate(db, "s")
+    query = "select number from workload.job where setup = 's' and status = 'activated' order by 1"
+    return [number for (number,) in db.execute(query).fetchall()]
+
+
+SIX = _files(*"abcdef")
+AFTER = {"main": {"files": SIX, "replicas": {"DISKA": {}}}}
+CASES = {
+    "no copy": ({"main": {"files": SIX}}, {}, []),
+    "a complete copy": (AFTER, {}, [1, 2, 3, 4, 5, 6]),
+    "on tape, or at another queue": ({"main": {"files": SIX, "replicas": {"TAPEA": {}, "DISKB": {}}}}, {}, []),
+    "the first files": ({"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}}}}, {}, [1, 2, 3]),
+    "the first files of two copies": (
+        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 2, "total": 6}, "MOREA": {"found": 4, "total": 6}}}},
+        {},
+        [1, 2, 3, 4],
+    ),
+    "a part that has not arrived as a whole": (
+        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}}}},
+        {"split": {"nFilesPerJob": 2}},
+        [1],
+    ),
+    "all files, but more are to come": (
+        {"main": {"files": SIX[:5], "replicas": {"DISKA": {"found": 5, "total": 9}}}},
+        {"split": {"nFilesPerJob": 2}},
+        [1, 2, 3],
+    ),
+    "named files": ({"main": {"files": SIX, "replicas": {"DISKA": {"lfns": ["b", "e"]}}}}, {}, [2, 5]),
+    "two copies that complete each other": (
+        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}, "MOREA": {"lfns": ["d", "f"]}}}},
+        {"split": {"nFilesPerJob": 2}},
+        [1, 2],
+    ),
+    "named files of two copies": (
+        {"main": {"files": SIX, "replicas": {"DISKA": {"lfns": ["a", "d"]}, "MOREA": {"lfns": ["b", "e"]}}}},
+        {"split": {"nFilesPerJob": 2}},
+        [1],
+    ),
+    "a second dataset that lacks files": (
+        {**AFTER, "second": {"files": _files(*"uvw"), "replicas": {"DISKA": {"found": 1, "total": 3}}}},
+        {},
+        [1, 4, 5, 6],
+    ),
+    "a name of two datasets": (
+        {
+            "main": {"files": SIX, "replicas": {"DISKA": {"found": 4, "total": 6}}},
+            "second": {"files": _files(*"abcdef"), "replicas": {"DISKA": {"lfns": ["e"]}}},
+        },
+        {},
+        [1, 2, 3, 4, 5],
+    ),
+    "the same names in other parts": (
+        {
+            "main": {"files": SIX, "replicas": {"DISKA": {"found": 4, "total": 6}}},
+            "second": {"files": _files(*"ebcd"), "replicas": {"DISKA": {"lfns": ["e", "b"]}}},
+        },
+        {},
+        [1, 2, 3, 4],
+    ),
+    "a second dataset without files": ({**AFTER, "second": {"files": []}}, {}, [1, 2, 3, 4, 5, 6]),
+    "a pseudo dataset": ({**AFTER, "second": {"type": "pseudo_input", "files": _files("x")}}, {}, [1, 2, 3, 4, 5, 6]),
+}
+
+
+@pytest.mark.parametrize(("datasets", "task", "expected"), CASES.values(), ids=CASES)
+def test_jobs_wait_for_their_part_of_the_input(
+    rolled_back: Connection, datasets: Row, task: Row, expected: list[int]
+) -> None:
+    _load(rolled_back, datasets, **task)
+    assert grids.make(rolled_back, "s", jobs=6)
+    assert _activated(rolled_back) == expected
+    assert _activated(rolled_back) == expected
+
+
+def test_an_empty_dataset_that_shall_get_files_keeps_jobs_without_a_number(rolled_back: Connection) -> None:
+    """Jobs with a number do not wait for it, as none of them reads a file of it."""
+    db = rolled_back
+    replicas = {"DISKA": {"found": 0, "total": 2}}
+    _load(db, {**AFTER, "second": {"files": [], "replicas": replicas}})
+    first, *_ = grids.make(db, "s", jobs=6)
+    db.execute("update workload.job set number = null where setup = 's' and job_id = %s", [first])
+    assert _activated(db) == [2, 3, 4, 5, 6]
+    assert grids.status(db, "s", first) == "assigned"
+    db.execute("select workload.set_replica('s', 'second', 'DISKA')")
+    assert grids.activate(db, "s") == {"assigned": 0, "activated": 1}
+    assert grids.status(db, "s", first) == "activated"
+
+
+@pytest.mark.parametrize("copy", [{"found": 3, "total": 6}, {"lfns": ["a", "b", "c"]}])
+def test_jobs_without_a_number_wait_for_the_whole_input(rolled_back: Connection, copy: Row) -> None:
+    db = rolled_back
+    _load(db, {"main": {"files": SIX, "replicas": {"DISKA": copy}}})
+    first, *_ = grids.make(db, "s", jobs=6)
+    db.execute("update workload.job set number = null where setup = 's' and job_id = %s", [first])
+    assert _activated(db) == [2, 3]
+    db.execute("select workload.set_replica('s', 'main', 'MOREA')")
+    grids.activate(db, "s")
+    assert grids.status(db, "s", first) == "activated"
+
+
+def test_found_counts_positions_not_files(rolled_back: Connection) -> None:
+    """A copy that found 13 has the files up to position 13, of which there are two here."""
+    db = rolled_back
+    _load(db, {"main": {"files": SIX, "replicas": {"DISKA": {"found": 13, "total": 20}}}})
+    db.execute("update workload.dataset_file set position = 7 + 3 * position where setup = 's'")
+    assert grids.make(db, "s", jobs=6)
+    assert _activated(db) == [1, 2]
+
+
+def test_a_secondary_dataset_of_two_tasks_arrives_for_both(rolled_back: Connection) -> None:
+    db = rolled_back
+    datasets = {**AFTER, "other": AFTER["main"], "shared": {"files": _files("x", "y")}}
+    tasks = [{"id": 1, "input": ["main", "shared"]}, {"id": 2, "input": ["other", "shared"]}]
+    world.load(db, [{**grids.grid(tasks), "datasets": datasets}], setup="s")
+    both = [grids.make(db, "s", jobs=3, task=task) for task in (1, 2)]
+    waiting = {job for jobs in both for job in jobs[:2]}
+    grids.activate(db, "s")
+    assert {job for jobs in both for job in jobs if grids.status(db, "s", job) == "assigned"} == waiting
+    db.execute("select workload.set_replica('s', 'shared', 'DISKA', '{y}')")
+    assert grids.activate(db, "s") == {"assigned": 0, "activated": 2}
+    db.execute("select workload.set_replica('s', 'shared', 'DISKA')")
+    assert grids.activate(db, "s") == {"assigned": 0, "activated": 2}
+
+
+@pytest.mark.parametrize(("label", "expected"), [("managed", [1, 2]), ("user", [3, 4])])
+def test_analysis_reads_from_storages_of_its_own(rolled_back: Connection, label: str, expected: list[int]) -> None:
+    db = rolled_back
+    replicas = {"DISKA": {"lfns": ["a", "b"]}, "MOREA": {"lfns": ["c", "d"]}}
+    _load(db, {"main": {"files": SIX, "replicas": replicas}}, label=label)
+    db.execute("update resource.queue_storage set scope = 'analysis' where setup = 's' and storage = 'MOREA'")
+    assert grids.make(db, "s", jobs=6)
+    assert _activated(db) == expected
+
+
+def test_defined_jobs_are_assigned_in_the_order_of_their_ids(rolled_back: Connection) -> None:
+    """Those of a task, which the counts name, and those of none."""
+    db = rolled_back
+    _load(db, {"main": {"files": SIX}})
+    jobs = grids.make(db, "s", jobs=6)
+    db.execute("update workload.job set task_id = null where job_id = any (%s)", [jobs[1:3]])
+    db.execute("update workload.job set queue = null where job_id = %s", [jobs[0]])
+    db.execute("select workload.correct_counts('s')")
+    assigned = "select job_id from workload.job where setup = 's' and status = 'assigned' order by 1"
+    for expected in (jobs[1:4], jobs[1:]):
+        db.execute("select lifecycle.activate('s', 3)")
+        assert [job for (job,) in db.execute(assigned).fetchall()] == expected
+
+
+# A random world, and the law in Python
+
+
+def _some(random: Random, number: int, values: list[Any]) -> list[Any]:
+    return random.sample(values, min(number, len(values)))
+
+
+def _random_world(random: Random) -> Row:
+    names = [f"f{n}" for n in range(14)]
+    shared = random.random() < 0.5
+    datasets = {}
+    for dataset in ("d1", "d2", "d3"):
+        positions = sorted(_some(random, random.randint(0, 7), list(range(-1, 12))))
+        lfns = _some(random, len(positions), names if shared else [dataset + name for name in names])
+        copies: dict[str, Any] = {}
+        for storage in _some(random, random.randint(0, 3), ["A", "B", "C", "D"]):
+            named = [lfn for lfn in lfns if random.random() < 0.6] if random.random() < 0.5 else None
+            total = random.choice([None, len(lfns) + random.randint(0, 2)])
+            copies[storage] = (random.randint(0, 8) if named is None else None, total, named)
+        datasets[dataset] = (list(zip(positions, lfns, strict=True)), copies)
+    tasks = {n: (random.randint(1, 3), _some(random, random.randint(0, 2), list(datasets))) for n in (1, 2)}
+    reads = {queue: _some(random, random.randint(0, 2), ["A", "B", "C", "D"]) for queue in ("QA", "QB")}
+    jobs = {
+        10**12 + n: (random.randint(1, 2), random.choice(["QA", "QB"]), random.choice([None, *range(1, 9)]))
+        for n in range(20)
+    }
+    return {"datasets": datasets, "tasks": tasks, "reads": reads, "jobs": jobs, "digest": random.random() < 0.7}
+
+
+def _store(db: Connection, setup: str, given: Row) -> None:
+    def rows(table: str, columns: str, values: list[tuple[Any, ...]]) -> None:
+        places = ", ".join(["%s"] * len(columns.split(",")))
+        with db.cursor() as cursor:
+            query = f"insert into {table} (setup, {columns}) values ('{setup}', {places})"
+            cursor.executemany(query.encode(), values)
+
+    db.execute("insert into resource.setup (setup) values (%s)", [setup])
+    rows("resource.queue", "queue", [(queue,) for queue in given["reads"]])
+    reads = [(queue, n, s) for queue, storages in given["reads"].items() for n, s in enumerate(storages)]
+    rows("resource.queue_storage", "direction, queue, position, storage", [("read_lan", *row) for row in reads])
+    rows("workload.task", "task_id, n_files_per_job", [(task, size) for task, (size, _) in given["tasks"].items()])
+    inputs = [(task, n, d) for task, (_, read) in given["tasks"].items() for n, d in enumerate(read)]
+    rows("workload.task_dataset", "direction, task_id, position, dataset", [("input", *row) for row in inputs])
+    rows("workload.dataset", "dataset", [(dataset,) for dataset in given["datasets"]])
+    files = [(dataset, *file) for dataset, (files, _) in given["datasets"].items() for file in files]
+    rows("workload.dataset_file", "dataset, position, lfn", files)
+    copies = [(dataset, s, *copy) for dataset, (_, there) in given["datasets"].items() for s, copy in there.items()]
+    rows("workload.replica", "dataset, storage, found, total, lfns", copies)
+    jobs = [("assigned", n, job, *values) for n, (job, values) in enumerate(given["jobs"].items())]
+    rows("workload.job", "status, rebrokered, job_id, task_id, queue, number", jobs)
+    db.execute("select workload.correct_counts(%s)", [setup])
+    if given["digest"]:
+        db.execute("select workload.digest_input(%s, %s::bigint[])", [setup, list(given["tasks"])])
+
+
+def _is_complete(files: list[Any], found: int | None, total: int | None, lfns: list[str] | None) -> bool:
+    total = len(files) if total is None else total
+    return (found if found is not None else total if lfns is None else len(lfns)) == total
+
+
+def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
+    size, read = given["tasks"][task]
+    there: set[str] = set()
+    needed: set[str] = set()
+    for dataset in read:
+        files, copies = given["datasets"][dataset]
+        near = [copy for storage, copy in copies.items() if storage in given["reads"][queue]]
+        if any(_is_complete(files, *copy) for copy in near):
+            continue
+        if number is None:
+            return False
+        part = files[(number - 1) * size : number * size]
+        needed |= {lfn for _, lfn in part}
+        for found, _, lfns in near:
+            there |= {lfn for position, lfn in part if (position <= found if lfns is None else lfn in lfns)}
+    return needed <= there
+
+
+def _worlds() -> Iterator[tuple[int, Row]]:
+    for seed in range(60):
+        yield seed, _random_world(Random(seed))
+
+
+def test_ready_is_what_the_law_calls_ready(rolled_back: Connection) -> None:
+    """60 worlds; shared names, gaps, copies with and without names, jobs beyond the input and without a number."""
+    seen = set()
+    for seed, given in _worlds():
+        _store(rolled_back, f"random {seed}", given)
+        found = rolled_back.execute("select job_id from lifecycle.ready_jobs(%s, 1000)", [f"random {seed}"]).fetchall()
+        expected = {job for job, values in given["jobs"].items() if _is_ready(given, *values)}
+        assert {job for (job,) in found} == expected, (seed, given)
+        seen.add(len(expected))
+    assert len(seen) > 10
+
+
+# What is read
+
+
+def _read(db: Connection) -> dict[str, int]:
+    """Rows of the tables of the schema workload that this transaction has read, beyond what an index has of them."""
+    query = """select relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+                 from pg_stat_xact_user_tables where schemaname = 'workload'"""
+    return dict(db.execute(query).fetchall())
+
+
+@pytest.mark.own_database
+def test_only_named_files_and_jobs_that_may_be_ready_are_read(connect: Callable[..., Connection]) -> None:
+    """Of 100 tasks with 5,000 files, four fifths have no copy at their queue: files are counted in the index."""
+    db = connect()
+    db.execute(
+        b"""
+        insert into resource.setup (setup) values ('s');
+        insert into resource.queue (setup, queue) select 's', q from unnest('{QA,QB}'::text[]) q;
+        insert into resource.queue_storage (setup, queue, direction, position, storage)
+        values ('s', 'QA', 'read_lan', 1, 'A'), ('s', 'QB', 'read_lan', 1, 'B');
+        insert into workload.task (setup, task_id) select 's', t from generate_series(1, 100) t;
+        insert into workload.dataset (setup, dataset) select 's', 'd' || t from generate_series(1, 100) t;
+        insert into workload.task_dataset (setup, task_id, direction, position, dataset)
+        select 's', t, 'input', 1, 'd' || t from generate_series(1, 100) t;
+        insert into workload.dataset_file (setup, dataset, position, lfn)
+        select 's', 'd' || t, n, 'f' || n from generate_series(1, 100) t cross join generate_series(1, 50) n;
+        insert into workload.replica (setup, dataset, storage, found, total, lfns)
+        select 's', 'd' || t, case t % 10 when 2 then 'B' else 'A' end, case when t % 10 < 9 then 40 end,
+               case when t % 10 < 9 then 50 end, case t % 10 when 9 then array['f1', 'f2'] end
+          from generate_series(1, 100) t where t % 10 in (2, 5, 9);
+        insert into workload.job (setup, job_id, task_id, number, queue, status, priority)
+        select 's', 1000000000000 + 100 * n + t, t, n, 'QA', 'assigned', 1
+          from generate_series(1, 100) t cross join generate_series(1, 50) n;
+        """
+    )
+    db.execute("select workload.correct_counts('s')")
+    db.execute("vacuum (analyze)")
+    with db.transaction(force_rollback=True):
+        before = _read(db)
+        ready = db.execute("select job_id from lifecycle.ready_jobs('s', 10000)").fetchall()
+        read = {table: rows - before[table] for table, rows in _read(db).items()}
+    assert len(ready) == 10 * 40 + 10 * 2
+    assert read["dataset_file"] == 10 * 50
+    assert read["job"] == 10 * 50 + 10 * 50

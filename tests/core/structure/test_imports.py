@@ -1,0 +1,79 @@
+"""Imports between the core of the package and its wings: what broker/README.md says, and what the tests may import."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "broker" / "README.md").read_text(encoding="utf-8")
+# Invented data that tests of every room may use; code of the core may not.
+DATA_FOR_TESTS = ("broker.laboratory.grid", "broker.laboratory.lhcb", "broker.laboratory.pilots")
+
+
+def parts(heading: str) -> set[str]:
+    """The names in the first column of the table below a heading: `core` or `wing`."""
+    table = re.search(rf"^\| {heading} \|.*\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert table
+    cells = [line.split("|")[1] for line in table[1].splitlines()]
+    return {name.removesuffix("/").removesuffix(".py") for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+CORE, WINGS = parts("core"), parts("wing")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules and names that a file imports anywhere: `broker.cli`, `broker.cli.app`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def wings_of(path: Path) -> set[str]:
+    """The wings that a file imports."""
+    found = set()
+    for name in imported(path):
+        package, _, rest = name.partition(".")
+        if package == "broker" and (part := rest.partition(".")[0]) in WINGS:
+            found.add(part)
+    return found
+
+
+def files(folder: str) -> list[Path]:
+    """The Python files of a folder, at any depth."""
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_the_page_names_every_part_of_the_package() -> None:
+    there = {
+        path.stem for path in (ROOT / "broker").iterdir() if not path.name.startswith(("_", "earlier", "sql", "migr"))
+    }
+    assert there - {"README", "py"} == CORE | WINGS
+    assert not CORE & WINGS
+
+
+def test_the_core_imports_no_wing_and_a_wing_no_other() -> None:
+    wrong = []
+    for path in files("broker"):
+        own = path.relative_to(ROOT / "broker").parts[0]
+        for wing in wings_of(path) - {own}:
+            wrong.append(f"{path.relative_to(ROOT)} imports broker.{wing}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_tests_of_the_core_import_no_wing_but_its_data() -> None:
+    wrong = []
+    for path in files("tests/core"):
+        for name in imported(path):
+            if name.startswith("broker.") and name.split(".")[1] in WINGS and not name.startswith(DATA_FOR_TESTS):
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+            if name.startswith("tests.") and name.split(".")[1] in WINGS:
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_errors_stand_on_the_ground() -> None:
+    """Every module may import broker.errors, so it imports nothing of the package."""
+    assert not [name for name in imported(ROOT / "broker" / "errors.py") if name.startswith("broker")]

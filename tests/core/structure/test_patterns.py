@@ -1,0 +1,63 @@
+"""A regular expression that comes from data goes through the one guard, brokerage.pattern_problem.
+
+PostgreSQL compiles an expression of a thousand characters in a minute or not at all, and cannot be interrupted by
+another task of the batch. Each place that uses an expression which is no constant stands here, with what guards it.
+"""
+
+import re
+from pathlib import Path
+
+SQL = Path(__file__).parents[3] / "sql"
+GUARD = "pattern_problem"
+# What a function checks itself, or the function that checks before.
+GUARDED = {
+    "brokerage/fact/name_patterns.sql": GUARD,
+    "brokerage/fact/token_fit.sql": GUARD,
+    "brokerage/software/accepts_attribute.sql": GUARD,
+    "brokerage/software/gpu_problem.sql": GUARD,
+    "brokerage/software/pattern_problem.sql": GUARD,
+    # calls of brokerage.fits: the texts that read_policy and read_architecture return have no problem
+    "brokerage/software/fits.sql": "starts_with(p_anchored",
+    # config_key.pattern is made from the names of the shipped keys
+    "resource/config/config_value.sql": "resource.config_key",
+    "resource/config/known_key.sql": "resource.config_key",
+    "resource/config/nearest_key.sql": "resource.config_key",
+}
+# The callers of brokerage.fits, and where their expressions were checked.
+FITS = {
+    "brokerage/software/software_needs.sql": (
+        "brokerage.read_architecture",
+        "brokerage/software/read_architecture.sql",
+    ),
+    "brokerage/zero_share/zero_share_refusals.sql": ("brokerage.read_policy", "brokerage/zero_share/read_policy.sql"),
+}
+
+_COMMENT = re.compile(r"--[^\n]*|^comment on .*?;$", re.MULTILINE | re.DOTALL)
+_OPERATOR = re.compile(r"(?<![<>=~])!?~\*?+(?![<>=~])\s*+(?!E?')\S")
+_FUNCTION = re.compile(
+    r"\b(?:regexp_\w+|substring|similar_to_escape)\([^,()]*(?:\([^()]*\)[^,()]*)*(?:,| from) *(?!E?')[a-z(]",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(r"\bsimilar to\b|\blike_regex\b", re.IGNORECASE)
+
+
+def _texts() -> dict[str, str]:
+    files = sorted(SQL.rglob("*.sql"))
+    return {path.relative_to(SQL).as_posix(): _COMMENT.sub("", path.read_text(encoding="utf-8")) for path in files}
+
+
+def test_every_regular_expression_from_data_is_known_and_guarded() -> None:
+    texts = _texts()
+    found = {name for name, text in texts.items() if _OPERATOR.search(text) or _FUNCTION.search(text)}
+    assert found == GUARDED.keys()
+    assert [name for name, guard in GUARDED.items() if guard not in texts[name]] == []
+    assert [name for name, text in texts.items() if _OTHER.search(text)] == []
+
+
+def test_the_expressions_of_fits_are_guarded() -> None:
+    texts = _texts()
+    callers = {name for name, text in texts.items() if "brokerage.fits(" in text} - {"brokerage/software/fits.sql"}
+    assert callers == FITS.keys()
+    for name, (reader, file) in FITS.items():
+        assert reader in texts[name], name
+        assert "_problem(" in texts[file], file

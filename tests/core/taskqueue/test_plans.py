@@ -1,0 +1,980 @@
+"""The shape of the plans of the hot statements, on a skewed case of 50,000 jobs: half of them in one queue, the rest in
+500; one site in seven queues of ten. With and without statistics, with generic and custom plans.
+
+Each statement is cut out of the function that runs it, without line breaks and comments, so that the explained
+statement is the one that runs: a statement with another wording fails here until its plan has been checked."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, group, requirements, resource
+from tests.core.taskqueue.hands import deal
+
+Node = dict[str, Any]
+
+HOT = {
+    "job",
+    "posting_list",
+    "posting",
+    "known_offer",
+    "definition",
+    "lease",
+    "hand",
+    "job_count_change",
+    "task_queue",
+    "history",
+    "request",
+    "resource_seen",
+}
+MODES = ("force_generic_plan", "force_custom_plan")
+STATISTICS = pytest.mark.parametrize("analysed", [True, False], ids=["analysed", "never analysed"])
+MODE = pytest.mark.parametrize("mode", MODES)
+
+
+_loaded: dict[bool, str] = {}  # the databases of this process, by whether they have statistics
+
+
+@pytest.fixture
+def skewed(new_database: Callable[..., str], analysed: bool) -> Iterator[Calls]:
+    """The case, loaded once; tests leave it as it is."""
+    if analysed not in _loaded:
+        dsn = new_database(kept=True)
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            _load(Calls(connection), dsn, analysed)
+        _loaded[analysed] = dsn
+    with psycopg.connect(_loaded[analysed], autocommit=True) as connection:
+        yield Calls(connection)
+
+
+def _load(q: Calls, dsn: str, analysed: bool) -> None:
+    if not analysed:
+        for table in HOT - {"history"}:  # partitioned
+            q.connection.execute(f"alter table taskqueue.{table} set (autovacuum_enabled = off)".encode())
+    q.settings(queue_size=30_000)
+    big = {"requirements": requirements(**group("big"), CPUTime=300_000), "jobs": [[n, 1] for n in range(1, 25_001)]}
+    small = [
+        {"requirements": _small(n), "jobs": [[25_001 + 50 * n + i, 1 + i % 10] for i in range(50)]} for n in range(500)
+    ]
+    assert q.call("insert_jobs", Jsonb([big, *small])) == 50_000
+    # Descriptions that are known, and a caller who is: else the look-up ends before it reads them.
+    q.rows("select resource.set_identity('default', session_user::text)")
+    known = "jsonb_build_object('Site', 'T' || n, 'CPUTime', 1000)"
+    of = f"taskqueue.known_offer_of('default', {known}, resource.identify('default'))"
+    q.rows(f"select count({of}) from generate_series(1, 2000) n")
+    q.rows(f"select count({of.replace(known, KNOWN)})")
+    q.rows("insert into taskqueue.known_match"
+           " select k.known_id, d.cpu_time, array_agg(d.definition_id order by d.definition_id)"
+           " from taskqueue.known_offer k cross join taskqueue.definition d where d.definition_id <= 100"
+           " group by 1, 2 returning 1")  # fmt: skip
+    if analysed:
+        q.maintain()  # removes the changes of counts: statistics show job_count_change empty
+    # Another transaction is in flight, as under load: of a hand that knows none, "made by one of these" is false.
+    with psycopg.connect(dsn) as other:
+        for connection in (other, q.connection):  # a snapshot lists what began before the last that has ended
+            connection.execute("select pg_current_xact_id()")
+        assert all(deal(q, 16))
+    assert q.value("select bool_and(cardinality(h.in_flight) > 0) from taskqueue.hand h")
+    if analysed:
+        q.connection.execute("vacuum (analyze)")
+
+
+def _small(n: int) -> dict[str, Any]:
+    sites = ["BIG" if n % 10 < 7 else f"S{n % 90}"]
+    return requirements(**group(f"small {n}"), CPUTime=(500, 5000, 300_000)[n % 3], Sites=sites)
+
+
+Types = dict[str, tuple[str, str]]  # variable of a function -> its type, a value
+
+BIG = "queue_of_job 1"  # stands for the id of the big queue, which the database gives
+OFFER = "an offer of BIG"
+KNOWN = """'{"Site": "BIG", "CPUTime": 1000}'"""  # of the agents whose matches are looked at
+
+# What begins with select is looked up before.
+POSTED = (
+    "from taskqueue.posted_task_queue p join taskqueue.posting_list l using (setup, list_id) "
+    f"where p.site = '*' and p.task_queue_id = {BIG}"
+)
+CARD = f"from taskqueue.next_cards('default', {BIG}, 1) c"
+HAND = f"from taskqueue.hand h where h.task_queue_id = {BIG} order by h.hand_id desc limit 1"
+
+
+def streams(task_queue_id: str, number: int = 3) -> str:
+    """Jobs asked for together, by agents of the big site."""
+    bucket = "width_bucket(400000, k.cpu_buckets)"
+    stream = f"row(n, 1, gen_random_uuid(), n, {bucket}, 0, 0, {task_queue_id}, 1, null)::taskqueue.stream"
+    known = f"""taskqueue.known_offer k where k.resource = '{'{"Site": "BIG"}'}'"""
+    return f"select array_agg({stream}) from generate_series(1, {number}) n, {known}"
+
+
+# What the variables of the statements are, in all functions: where a name stands twice it means the same.
+VARIABLES: Types = {
+    "p_setup": ("text", "'default'"),
+    "p_resource": ("jsonb", """'{"Site": "T77", "CPUTime": 5000}'"""),
+    "p_offer": ("taskqueue.offer", OFFER),
+    "p_offer.job_id": ("bigint", "7"),
+    "p_definition_id": ("bigint", "1"),
+    "p_definition_ids": ("bigint[]", f"'{{{','.join(map(str, range(1, 101)))}}}'"),
+    "p_entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
+    "p_first_ids": ("bigint[]", f"select h.first_ids {HAND}"),
+    "p_job_id": ("bigint", "7"),
+    "p_job_ids": ("bigint[]", f"select h.job_ids {HAND}"),
+    "p_jobs": ("bigint[]", "'{0,25000,25000,0,0,0,0,0,0,0,0}'"),
+    "p_number": ("int", "16"),
+    "p_task_queue_id": ("bigint", BIG),
+    "p_bucket": ("bigint", "300000"),
+    "p_last_key": ("float8", "0"),
+    "p_limit": ("int", "3"),
+    "p_passed": ("bigint[]", "'{}'"),
+    "p_ten_first": ("boolean", "false"),
+    "p_policy": ("text", "'dirac'"),
+    "p_request_id": ("uuid", "null"),
+    "p_asker": ("taskqueue.asker", "null"),
+    "p_asker.request_id": ("uuid", "null"),
+    "v_subject": ("text", "null"),
+    "p_askers": ("taskqueue.asker[]", "null"),
+    "p_resources": ("jsonb[]", "null"),
+    "p_seed": ("bigint", "7"),
+    "p_streams": ("taskqueue.stream[]", streams(BIG)),
+    "p_without": ("bigint[]", f"select h.entry_ids {HAND}"),
+    "p_identity.owner_dn": ("text", "null"),
+    "p_identity.owner_group": ("text", "null"),
+    "p_known": (
+        "taskqueue.known_offer[]",
+        """select array_agg(k) from taskqueue.known_offer k where k.resource = '{"Site": "BIG"}'""",
+    ),
+    "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
+    "p_known.in_flight": ("xid8[]", "'{}'"),
+    "p_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
+    "p_known.known_id": ("bigint", """select known_id from taskqueue.known_offer where resource = '{"Site": "BIG"}'"""),
+    "p_known.offer": ("taskqueue.offer", OFFER),
+    "p_known.policy": ("text", "'dirac'"),
+    "p_known.tests": ("int", "4"),
+    "p_cpu_time": ("bigint", "300000"),
+    "p_race.bucket_index": ("int", "3"),
+    "p_race.last_key": ("float8", "0"),
+    "p_race.seed": ("bigint", "7"),
+    "p_race.tries": ("int", "1"),
+    "user_priorities": ("smallint[]", "'{1,2,1,2}'"),
+    "v_above": ("float8", "1"),
+    "v_after": ("bigint", "0"),
+    "v_asked": ("bigint", "null"),
+    "v_bucket_index": ("int", "3"),
+    "v_bucket": ("bigint", "300000"),
+    "v_busy": ("bigint[]", "'{}'"),
+    "v_card.address": ("tid", f"select c.address {CARD}"),
+    "v_card.attempt": ("int", "1"),
+    "v_card.begun_id": ("bigint", f"select c.begun_id {CARD}"),
+    "v_card.brokered": ("boolean", "false"),
+    "v_card.hand_id": ("bigint", f"select c.hand_id {CARD}"),
+    "v_card.in_flight": ("xid8[]", f"select c.in_flight {CARD}"),
+    "v_card.job_id": ("bigint", "60000"),
+    "v_card.known_to": ("xid8", f"select c.known_to {CARD}"),
+    "v_card.since": ("xid8", f"select c.since {CARD}"),
+    "v_card.user_priority": ("smallint", "1::smallint"),
+    "v_class": ("int", f"select array_position(l.weight_classes, p.weight_class) {POSTED}"),
+    "v_cpu_time": ("numeric", "400000"),
+    "v_digest": ("bigint", """jsonb_hash_extended('{"Site": "BIG"}', 0)"""),
+    "v_drawn.addresses": ("tid[]", f"select h.addresses {HAND}"),
+    "v_drawn.entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
+    "p_hand_id": ("bigint", f"select h.hand_id {HAND}"),
+    "v_hand": ("taskqueue.hand", f"select h {HAND}"),
+    "v_hand.begun_id": ("bigint", f"select h.begun_id {HAND}"),
+    "v_hand.cards": ("int", f"select h.cards {HAND}"),
+    "v_hand.drawn": ("int", f"select h.drawn {HAND}"),
+    "v_hand.vain": ("smallint", f"select h.vain {HAND}"),
+    "v_hand.entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
+    "v_hand.hand_id": ("bigint", f"select h.hand_id {HAND}"),
+    "v_hand.in_flight": ("xid8[]", f"select h.in_flight {HAND}"),
+    "v_hand.job_ids": ("bigint[]", f"select h.job_ids {HAND}"),
+    "v_hand.known_to": ("xid8", f"select h.known_to {HAND}"),
+    "v_hand.user_priorities": ("smallint[]", f"select h.user_priorities {HAND}"),
+    "v_ids": ("bigint[]", f"select h.job_ids[:10] {HAND}"),
+    "v_job.entry_id": ("bigint", "60000"),
+    "v_job.user_priority": ("smallint", "1::smallint"),
+    "v_keys": ("bigint[]", "select taskqueue.search_keys('default', '{BIG,*}', '{*}')"),
+    "v_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
+    "v_known.grid_ce": ("text", "null"),
+    "v_known.lease_time": ("interval", "'30 minutes'"),
+    "v_known.matched_at": ("timestamptz", "null"),
+    "v_known.offer": ("taskqueue.offer", OFFER),
+    "v_known.policy": ("text", "'dirac'"),
+    "v_known.site": ("text", "'BIG'"),
+    "v_known.ten_first": ("boolean", "false"),
+    "v_known.tests": ("int", "4"),
+    "v_last_key": ("float8", "0"),
+    "v_level.user_priority": ("smallint", "1::smallint"),
+    "v_list.cumulative_bounds": ("float8[]", f"select l.cumulative_bounds {POSTED}"),
+    "v_list.list_id": ("bigint", f"select l.list_id {POSTED}"),
+    "v_list.upper_bounds": ("float8[]", f"select l.upper_bounds {POSTED}"),
+    "v_list.weight_classes": ("int[]", f"select l.weight_classes {POSTED}"),
+    "v_list_id": ("bigint", f"select p.list_id {POSTED}"),
+    "v_new": ("bigint[]", "'{}'"),
+    "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
+    "v_offer": ("taskqueue.offer", OFFER),
+    "v_offer.grid_ces": ("text[]", "null"),
+    "v_offer.owner_groups": ("text[]", "null"),
+    "v_offer.sites": ("text[]", "'{BIG}'"),
+    "v_passed": ("bigint[]", "'{}'"),
+    "v_position": ("int", f"select p.position {POSTED}"),
+    "v_place": (
+        "float8",
+        f"""select coalesce(l.cumulative_bounds[array_position(l.weight_classes, p.weight_class) - 1], 0)
+                   + (p.position - 0.5) * l.upper_bounds[array_position(l.weight_classes, p.weight_class)] {POSTED}""",
+    ),
+    "v_queue.banned_sites": ("text[]", "'{}'"),
+    "v_queue.definition_id": ("bigint", "1"),
+    "v_queue.grid_ces": ("text[]", "'{}'"),
+    "v_queue.requirements": ("jsonb", "'{}'"),
+    "v_queue.sites": ("text[]", "'{}'"),
+    "v_queue.task_queue_id": ("bigint", BIG),
+    "v_race.task_queue_id": ("bigint", BIG),
+    "v_resource": ("jsonb", """'{"Site": "BIG"}'"""),
+    "v_round": ("int", "0"),
+    "v_role": ("text", "session_user"),
+    "v_seed": ("bigint", "7"),
+    "v_sites": ("text[]", "'{BIG,*}'"),
+    "v_some": ("taskqueue.stream[]", f"select taskqueue.lock_cards('default', ({streams(BIG)}))"),
+    "v_start.highest": ("float8", f"select l.highest_bound {POSTED}"),
+    "v_start.now": ("timestamptz", "now()"),
+    "v_start.role_name": ("text", "session_user"),
+    "v_start.token": ("uuid", "gen_random_uuid()"),
+    "v_stream.definition_id": ("bigint", "1"),
+    "v_token": ("uuid", "gen_random_uuid()"),
+    "v_tries": ("int", "1"),
+    "v_void": ("boolean", "false"),
+    "v_arrived": ("boolean", "false"),
+    "v_struck": ("bigint", "0"),
+}
+
+Reads = dict[str, list[str]]  # table -> of each of its scans the index, and the columns that are conditions of it
+
+JOB_BY_ID = "job_pkey: setup job_id"
+JOB_IN_ORDER = "job_order: setup task_queue_id held user_priority job_id"
+LIST = "posting_list_pkey: setup site cpu_time"
+DEFINITION = "definition_pkey: setup definition_id"
+QUEUE = "task_queue_pkey: setup task_queue_id"
+NEWEST_HAND = "hand_pkey: setup task_queue_id"
+THAT_HAND = "hand_pkey: setup task_queue_id hand_id"
+BY_ADDRESS = "Tid Scan"
+CHANGES = "job_count_change_queue: setup task_queue_id made_in"
+COUNTED: Reads = {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2}
+
+# Before PostgreSQL 17 `x = any (array)` may become a filter where the other columns of the index look selective: the
+# lists of all sites in a bucket are read, and all changes of a TaskQueue's counts that are not folded.
+BEFORE_17 = {
+    LIST: "posting_list_pkey: setup cpu_time",
+    CHANGES: "job_count_change_queue: setup task_queue_id",
+    "definition_made_in: setup made_in": "Bitmap Heap Scan",
+}
+
+
+@dataclass(frozen=True)
+class Hot:
+    """A statement of a match, and what its plan must be like."""
+
+    function: str
+    pattern: str
+    reads: Reads
+    buffers: int  # at most
+    sorted: frozenset[str] = frozenset()  # tables whose rows may be sorted, hashed or aggregated
+    guessed: frozenset[str] = (
+        frozenset()
+    )  # until the first ANALYZE the planner takes the setup alone for selective here
+    custom: frozenset[str] = frozenset()  # nor is it pinned where the planner sees the values: no call has such plans
+    called: frozenset[str] = frozenset()  # functions that cannot be inlined, since they aggregate or have a sublink
+    values: dict[str, str] = field(default_factory=dict)  # of variables, where they are others than in VARIABLES
+
+
+CONDITIONS = frozenset({"first_site", "hits_limit"})  # of these, what an offer of one site and no limit never comes to
+
+HAND_TABLES = frozenset(COUNTED)
+
+STATEMENTS: dict[str, Hot] = {
+    "the answer of a repeated request": Hot(
+        "answer_given",
+        r"(select a\.\* into v_given.*?limit 1);",
+        {
+            "request": ["request_pkey: setup role_name request_id"],
+            "lease": ["lease_request: setup request_id"],
+            "definition": [DEFINITION],
+        },
+        buffers=6,
+        sorted=frozenset({"request", "lease", "definition"}),
+        called=frozenset({"clock"}),
+        values={"p_request_id": "gen_random_uuid()"},
+    ),
+    "the known description and its lists": Hot(
+        "match_job",
+        r"(select k\.\*, t\.token.*?\) t);",
+        {
+            "identity": ["identity_pkey: setup role_name"],
+            "known_offer": ["known_offer_digest: setup digest"],
+            "posting_list": [LIST] * 2,
+            "request": ["request_pkey: setup role_name request_id"],
+            "lease": ["lease_request: setup request_id"],
+            "setup": ["setup_pkey: setup"],
+        },
+        buffers=22,
+        guessed=frozenset({"posting_list"}),
+        values={"p_request_id": "gen_random_uuid()"},
+    ),
+    "a point": Hot(
+        "match_job",
+        r"(select q\.task_queue_id, d\.definition_id.*?/ v_list\.upper_bounds\[v_class\]\)::int);",
+        {
+            "posting": ["posting_pkey: setup list_id weight_class position"],
+            "task_queue": [QUEUE],
+            "definition": [DEFINITION],
+        },
+        buffers=12,
+    ),
+    "the card of a match": Hot(
+        "match_job",
+        r"(select n\.hand_id, n\.cards.*?, 1\) n);",
+        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
+        buffers=6,
+    ),
+    "the delete of the card of a match": Hot(
+        "match_job",
+        r"(delete from taskqueue\.job j.*?) into v_card",
+        {"job": [BY_ADDRESS], "job_count_change": [CHANGES], "hand": [THAT_HAND]},
+        buffers=9,
+    ),
+    "the lease of a match": Hot("match_job", r"(insert into taskqueue\.lease.*?) into job_id", {}, buffers=9),
+    "the lease of a match with a request id": Hot(  # which has an index
+        "match_job",
+        r"(insert into taskqueue\.lease.*?) into job_id",
+        {},
+        buffers=10,
+        values={"p_request_id": "gen_random_uuid()", "v_asked": "7"},
+    ),
+    "whether definitions are new": Hot(
+        "draw_of_few",
+        r"if (exists \(select from taskqueue\.definition.*?\)\)) then",
+        {"definition": ["definition_made_in: setup made_in"] * 2},
+        buffers=4,
+        values={"p_known.in_flight": "'{3}'"},
+    ),
+    "whether what few match is kept": Hot(
+        "draw_of_few",
+        r"not (exists \(select from taskqueue\.known_match.*?known_id\)) then",
+        {"known_match": ["known_match_pkey: known_id"]},
+        buffers=4,
+    ),
+    "the first queue of few": Hot(
+        "draw_of_few",
+        r"return query (select c\.task_queue_id, c\.definition_id.*?c\.definition_id);",
+        {
+            "known_match": ["known_match_pkey: known_id cpu_time"],
+            "task_queue": ["task_queue_definition: setup definition_id"],
+            "definition": [DEFINITION],
+        },
+        buffers=170,  # three a definition of a bucket, before PostgreSQL 17
+        sorted=frozenset({"task_queue"}),
+        guessed=frozenset({"definition", "task_queue"}),
+    ),
+    "the search for what matches": Hot(
+        "find_matching",
+        r"v_offer\); (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
+        {"definition": ["Bitmap Heap Scan"]},
+        buffers=600,  # most definitions are of the one site
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
+        called=CONDITIONS,
+    ),
+    "the search for what a private pilot matches": Hot(
+        "find_matching",
+        r"then (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
+        {"definition": ["definition_owner: setup owner_group"]},
+        buffers=10,
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
+        custom=frozenset({"definition"}),  # a bitmap
+        called=CONDITIONS,
+        values={"v_offer.owner_groups": "'{small 1}'"},
+    ),
+    "the description of a new or private agent": Hot(
+        "known_offer_of",
+        r"(select k\.\* into v_known.*?limit 1);",
+        {"known_offer": ["known_offer_digest: setup digest"]},
+        buffers=5,
+    ),
+    "all conditions of a point": Hot(
+        "accepts_definition",
+        r"\((select taskqueue\.accepts.*?d\.definition_id = p_definition_id)\)",
+        {"definition": [DEFINITION]},
+        buffers=5,
+        called=CONDITIONS,
+    ),
+    "the next candidate": Hot(
+        "next_task_queue",
+        r"(select o\.max_tries.*?p_known\.tests\) o);",
+        {
+            "posting_list": [LIST],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
+            "task_queue": [QUEUE],
+            "definition": [DEFINITION],
+        },
+        buffers=16,
+        sorted=frozenset({"posting_list"}),
+        guessed=frozenset({"posting_list"}),
+    ),
+    "the rest of a bucket": Hot(  # after enough rejected candidates where many match: all of it is read
+        "next_task_queue",
+        r"array\(\s*(select distinct q\.definition_id.*?v_bucket\)\))\);",
+        {
+            "posting_list": [LIST],
+            "posting": ["posting_pkey: setup list_id"],
+            "task_queue": ["task_queue_pkey: setup task_queue_id"],
+        },
+        buffers=450,
+        sorted=frozenset({"posting_list", "posting", "task_queue"}),
+        guessed=frozenset({"posting_list", "task_queue"}),
+    ),
+    "the requirements of a queue drawn": Hot(
+        "lease_jobs",
+        r"(select q\.task_queue_id, d\.definition_id.*?and q\.is_open);",
+        {"task_queue": [QUEUE], "definition": [DEFINITION]},
+        buffers=9,
+        guessed=frozenset({"definition"}),
+    ),
+    "the lease": Hot(
+        "lease_jobs",
+        r"(insert into taskqueue\.lease .*?) into job_id",
+        {"setup": ["setup_pkey: setup"]},
+        buffers=9,
+        called=frozenset({"first_site"}),
+    ),
+    "a key per TaskQueue": Hot(
+        "drawn_task_queue",
+        r"return \(\s*(select c\.task_queue_id.*?limit 1)\);",
+        {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
+        buffers=500,  # three a definition given; a custom plan may read all TaskQueues instead
+        sorted=frozenset({"task_queue"}),
+        guessed=frozenset({"definition", "task_queue"}),
+        custom=frozenset({"definition", "task_queue"}),
+        called=CONDITIONS,
+    ),
+    "the queue of a wanted job": Hot(
+        "wanted_task_queue",
+        r"array\(\s*(select .*accepts\(d, p_offer\))\)",
+        {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
+        buffers=13,
+        guessed=frozenset({"definition", "task_queue"}),
+        called=CONDITIONS,
+    ),
+    "the delete of a wanted job": Hot(
+        "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID, BY_ADDRESS]}, buffers=13
+    ),
+    "the change of the count by a wanted job": Hot(
+        "take_job", r"(insert into taskqueue\.job_count_change.*?\));", {}, buffers=6
+    ),
+    "whether the queue is empty": Hot(
+        "drop_task_queue_if_empty",
+        r"if (exists \(select from taskqueue\.job.*?p_task_queue_id\)) then",
+        {"job": ["job_order: setup task_queue_id"]},
+        buffers=6,
+        custom=frozenset({"job"}),  # of a queue that holds half of all jobs any index gives one at once
+    ),
+    "the definitions to be kept": Hot(
+        "new_matching",
+        r"(select coalesce\(array_agg\(d\.definition_id\).*?v_ids\));",
+        {"definition": [DEFINITION]},
+        buffers=220,  # two a definition, before PostgreSQL 17
+        sorted=frozenset({"definition"}),  # aggregated
+        guessed=frozenset({"definition"}),
+        called=frozenset({"kept_matching"}),
+    ),
+    "definitions made since": Hot(
+        "new_matching",
+        r"(select pg_current_snapshot\(\).*?\) d);",
+        {"definition": ["definition_made_in: setup made_in"] * 2},
+        buffers=4,
+        sorted=frozenset({"definition"}),  # those are counted
+        called=CONDITIONS,
+    ),
+}
+
+STATEMENTS |= {  # of the hand
+    "the next card": Hot(
+        "take_next", r"(select n\.\* into v_card .*?, 1\) n);", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6
+    ),
+    "the delete of the card": Hot(
+        "take_next",
+        r"(delete from taskqueue\.job j.*?v_card\.begun_id\));",
+        {"job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2, "hand": [NEWEST_HAND]},
+        buffers=12,
+    ),
+    "whether there is a newer hand": Hot(
+        "renew_hand", r"if (exists \(select from taskqueue\.hand .*?p_hand_id\)) then", {"hand": [THAT_HAND]}, buffers=4
+    ),
+    "the wait for a hand": Hot(
+        "await_dealer", r"perform (from taskqueue\.hand .*?key share);", {"hand": [THAT_HAND]}, buffers=5
+    ),
+    "what became of a hand": Hot(
+        "renew_hand",
+        r"(select h\.hand_id, h\.drawn.*?e\.entry_id\) u);",
+        {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
+        buffers=60,  # three a card
+        sorted=frozenset({"job", "job_count_change"}),  # those are counted
+    ),
+    "jobs by user priority": Hot("job_level", r"^(select .*)$", COUNTED, buffers=60, sorted=HAND_TABLES),
+    "user priorities of a hand": Hot("drawn_jobs", r"(with recursive draw .*?d\.number > 0);", {}, buffers=0),
+    "the first jobs of a user priority": Hot(
+        "drawn_jobs",
+        r"in (select l\.user_priority.*?\) j) loop",
+        {"job": [JOB_IN_ORDER]},
+        buffers=15,
+        sorted=frozenset({"job"}),
+    ),
+    "a job without the hand": Hot(
+        "draw_job",
+        r"(select l\.total.*?p_seed\) d);",
+        COUNTED,
+        buffers=80,
+        sorted=HAND_TABLES,
+        called=frozenset({"drawn_jobs"}),
+    ),
+    "the delete of a job without the hand": Hot(
+        "draw_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [BY_ADDRESS] * 2}, buffers=6
+    ),
+    "the change of the count": Hot("draw_job", r"(insert into taskqueue\.job_count_change.*?\));", {}, buffers=6),
+    "a wait in vain": Hot("renew_hand", r"(insert into taskqueue\.job_count_change.*?values .*?\));", {}, buffers=6),
+    "user priorities in order": Hot(
+        "draw_unlocked_job",
+        r"in (select n\.user_priority.*?p_policy\)) loop",
+        COUNTED,
+        buffers=60,
+        sorted=HAND_TABLES,
+        called=frozenset({"draw_key"}),
+    ),
+    "the first ten jobs": Hot(
+        "draw_unlocked_job", r"array\((select .*? limit 10)\)", {"job": [JOB_IN_ORDER]}, buffers=8
+    ),
+    "the delete of one of them": Hot(
+        "draw_unlocked_job",
+        r"(delete from taskqueue\.job .*?) into v_job;",
+        {"job": [JOB_BY_ID, BY_ADDRESS]},
+        buffers=13,
+    ),
+    "the lock of a hand": Hot(
+        "deal_hand", r"(select h\.\* into v_hand .*?skip locked);", {"hand": [NEWEST_HAND]}, buffers=5
+    ),
+    "whether a hand is void": Hot(
+        "deal_hand",
+        r"(select coalesce\(bool_or.*?v_hand\.in_flight\) c);",
+        {"job_count_change": [CHANGES] * 2},
+        buffers=6,
+        sorted=frozenset({"job_count_change"}),
+    ),
+    "the new hand": Hot(
+        "deal_hand",
+        r"(insert into taskqueue\.hand .*?v_hand\.in_flight\)\));?",
+        {"job": [JOB_BY_ID, JOB_IN_ORDER], "job_count_change": [CHANGES] * 4},
+        buffers=100,
+        sorted=HAND_TABLES,
+        called=frozenset({"drawn_jobs"}),
+    ),
+    "the delete of the old hand": Hot(
+        "deal_hand", r"(delete from taskqueue\.hand .*?v_hand\.hand_id);", {"hand": [THAT_HAND]}, buffers=5
+    ),
+    "locked jobs of a hand": Hot(
+        "locked_entries", r"array\((select j\.entry_id .*?skip locked)\)", {"job": [JOB_BY_ID]}, buffers=70
+    ),
+}
+
+STATEMENTS |= {  # of jobs taken together; three here
+    "draws of TaskQueues together": Hot(
+        "draw_together",
+        r"\(\s*(with recursive candidate.*?i\.max_tries\) c)\);",
+        {
+            "posting_list": [LIST],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
+            "task_queue": [QUEUE],
+            "definition": [DEFINITION],
+        },
+        buffers=80,
+        sorted=frozenset({"posting_list", "posting", "task_queue", "definition"}),
+        guessed=frozenset({"posting_list"}),
+        called=CONDITIONS | {"draw_of_few"},
+        values={"p_streams": streams("null")},
+    ),
+    "hands with few cards": Hot(
+        "deal_cards",
+        r"in (select q\.task_queue_id.*?order by q\.first) loop",
+        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2},
+        buffers=60,
+        sorted=HAND_TABLES,
+    ),
+    "cards together": Hot(
+        "lock_cards",
+        r"array\(\s*(with drawn.*?s\.is_served)\);",
+        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
+        buffers=16,
+        sorted=HAND_TABLES,
+    ),
+    "leases together": Hot(
+        "lease_cards",
+        r"(with gone as.*?l\.job_id);",
+        {
+            "job": [BY_ADDRESS],
+            "job_count_change": [CHANGES] * 2,
+            "hand": [NEWEST_HAND],
+            "definition": [DEFINITION],
+            "setup": ["setup_pkey: setup"],
+        },
+        buffers=50,
+        sorted=frozenset({*HAND_TABLES, "definition", "setup"}),
+        guessed=frozenset({"definition"}),
+        called=frozenset({"first_site"}),
+        values={"p_streams": f"select taskqueue.lock_cards('default', ({streams(BIG)}))"},
+    ),
+    "the requirements of the jobs": Hot(
+        "lease_together",
+        r"return query (select s\.number.*?order by s\.number);",
+        {"definition": [DEFINITION]},
+        buffers=12,
+        sorted=frozenset({"definition"}),
+        guessed=frozenset({"definition"}),
+        called=frozenset({"attempt_text"}),
+    ),
+}
+
+STATEMENT = pytest.mark.parametrize("hot", STATEMENTS.values(), ids=STATEMENTS.keys())
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A statement with parameters."""
+
+    text: str
+    types: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+
+
+def source_of(q: Calls, function: str) -> str:
+    """The source of a function as it stands in the database, on one line and without comments."""
+    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+    return " ".join(re.sub(r"--[^\n]*", "", source).split())
+
+
+def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
+    """A statement as it stands in the database, the variables of its function as parameters."""
+    source = source_of(q, hot.function)
+    found = re.findall(hot.pattern, source)
+    assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
+    into = re.sub(r"\s+into (?:v_[\w.]+(?:, v_[\w.]+)*|user_priorities)", "", found[0])
+    used: list[str] = []
+
+    def mark(name: re.Match[str]) -> str:
+        if name[0] not in VARIABLES:
+            return name[0]
+        if name[0] not in used:
+            used.append(name[0])
+        return f"${used.index(name[0]) + 1}"
+
+    text = ("select " if into.startswith(("exists", "from")) else "") + re.sub(
+        r"\b[pv]_\w+(?:\.\w+)?|(?<=unnest\()user_priorities\b", mark, into
+    )
+    big = str(big_queue(q))
+    given = {name: value for name, (_, value) in VARIABLES.items()} | hot.values | values
+    types = [VARIABLES[name][0] for name in used]
+    found = [value_of(q, given[name].replace(BIG, big), of) for name, of in zip(used, types, strict=True)]
+    return Prepared(text, types, found)
+
+
+def value_of(q: Calls, given: str, type_name: str) -> str:
+    """A value without a query in it, as a prepared statement can be given it."""
+    if given == OFFER:
+        return offer(q, Site="BIG")
+    if not given.startswith("select "):
+        return given
+    return f"{q.value(f'select quote_nullable(({given})::text)')}::{type_name}"
+
+
+def measured(q: Calls, mode: str, prepared: Prepared) -> Node:
+    """The plan of a statement with parameters, as a cached plan of a function gets it, and what it read; nothing is
+    left of what it did."""
+    types = f"({', '.join(prepared.types)})" if prepared.types else ""
+    values = f"({', '.join(prepared.values)})" if prepared.values else ""
+    explain = f"explain (format json, verbose, analyze, buffers, timing off) execute hot{values}"
+    with q.connection.transaction(force_rollback=True):
+        q.connection.execute(f"set local plan_cache_mode = {mode}".encode())
+        q.connection.execute("set local enable_seqscan = off")  # as the calls have it
+        q.connection.execute(f"prepare hot{types} as {prepared.text}".encode())
+        with q.connection.transaction(force_rollback=True):
+            q.value(explain)  # fills the caches of the connection, whose pages are not the statement's
+        explained: list[Node] = q.value(explain)
+        q.connection.execute("deallocate hot")
+    root: Node = explained[0]["Plan"]
+    return root
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.get("Plans", []):
+        yield from nodes(child)
+
+
+def scans_of(root: Node, table: str) -> list[Node]:
+    return [node for node in nodes(root) if node.get("Relation Name") == table and "Scan" in node["Node Type"]]
+
+
+def tables(root: Node) -> set[str]:
+    return {node["Relation Name"] for node in nodes(root) if "Relation Name" in node and "Scan" in node["Node Type"]}
+
+
+def way(scan: Node) -> str:
+    """The index of a scan and the columns that are conditions of it, as in Reads; a filter is none."""
+    if scan["Node Type"] not in {"Index Scan", "Index Only Scan"}:
+        return str(scan["Node Type"])
+    columns = re.findall(r'\(\w+\."?(\w+)"? (?:=|>=|>|<=|<) ', scan.get("Index Cond", ""))
+    return f"{scan['Index Name']}: {' '.join(dict.fromkeys(columns))}"
+
+
+def calls_left(q: Calls, root: Node) -> set[str]:
+    """Functions of ours that the planner could not look into: what they do is neither planned nor cheap."""
+    ours = {
+        name
+        for (name,) in q.rows(
+            "select proname from pg_proc where pronamespace::regnamespace::text in ('taskqueue', 'resource')"
+        )
+    }
+    return ours & set(re.findall(r"\b(\w+)\(", json.dumps(root)))
+
+
+def kept_in_order(root: Node, allowed: frozenset[str]) -> None:
+    """Nothing is sorted, hashed or aggregated but what is known to be a handful."""
+    for node in nodes(root):
+        if "Sort" in node["Node Type"] or node["Node Type"] in {"Hash", "Merge Join", "WindowAgg", "Aggregate"}:
+            assert tables(node) <= allowed, f"{node['Node Type']} over {tables(node) - allowed}"
+
+
+def rows_read(root: Node, table: str) -> float:
+    """How many rows of a table a plan read, rows removed by a filter included."""
+    counted = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
+    return sum(
+        float(scan["Actual Loops"] * sum(scan.get(rows, 0) for rows in counted)) for scan in scans_of(root, table)
+    )
+
+
+def buffers(root: Node) -> int:
+    return int(root["Shared Hit Blocks"] + root["Shared Read Blocks"])
+
+
+def is_old(q: Calls) -> bool:
+    """Whether the server plans as BEFORE_17."""
+    return q.connection.info.server_version < 170_000
+
+
+def offer(q: Calls, **keys: Any) -> str:
+    """An offer as a literal."""
+    found = q.value(
+        "select quote_literal(taskqueue.offer_of('default', %s::jsonb, resource.identify('default'))::text)",
+        json.dumps(resource(**keys)),
+    )
+    return f"{found}::taskqueue.offer"
+
+
+def big_queue(q: Calls) -> int:
+    return int(q.call("queue_of_job", 1))
+
+
+def small_queue(q: Calls) -> int:
+    """One with jobs of ten user priorities."""
+    return int(q.call("queue_of_job", 25_001))
+
+
+@STATEMENT
+@STATISTICS
+@MODE
+def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: str, analysed: bool, hot: Hot) -> None:
+    root = measured(skewed, mode, statement_of(skewed, hot))
+    assert not [scan for table in tables(root) for scan in scans_of(root, table) if scan["Node Type"] == "Seq Scan"]
+    kept_in_order(root, hot.sorted)
+    assert calls_left(skewed, root) <= hot.called
+    free = (frozenset() if analysed else hot.guessed) | (hot.custom if "custom" in mode else frozenset())
+    for table, ways in hot.reads.items():
+        if table not in free:
+            found = [way(scan) for scan in scans_of(root, table)]
+            if is_old(skewed):
+                found = [known if BEFORE_17.get(known) == one else one for one, known in zip(found, ways, strict=True)]
+            assert found == ways
+    assert tables(root) - set(hot.reads) <= hot.sorted, "reads what it did not"
+    if analysed or not (hot.guessed or is_old(skewed)):
+        assert buffers(root) <= hot.buffers
+
+
+CALLS = {  # functions that a function of the match runs in its statements; theirs are looked at by themselves
+    "match_job": {"draw_of_few", "jobs_of_answer", "lease_jobs"},
+    "next_task_queue": {"first_site"},
+    "lease_batch": {"lease_jobs", "lease_together"},
+    "lease_jobs": {"lock_slots"},
+    "lease_together": {"lease_jobs"},
+}
+
+
+OFTEN_LEFT_EARLY = {"known_offer_of", "drop_task_queue_if_empty"}  # before their other statements
+
+
+@pytest.mark.parametrize("analysed", [True])
+@pytest.mark.parametrize(
+    "function", sorted({hot.function for hot in STATEMENTS.values()} - OFTEN_LEFT_EARLY | CALLS.keys())
+)
+def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, function: str) -> None:
+    """The plan of a new statement has not been checked yet."""
+    source = source_of(skewed, function)
+    for hot in STATEMENTS.values():
+        if hot.function == function:
+            source = re.sub(hot.pattern, "", source, count=1)
+    assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", source)) == CALLS.get(function, set())
+
+
+@MODE
+@pytest.mark.parametrize("analysed", [True])
+@pytest.mark.parametrize(
+    "name, function, times",
+    [
+        ("the next candidate", "width_bucket", 1),
+        ("user priorities of a hand", "hashint8extended", 4),
+        ("a key per TaskQueue", "hashint8extended", 2),
+    ],
+)
+def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
+    """Without its fence a subquery is pulled up: what it computes stands wherever it is used. A draw is two hashes."""
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS[name]))
+    assert json.dumps(root).count(f"{function}(") <= times
+
+
+@STATISTICS
+@MODE
+@pytest.mark.parametrize("policy", ["dirac", "proportional"])
+@pytest.mark.parametrize("sites", ["{BIG,*}", "{S8,*}", "{''}", "{nowhere,*}"])
+def test_a_candidate_costs_the_same_whatever_the_number_of_queues(
+    skewed: Calls, mode: str, analysed: bool, policy: str, sites: str
+) -> None:
+    """The lists of two sites, one posting of one of them, its TaskQueue and its definition: one row each."""
+    most = {"posting_list": 2, "posting": 1, "task_queue": 1, "definition": 1}
+    if not analysed or is_old(skewed):  # see Hot.guessed
+        most["posting_list"] = skewed.value("select count(*) from taskqueue.posting_list")
+    seen = dict.fromkeys(most, 0.0)
+    for seed in range(10):
+        values = {"v_sites": f"'{sites}'".replace("''", '""'), "v_known.policy": f"'{policy}'", "v_seed": str(seed)}
+        root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the next candidate"], **values))
+        assert root["Actual Rows"] <= 1
+        for node in nodes(root):
+            if "Sort" in node["Node Type"]:
+                assert sum(child["Actual Rows"] for child in node["Plans"]) <= 2
+        for table, limit in most.items():
+            read = rows_read(root, table)
+            assert read <= limit, f"{read} rows of {table}"
+            seen[table] = max(seen[table], read)
+    assert sites == "{nowhere,*}" or all(seen.values()), "a position with a TaskQueue was among them"
+
+
+@STATISTICS
+@MODE
+@pytest.mark.parametrize("queue", [big_queue, small_queue])
+@pytest.mark.parametrize("name", ["the card of a match", "the next card"])
+def test_a_card_costs_the_same_whatever_the_jobs(
+    skewed: Calls, mode: str, analysed: bool, name: str, queue: Callable[[Calls], int]
+) -> None:
+    """One hand and one job are read and locked, however many cards there are; nothing is sorted."""
+    id_ = str(queue(skewed))
+    values = {"p_task_queue_id": id_, "v_queue.task_queue_id": id_}
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS[name], **values))
+    assert root["Actual Rows"] == 1
+    assert rows_read(root, "hand") == 1
+    assert rows_read(root, "job") == 1
+    assert "Sort" not in {node["Node Type"] for node in nodes(root)}
+
+
+@STATISTICS
+@MODE
+@pytest.mark.parametrize("queue", [big_queue, small_queue])
+def test_cards_together_are_locked_once(
+    skewed: Calls, mode: str, analysed: bool, queue: Callable[[Calls], int]
+) -> None:
+    """A hand is read once for all jobs asked for together, and of its cards no more than those."""
+    given = streams(str(queue(skewed)), 5)
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS["cards together"], p_streams=given))
+    assert (rows_read(root, "hand"), rows_read(root, "job")) == (1, 5)
+
+
+@STATISTICS
+@MODE
+@pytest.mark.parametrize("queue", [big_queue, small_queue])
+def test_dealing_costs_the_same_whatever_the_jobs(
+    skewed: Calls, mode: str, analysed: bool, queue: Callable[[Calls], int]
+) -> None:
+    """Each card of the old hand is looked up once; of the waiting jobs the first of each user priority are read."""
+    cards = 16
+    id_ = str(queue(skewed))
+    hand = {name: value.replace(BIG, id_) for name, (_, value) in VARIABLES.items() if value.endswith(HAND)}
+    hand["p_task_queue_id"] = id_
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the new hand"], **hand))
+    assert cards + 1 <= rows_read(root, "job") <= cards + 11
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the first jobs of a user priority"], **hand))
+    levels, drawn = 2, 4  # user_priorities: ten jobs and one more for each that is drawn; p_without: the cards
+    assert rows_read(root, "job") <= 9 * levels + drawn + cards
+
+
+@STATISTICS
+@pytest.mark.parametrize(
+    "call, most",
+    [
+        ("match_job('default', %s) where %s > 0", {"job": 3}),
+        ("match_jobs_with_seed('default', %s, 1, %s)", {"job": 30}),
+    ],
+)
+def test_a_match_reads_a_handful_of_rows_where_there_are_hundreds_of_queues(
+    skewed: Calls, analysed: bool, call: str, most: dict[str, int]
+) -> None:
+    """The whole call, with what no statement alone shows: how often each runs."""
+    matches = 50
+    most = {**most, "posting": 3, "task_queue": 4, "definition": 4, "hand": 4}
+    if not is_old(skewed):  # see BEFORE_17
+        most["job_count_change"] = 3
+    if analysed and not is_old(skewed):  # see Hot.guessed
+        most["posting_list"] = 6
+    counted = """select relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0)
+                   from pg_stat_xact_user_tables where schemaname = 'taskqueue'"""
+    call = f"select job_id from taskqueue.{call}"
+    agent = Jsonb(resource(Site="BIG"))  # 351 queues are for the site
+    with skewed.connection.transaction(force_rollback=True):
+        before = dict(skewed.rows(counted))
+        assert len({row for seed in range(1, matches + 1) for row in skewed.rows(call, agent, seed)}) == matches
+        read = {table: (rows - before[table]) / matches for table, rows in skewed.rows(counted) if table in most}
+    assert all(read[table] <= most[table] for table in most), read
+
+
+@STATISTICS
+@MODE
+def test_no_call_reads_a_whole_table(skewed: Calls, mode: str) -> None:
+    skewed.connection.execute(f"set plan_cache_mode = {mode}".encode())
+    whole = "select relname, seq_scan from pg_stat_xact_user_tables where schemaname = 'taskqueue' and seq_scan > 0"
+    offers: list[dict[str, Any]] = [
+        {"Site": "BIG"},
+        {"Site": "S8"},
+        {"CPUTime": 500},
+        {"OwnerGroup": "small 8"},
+        {"Site": "S9", "Tag": "t"},
+        {"Site": ["BIG", "S9"]},
+    ]
+    with skewed.connection.transaction(force_rollback=True):
+        for keys in offers * 4:
+            assert skewed.rows("select * from taskqueue.match_job('default', %s)", json.dumps(resource(**keys)))
+        assert skewed.rows("select * from taskqueue.match_job('default', %s)", json.dumps(resource(JobID=24_000)))
+        assert len(skewed.rows("select * from taskqueue.match_jobs('default', %s, 20)", json.dumps(resource()))) == 20
+        many = [{"resources": [resource(Site="BIG")], "n": 20}, {"resources": [resource(Site="S8")]}]
+        assert len(skewed.rows("select * from taskqueue.match_many('default', %s)", json.dumps(many))) == 21
+        assert not skewed.rows("select * from taskqueue.match_job('default', %s)", json.dumps(resource(CPUTime=1)))
+        read = {name for name, _ in skewed.rows(whole)}
+    assert not read & HOT

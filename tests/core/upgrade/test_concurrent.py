@@ -1,0 +1,115 @@
+"""Upgrades beside other upgrades, and beside transactions that hold what they need."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from broker.upgrade import UpgradeError, check, downgrade, upgrade
+from broker.upgrade.session import LOCK_TIMEOUT_MS
+from tests.core.upgrade.small_release import THING_TOUCH, SmallRelease
+from tests.pooler import PROGRAM, Pooler
+
+
+def test_two_first_upgrades_at_once(empty_dsn: str, small: SmallRelease) -> None:
+    with psycopg.connect(empty_dsn) as conn:
+        prefix = f"of_{conn.info.dbname}_"
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(lambda _: upgrade(empty_dsn, role_prefix=prefix, program=small.program), range(4)))
+    assert sorted(report.changed for report in reports) == [False, False, False, True]
+    assert check(empty_dsn, program=small.program).ok
+
+
+def test_first_upgrades_of_two_databases_make_the_same_roles(empty_dsn: str, small: SmallRelease) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        other = f"{conn.info.dbname}_other"
+        conn.execute(f"create database {other} template template0".encode())
+        prefix = f"of_{conn.info.dbname}_"
+    dsns = [empty_dsn, psycopg.conninfo.make_conninfo(empty_dsn, dbname=other)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda dsn: upgrade(dsn, role_prefix=prefix, program=small.program), dsns))
+    assert all(check(dsn, program=small.program).ok for dsn in dsns)
+
+
+def test_gives_way_and_says_so_when_its_patience_ends(empty_dsn: str, small: SmallRelease) -> None:
+    upgrade(empty_dsn, program=small.program)
+    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+    with psycopg.connect(empty_dsn) as agent:
+        agent.execute("insert into taskqueue.thing values (1)")
+        with pytest.raises(UpgradeError, match="gave way 1 times in 0 s"):
+            upgrade(empty_dsn, program=small.program, patience=0)
+        agent.commit()
+    assert upgrade(empty_dsn, program=small.program).written == ("trigger thing_touch on taskqueue.thing",)
+
+
+def test_tries_again_until_it_gets_its_turn(empty_dsn: str, small: SmallRelease) -> None:
+    upgrade(empty_dsn, program=small.program)
+    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+    waiting = "select distinct pid from pg_locks where not granted and relation = 'taskqueue.thing'::regclass"
+    with (
+        psycopg.connect(empty_dsn) as agent,
+        psycopg.connect(empty_dsn, autocommit=True) as watcher,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        agent.execute("insert into taskqueue.thing values (1)")
+        running = pool.submit(upgrade, empty_dsn, program=small.program)
+        seen: set[int] = set()
+        while len(seen) < 2 and not running.done():
+            seen.update(row[0] for row in watcher.execute(waiting.encode()).fetchall())
+        agent.commit()
+        assert running.result().attempts >= 2
+    assert check(empty_dsn, program=small.program).ok
+
+
+def test_in_a_deadlock_the_upgrade_lets_go(empty_dsn: str, small: SmallRelease) -> None:
+    """The agent holds the table and asks for what the upgrade holds: it gets it, its call does not fail."""
+    upgrade(empty_dsn, program=small.program)
+    small.revision(
+        "0002_more",
+        "create table taskqueue.other (n int); select pg_advisory_xact_lock(7);",
+        "drop table taskqueue.other",
+    )
+    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+    started = threading.Event()
+
+    def run() -> int:
+        started.set()
+        return upgrade(empty_dsn, program=small.program).attempts
+
+    with psycopg.connect(empty_dsn) as agent, psycopg.connect(empty_dsn, autocommit=True) as watcher:
+        agent.execute("insert into taskqueue.thing values (1)")
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(run)
+            # The upgrade holds lock 7 and waits for the table; now the agent wants lock 7.
+            query = "select count(*) from pg_locks where locktype = 'advisory' and objid = 7 and granted"
+            while watcher.execute(query).fetchone() == (0,):
+                assert not running.done()
+            agent.execute("select pg_advisory_xact_lock(7)")
+            agent.commit()
+            assert running.result() >= 2
+    assert check(empty_dsn, program=small.program).ok
+
+
+def test_the_lock_timeout_stays_below_the_deadlock_timeout(empty_dsn: str, small: SmallRelease) -> None:
+    text = "select current_setting('lock_timeout')"
+    small.revision("0002_more", "create table taskqueue.seen as " + text, "drop table taskqueue.seen")
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(f"alter database {conn.info.dbname} set deadlock_timeout = '100ms'".encode())
+        upgrade(empty_dsn, program=small.program)
+        assert conn.execute("select * from taskqueue.seen").fetchone() == ("30ms",)
+    assert LOCK_TIMEOUT_MS == 300
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed")
+def test_through_a_pooler_in_transaction_mode(empty_dsn: str, small: SmallRelease) -> None:
+    pooler = Pooler(empty_dsn)
+    try:
+        dsn = pooler.dsn(empty_dsn)
+        assert upgrade(dsn, program=small.program).changed
+        assert check(dsn, program=small.program).ok
+        small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+        assert upgrade(dsn, program=small.program).written == ("trigger thing_touch on taskqueue.thing",)
+        assert downgrade(dsn, "base", program=small.program).revision is None
+    finally:
+        pooler.close()

@@ -1,0 +1,99 @@
+"""The peer of brokerage without PanDA: where files lie, how decisions are compared, and the error without it."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks import panda
+from benchmarks.panda.data import StoredData
+from benchmarks.panda.server import Server
+from benchmarks.scenarios import panda as scenario
+from broker.errors import BrokerError
+from broker.laboratory.grid import grid
+
+FILES = [SimpleNamespace(lfn=name) for name in "abc"]
+DATA = StoredData(
+    {
+        "datasets": {
+            "d": {
+                "files": [{}] * 3,
+                "replicas": {"DISK": {"found": 2}, "LIST": {"found": 1, "lfns": ["c"]}, "TAPE": {}},
+            }
+        },
+        "storages": {"DISK": {"is_tape": False}, "LIST": {"is_tape": False}, "TAPE": {"is_tape": True}},
+    }
+)
+
+
+def available(storages: list[str], *, check: bool = True, complete_only: bool = False) -> dict[str, str]:
+    """The files at the storages of a queue on disk and on tape, as a text each."""
+    asked: dict[str, Any] = {"check_completeness": check, "storage_token": None, "complete_only": complete_only}
+    held = DATA.getAvailableFiles(SimpleNamespace(datasetName="d", Files=FILES), {"Q": storages}, None, **asked)["Q"]
+    return {kind: "".join(file.lfn for file in files) for kind, files in held.items() if files}
+
+
+def test_files_of_incomplete_replicas_count_where_no_complete_one_is() -> None:
+    assert available(["DISK"]) == {"localdisk": "ab"}
+    assert available(["LIST"]) == {"localdisk": "c"}
+    assert available(["DISK", "TAPE"]) == {"localtape": "abc"}
+    assert available(["DISK"], complete_only=True) == {}
+    assert available(["DISK"], check=False) == {"localdisk": "abc"}
+    assert available(["NONE"]) == {}
+
+
+def test_replicas_say_how_many_files_they_have() -> None:
+    found = {name: rows[0]["found"] for name, rows in DATA.listDatasetReplicas("d", use_vp=True).items()}
+    assert found == {"DISK": 2, "LIST": 1, "TAPE": 3}
+
+
+def test_candidates_are_compared_up_to_equal_weights() -> None:
+    theirs = {1: {"A": 2.0, "B": 1.0}, 2: {"A": 2.0, "B": 1.0}, 3: {"A": 2.0}, 4: {}, 5: {"A": 1.0}}
+    ours = {1: {"A": 2.0, "B": 1.5}, 2: {"A": 2.0, "C": 1.0}, 3: {"B": 1.0}, 5: {"A": 1.0, "B": 1.0}}
+    assert scenario.compared(theirs, ours) == {
+        "tasks": 5,
+        "same candidates": 2,
+        "of these none": 1,
+        "others of the same weight": 1,
+        "different": 2,
+        "candidates of both": 4,
+        "of another weight": 1,
+    }
+
+
+def test_criteria_are_compared_up_to_the_choice_of_the_best() -> None:
+    theirs = {(1, "A"): "+use", (1, "B"): "-low_weight", (1, "C"): "-cap", (1, "D"): "-disk"}
+    ours = {
+        (1, "A"): "-low_weight",
+        (1, "B"): "+use",
+        (1, "C"): "-disk",
+        (1, "D"): "-disk",
+        (1, "E"): "",
+        (1, "F"): "-io",
+    }
+    assert dict(scenario.differences(theirs, ours)) == {("-cap", "-disk"): 1, ("", "-io"): 1}
+
+
+def test_without_panda_the_commands_that_install_it_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    panda._imported.cache_clear()
+    monkeypatch.setitem(sys.modules, "pandacommon", None)
+    monkeypatch.setitem(sys.modules, "pandacommon.liveconfigparser", None)
+    with pytest.raises(BrokerError) as raised:
+        panda.require()
+    assert "pip install --no-deps panda-server-source" in str(raised.value.hint)
+
+
+def test_a_link_is_what_panda_calls_it() -> None:
+    try:
+        panda.require()
+    except BrokerError as error:
+        pytest.skip(error.message)
+    world = grid(1, 12, 4)
+    world["links"] = [
+        {"src": "S", "dst": nucleus, "closeness": 3, "queued": 4, "mbps_1w": 2.5} for nucleus in world["nuclei"]
+    ]
+    for nucleus in world["nuclei"]:
+        found = Server(world).getNetworkMetrics(nucleus, [])
+        assert found["S"] == {"AGIS_closeness": 3, "Production Output_queued": 4, "dashb_mbps_1w": 2.5}
+        assert found["total"] == found["S"]

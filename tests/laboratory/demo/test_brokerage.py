@@ -1,0 +1,38 @@
+"""`broker demo brokerage`, small."""
+
+from broker.laboratory import grid
+from tests.calls import Connection
+from tests.commands import Cli
+
+
+def test_it_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> None:
+    printed = cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--json")
+    assert printed.code == 0
+    summary = printed.json
+    assert summary["data"] == grid.SYNTHETIC and grid.SYNTHETIC in printed.err
+    of = {
+        algorithm: {row["status"]: row["tasks"] for row in run["tasks"]} for algorithm, run in summary["runs"].items()
+    }
+    assert of["production_task"]["candidates"] > 0 and of["analysis_job"]["candidates"] > 0
+    assert of["production_job"]["candidates"] > 0 and of["production_job"]["pending"] > 0
+    assert [one["algorithm"] for one in summary["explained"]] == list(of)
+    assert all(one["obstacles"] for one in summary["explained"][1:]) and summary["explained"][0]["queues"]
+    query = "select run_id, sum(jobs) from brokerage.assignments where setup = %s group by 1"
+    jobs = dict(db.execute(query, [summary["setup"]]).fetchall())
+    for algorithm in ("production_job", "analysis_job"):
+        run = summary["runs"][algorithm]
+        assert jobs[run["run"]] == sum(row["jobs"] for row in run["assigned"]) > 0
+    query = "select count(*) from resource.queue_activity where setup = %s and site_classified is not null"
+    assert db.execute(query, [summary["setup"]]).fetchall() > [(0,)]
+
+
+def test_it_reads_well_and_takes_old_runs_away(cli: Cli, db: Connection) -> None:
+    db.execute("select resource.set_clock('demo-000000', null)")
+    db.execute("update resource.setup set created_at = now() - interval '2 hours'")
+    shown = cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out
+    for words in (
+        "synthetic", "candidates", "Assigned", "Rejected by rule", "would take its jobs", "could have it",
+        "what-if", "remove this",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert db.execute("select from resource.setup where setup = 'demo-000000'").fetchall() == []
