@@ -69,6 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly or config.option.help:
         return
     if not hasattr(config, "workerinput"):
+        given = config.invocation_params.args
+        if any("::" in name for name in config.args) and not any(str(word).startswith("-m") for word in given):
+            config.option.markexpr = ""  # whoever names a test wants to run it
         _start(config)
     server = conninfo_to_dict(os.environ[_ADMIN])  # where pytest-postgresql makes its template
     for name, value in {**server, "dbname": _name("template"), "maintenance_dbname": server["dbname"]}.items():
@@ -84,6 +87,15 @@ def _start(config: pytest.Config) -> None:
         config.stash[_KEY] = Throwaway(in_memory=True)
         os.environ[_ADMIN] = config.stash[_KEY].server.superuser_dsn("postgres")  # inherited by the workers
     os.environ[_RUN] = str(os.getpid())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the core, before pytest chooses by marks."""
+    core = Path(__file__).parent / "core"
+    for item in items:
+        if item.path.is_relative_to(core):
+            item.add_marker(pytest.mark.core)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -197,6 +209,11 @@ def new_database(
 _REUSING = {"cli", "client", "service"}
 
 
+def reuses(path: Path) -> bool:
+    """Whether the tests of a file share a database: a folder above it, at any depth, is one of _REUSING."""
+    return not _REUSING.isdisjoint(path.relative_to(Path(__file__).parent).parts)
+
+
 class _Kept:
     """The database that the worker's tests share; another one after a test that left it changed."""
 
@@ -223,8 +240,7 @@ def reused(
     request: pytest.FixtureRequest, new_database: Callable[..., str], _installed_on: date, _kept: _Kept
 ) -> Iterator[Reused | None]:
     """The database that tests share; None for a test that has one of its own."""
-    folders = request.path.relative_to(Path(__file__).parent).parts
-    if _REUSING.isdisjoint(folders) or request.node.get_closest_marker("own_database"):
+    if not reuses(request.path) or request.node.get_closest_marker("own_database"):
         yield None
         return
     if _kept.database is None:

@@ -185,7 +185,9 @@ def test_what_reads_is_read_there(service: Service, primary: Db, pair: Pair) -> 
 
 def test_every_page_reads_or_stands_in_the_list() -> None:
     own = [one for one in ENDPOINTS if one.method == "GET" and not one.name.startswith("file_")]
-    others = {one.name for one in own if not one.reads and (one.face is None or one.face.name in ("page", "browser"))}
+    others = {
+        one.name for one in own if not one.reads and (one.adapter is None or one.adapter.name in ("page", "browser"))
+    }
     assert others | {"session"} == ON_THE_PRIMARY
 
 

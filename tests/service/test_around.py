@@ -37,7 +37,7 @@ def test_the_description_has_every_endpoint_and_all_that_it_refers_to(service: R
     found = httpx.get(service.url + "/api/openapi.json").json()
     assert found["openapi"] == "3.1.0"
     operations = [one["operationId"] for path in found["paths"].values() for one in path.values()]
-    assert sorted(operations) == sorted(one.name for one in ENDPOINTS if one.face is None)
+    assert sorted(operations) == sorted(one.name for one in ENDPOINTS if one.adapter is None)
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(found)))
     assert references == set(found["components"]["schemas"])
     assert all(response.get("description") for path in found["paths"].values() for one in path.values()

@@ -24,16 +24,16 @@ NOW = "2026-03-28T12:00:00Z"
 
 
 @pytest.fixture
-def face(service: Running) -> Iterator[httpx.Client]:
+def adapter(service: Running) -> Iterator[httpx.Client]:
     """A client of the calls of DiracX."""
     with httpx.Client(base_url=service.url + "/api/jobs", timeout=60) as made:
         yield made
 
 
 @pytest.fixture
-def agent(face: httpx.Client, token: Callable[..., str]) -> httpx.Client:
-    face.headers.update(bearer(token("agent", "pilot-1")))
-    return face
+def agent(adapter: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+    adapter.headers.update(bearer(token("agent", "pilot-1")))
+    return adapter
 
 
 @pytest.fixture
@@ -119,13 +119,15 @@ def test_a_heartbeat_brings_the_command_to_stop(
 
 
 @pytest.fixture
-def viewer(face: httpx.Client, token: Callable[..., str], matched: Matched, jobs: Callable[..., Any]) -> httpx.Client:
+def viewer(
+    adapter: httpx.Client, token: Callable[..., str], matched: Matched, jobs: Callable[..., Any]
+) -> httpx.Client:
     """Jobs 1 to 3 are leased, one of them runs; 11 to 15 wait, one of them is held."""
     matched(3)
-    face.patch("/status", json={2: update("Running")}, headers=bearer(token("agent", "pilot-1")))
+    adapter.patch("/status", json={2: update("Running")}, headers=bearer(token("agent", "pilot-1")))
     jobs(5, first=11)
-    face.headers.update(bearer(token("operator")))
-    return face
+    adapter.headers.update(bearer(token("operator")))
+    return adapter
 
 
 def test_jobs_are_searched_in_the_words_of_dirac(viewer: httpx.Client, db: Db) -> None:
@@ -207,17 +209,17 @@ def test_a_wrong_call_is_refused(viewer: httpx.Client, method: str, path: str, b
     assert words in refused.json()["detail"]
 
 
-def test_who_is_not_known_gets_the_words_of_the_face(face: httpx.Client) -> None:
-    refused = face.post("/search", json={})
+def test_who_is_not_known_gets_the_words_of_the_face(adapter: httpx.Client) -> None:
+    refused = adapter.post("/search", json={})
     assert (refused.status_code, list(refused.json())) == (401, ["detail"])
     assert refused.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_viewer_changes_nothing(face: httpx.Client, matched: Matched, token: Callable[..., str], db: Db) -> None:
+def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token: Callable[..., str], db: Db) -> None:
     matched(1)
     viewer = bearer(token("viewer"))
-    assert face.patch("/status", json={1: update("Killed")}, headers=viewer).status_code == 403
-    assert face.patch("/heartbeat", json={1: {}}, headers=viewer).status_code == 403
+    assert adapter.patch("/status", json={1: update("Killed")}, headers=viewer).status_code == 403
+    assert adapter.patch("/heartbeat", json={1: {}}, headers=viewer).status_code == 403
     assert outcomes(db) == {}
 
 

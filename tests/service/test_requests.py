@@ -7,19 +7,19 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from broker.service import bodies
-from broker.service.door import Asked
+from broker.service.endpoint import Request
 from broker.service.problems import Problem
 
 _LIMIT = 10
 
 
-def _asked(headers: list[tuple[bytes, bytes]], *messages: dict[str, Any]) -> Asked:
+def _asked(headers: list[tuple[bytes, bytes]], *messages: dict[str, Any]) -> Request:
     left = iter(messages)
 
     async def receive() -> dict[str, Any]:
         return next(left)
 
-    return Asked({"type": "http", "headers": headers}, receive)
+    return Request({"type": "http", "headers": headers}, receive)
 
 
 def _part(body: bytes, *, more: bool) -> dict[str, Any]:

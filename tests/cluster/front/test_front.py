@@ -10,7 +10,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from broker import upgrade
-from broker.cluster import look
+from broker.cluster import survey
 from broker.database import Target
 from broker.database_errors import from_database
 from broker.fronts import overlay
@@ -73,10 +73,10 @@ def test_the_front_is_what_the_release_is(cluster: Cluster) -> None:
 
 def test_front_and_shards_go_together(front: Db, cluster: Cluster) -> None:
     target = Target(cluster.front, "--dsn")
-    found = look.standing(front, target, whole=True)
+    found = survey.states_of_shards(front, target, whole=True)
     assert [one.shard for one in found] == ["a", "b", "c"]
     assert [one.error for one in found] == [None] * 3
-    assert look.differences(front, found) == []
+    assert survey.differences(front, found) == []
 
 
 def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None:
@@ -84,7 +84,9 @@ def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None
         shard.execute("select brokerage.set_profile('only here')")
         shard.execute("insert into resource.setup values ('stray')")
         try:
-            found = look.differences(front, look.standing(front, Target(cluster.front, "--dsn"), whole=True))
+            found = survey.differences(
+                front, survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
+            )
         finally:
             shard.execute("select brokerage.remove_profile('only here')")
             shard.execute("delete from resource.setup where setup = 'stray'")
@@ -141,7 +143,7 @@ def test_no_other_database_places_setups(db: Db) -> None:
     with pytest.raises(psycopg.Error) as raised:
         db.execute("select cluster.place('north', 'a')")
     assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", "this database is no front")
-    assert db.execute("select * from cluster.way_to('north')").fetchall() == []
+    assert db.execute("select * from cluster.shard_dsn('north')").fetchall() == []
 
 
 _OF_SETUP = """

@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.client import JobAgent, Submitter
-from broker.cluster import look
+from broker.cluster import survey
 from broker.database import Target
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
@@ -81,7 +81,9 @@ def test_shards_and_then_the_front(
                 upgrade(dsn, program=program)
             for dsn in (*cluster.shards.values(), cluster.front):
                 assert check(dsn, program=program).differences == ()
-            found = look.differences(front, look.standing(front, Target(cluster.front, "--dsn"), whole=True))
+            found = survey.differences(
+                front, survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
+            )
             assert [line for line in found if " has no " in line] == []
             columns = front.execute(f"select * from monitor.{VIEW} limit 0".encode()).description or []
             assert ("more" in [column.name for column in columns]) == (program is later)

@@ -10,6 +10,7 @@ A, B = series("leases_at_site", site="A", state="running"), series("leases_at_si
 MANY = {"figure": "leases_at_site", "by_label": "site", "above": 10, "summary": "{value} jobs at {site}"}
 
 
+@pytest.mark.slow
 def test_an_alert_is_pending_fires_and_ends(alerts: Alerts) -> None:
     alerts.only("many", **MANY, lasting="2 minutes")
     alerts.sample({A: 10, B: 11})

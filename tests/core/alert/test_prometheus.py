@@ -78,6 +78,7 @@ def some_minutes(chance: random.Random) -> list[dict[Series, float]]:
     return minutes
 
 
+@pytest.mark.slow
 @needs_promtool
 @pytest.mark.parametrize("seed", range(3))
 def test_prometheus_fires_what_the_database_fires(alerts: Alerts, tmp_path: Path, seed: int) -> None:

@@ -33,6 +33,7 @@ def other(db: Db) -> Any:
         yield connection
 
 
+@pytest.mark.slow
 def test_the_second_judge_does_not_wait(alerts: Alerts, db: Db, other: Db) -> None:
     with db.transaction():
         assert alerts.judge() == 1
@@ -68,6 +69,7 @@ def test_a_target_that_is_removed_while_it_is_sent_to(alerts: Alerts, db: Db, ot
     assert other.execute("select alert.note_sent('default', %s)", [ids]).fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_rule_set_twice_at_once_has_one_row(alerts: Alerts, db: Db, other: Db) -> None:
     """The second waits for the first, and neither fails."""
     values = json.dumps({"figure": "matches", "above": 5, "summary": "x"})

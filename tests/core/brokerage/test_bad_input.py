@@ -17,6 +17,8 @@ from psycopg.types.json import Jsonb
 from broker import world
 from broker.laboratory.grid import grid
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 TASKS, QUEUES = 1000, 8

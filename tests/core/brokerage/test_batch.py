@@ -59,6 +59,7 @@ def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **qu
 # --- Which tasks ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("tasks_a_commit", [7, 250])
 def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, tasks_a_commit: int) -> None:
@@ -73,6 +74,7 @@ def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, 
     assert set(_numbers(db_with_grid, query, run)) == set(queues)  # each with each
 
 
+@pytest.mark.slow
 def test_highest_priority_goes_first(db_with_grid: Connection) -> None:
     due = _numbers(db_with_grid, DUE, "grid")
     query = "select current_priority from workload.task where setup = 'grid' and task_id = any (%s)"
@@ -113,6 +115,7 @@ def test_tasks_that_are_due(rolled_back: Connection, change: Row, due: bool) -> 
     assert _numbers(rolled_back, DUE, "default") == ([1] if due else [])
 
 
+@pytest.mark.slow
 def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}])])
     _call(db, "default")
@@ -175,6 +178,7 @@ def _counts(db: Connection) -> Row:
     return {name: db.execute(f"select count(*) from {name}").fetchall()[0][0] for name in tables}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str) -> None:
     db = db_with_grid
@@ -196,6 +200,7 @@ def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str
     assert [row for row in db.execute(query, [run]).fetchall() if row[0] in tasks] == decided
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
     loaded = new_database()
     with psycopg.connect(loaded, autocommit=True) as db:
@@ -215,6 +220,7 @@ def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
     assert assigned(clones[2], 8, 250) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, profile: str) -> None:
     """A choice serves a chunk, so a queue ends less than one chunk above its capacity; no job is given twice."""
@@ -272,6 +278,7 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
     assert sum(_numbers(rolled_back, query)) == max(80 - 2 * choices * chunk, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
 @pytest.mark.parametrize(("profile", "jobs"), [("documented", [15, 15, 15]), ("panda2026", [15, 15, 0])])
 def test_what_a_batch_assigned_counts_for_its_other_tasks(
@@ -332,6 +339,7 @@ def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
     assert sorted(rolled_back.execute(stored).fetchall()) == before
 
 
+@pytest.mark.slow
 def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
     """Without commits of its own, and nothing of it stays when the transaction is rolled back."""
     db = db_with_grid
@@ -408,6 +416,7 @@ def _cases(draw: Callable[..., Any]) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=150,
     derandomize=True,
@@ -423,6 +432,7 @@ def test_jobs_are_distributed_as_the_rules_say(rolled_back: Connection, case: tu
     assert found == _distributed(case, draws)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=100,
     derandomize=True,

@@ -81,6 +81,7 @@ def tasks_db(db: Connection) -> Connection:
     return db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("tasks_a_commit", [7, 250])
 def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, tasks_a_commit: int) -> None:
@@ -96,6 +97,7 @@ def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, task
     assert [task for task, _ in tasks_db.execute(SENT).fetchall()] == list(range(1, 21))
 
 
+@pytest.mark.slow
 def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     """One that is named though it is not assigning keeps its status."""
     world.load(tasks_db, [_world([{"id": 1}, {"id": 2, "status": "pending"}, {"id": 3, "nucleus": "N2"}])])
@@ -114,6 +116,7 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run has sent it
 
 
+@pytest.mark.slow
 def test_highest_priority_goes_first(tasks_db: Connection) -> None:
     tasks = [{"id": number, "current_priority": 100 + number % 7} for number in range(1, 21)]
     world.load(tasks_db, [_world(tasks)])
@@ -123,6 +126,7 @@ def test_highest_priority_goes_first(tasks_db: Connection) -> None:
     assert _numbers(tasks_db, DECIDED, _call(tasks_db, p_limit=3)) == sorted(due[6:9])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_seed_gives_the_same_again(new_database: Callable[..., str], profile: str) -> None:
     loaded = new_database()
@@ -171,6 +175,7 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
         assert db.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
 def test_later_tasks_see_work_across_commits_and_runs(tasks_db: Connection, tasks_a_commit: int) -> None:
     tasks = [{"id": number, "cpu_time": 2, "current_priority": 600 - number} for number in range(1, 6)]
@@ -183,6 +188,7 @@ def test_later_tasks_see_work_across_commits_and_runs(tasks_db: Connection, task
         assert weight == pytest.approx(1 / max(work, 50), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_work_of_lower_priority_is_not_seen(tasks_db: Connection) -> None:
     world.load(tasks_db, [_world([{"id": 1, "current_priority": 100}], events=1000, shares={"N1": 1000})])
     _call(tasks_db)
@@ -195,6 +201,7 @@ def test_work_of_lower_priority_is_not_seen(tasks_db: Connection) -> None:
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 
+@pytest.mark.slow
 def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
     """An assignment counts as long as the setting requires: from then on remaining_work holds it."""
     tasks_db.execute("select brokerage.set_settings('default', '{\"assignments_count\": \"1 hour\"}')")
@@ -208,6 +215,7 @@ def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
         assert weight == pytest.approx(1 / max(work, 50), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_draws_follow_the_probabilities(tasks_db: Connection, profile: str) -> None:
     """600 tasks of equal facts, which bring no work: a chi-square test at 1e-6."""
@@ -268,6 +276,7 @@ def test_a_dry_run_changes_nothing(tasks_db: Connection, profile: str) -> None:
     assert _numbers(tasks_db, "select count(*) from brokerage.decision where run_id = %s", run) == [60]
 
 
+@pytest.mark.slow
 def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> None:
     """A rule that raises for one: that has its error, the others go on and see each other's work.
 
@@ -299,6 +308,7 @@ def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> 
 # --- Several at once --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_four_brokers_share_the_tasks(tasks_db: Connection, dsn: str) -> None:
     world.load(tasks_db, [_world(_tasks(200))])
 
@@ -339,6 +349,7 @@ language sql stable as $$ select case when q.queue = 'N1' then p.weight::text en
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("locality", [True, False])
 def test_a_rule_behind_the_weights_reads_the_weight_that_decides(

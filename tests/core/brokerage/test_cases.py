@@ -21,6 +21,7 @@ def test_the_model(case: Case) -> None:
     assert deviations(case, broker_job(case.world, 1)) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.__name__.rpartition(".")[2])
 def test_the_engine(rolled_back: psycopg.Connection[Any], topic: ModuleType) -> None:
     """A topic in one connection, which keeps the plans."""

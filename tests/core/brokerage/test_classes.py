@@ -167,6 +167,7 @@ def classes(db: Db, base_profile: str) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base_profile", FLAVOURS)
 def test_queues_against_the_model(lab: Db, base_profile: str) -> None:
     """Beside another setup with jobs at queues of the same names."""
@@ -294,6 +295,7 @@ def test_classes_of_tasks(lab: Db) -> None:
     assert of_task(lab, user={**a, "evaluated": ago(0.34)}) is None
 
 
+@pytest.mark.slow
 def test_nearly_done_tasks_are_class_s(lab: Db) -> None:
     b = {"rem_slots_a": 0, "rem_slots_b": 1}
     assert of_task(lab, {"finished": 9, "running": 1}) == 2
@@ -435,6 +437,7 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
         assert retry is not None and lab.execute(query).fetchall() == [(retry,)]
 
 
+@pytest.mark.slow
 def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
     """A queue, a user and a task that another session holds keep their values, the others beside them do not."""
     holder, caller = connect(), connect()
@@ -465,6 +468,7 @@ def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
     assert classes_after_a_call() == classified | {"bob": 0}
 
 
+@pytest.mark.slow
 def test_several_classify_at_once(connect: Callable[..., Db]) -> None:
     callers = [connect() for _ in range(3)]
     world.load(callers[0], [BUSY], "w")
@@ -494,6 +498,7 @@ def test_classify_says_what_it_does_not_know(lab: Db, setup: str, profile: str |
     assert raised.value.sqlstate == "PB001"
 
 
+@pytest.mark.slow
 def test_jobs_of_other_shares_are_not_read(lab: Db) -> None:
     world.load(lab, [{"now": NOW.isoformat(), "queues": {f"Q{place}": {} for place in range(20)}}], "w")
     lab.execute(

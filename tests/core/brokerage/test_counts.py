@@ -165,6 +165,7 @@ def test_users_without_jobs_left_are_not_listed(db: Db) -> None:
         assert (after["users"], after["users_running"], after["user_running"]) == (1, 1, None)
 
 
+@pytest.mark.slow
 def test_jobs_that_ended_add_to_results_of_the_task(db: Db) -> None:
     """Those of the last TW_DONE_JOB_STAT hours; cancelled ones and other tasks do not."""
     of_task = {"task": 1}

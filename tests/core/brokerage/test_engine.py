@@ -27,7 +27,7 @@ def differences_of(connection: psycopg.Connection[Any], one: Row, setup: str) ->
     return differences(broker_job(one, TASK), answers(connection, one, setup, "production_job", None)[0])
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:
     numbers = range(chunk, WORLDS, CHUNKS)
@@ -35,12 +35,14 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], ch
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.slow
 @drawn(min(WORLDS // 3 + 1, 100))
 @given(worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []
 
 
+@pytest.mark.slow
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
     """Each rule of the profile rejects often, and often lets pass what those before it let pass."""
     query = """select rule, kind from brokerage.rule_in_force

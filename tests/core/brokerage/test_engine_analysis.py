@@ -104,6 +104,7 @@ def test_quotas_of_groups(rolled_back: Db) -> None:
     assert decided(rolled_back, near, "panda2026")["status"] == "throttled"
 
 
+@pytest.mark.slow
 def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
     offline = {"A": {"status": "offline"}}
     assert why(decided(rolled_back, a_world(queues=offline), "documented")) == {"A": "queue-status -status", "B": "1"}
@@ -118,6 +119,7 @@ def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
     assert why(decided(rolled_back, excluded, "documented")) == {"A": "include-exclude -excluded", "B": "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "profile"), [("candidates", "documented"), ("candidates", "panda2026"), ("pending", "documented")]
 )
@@ -159,6 +161,7 @@ def test_a_task_that_cannot_be_read_has_no_queue_in_its_figures(rolled_back: Db,
 OBSTACLES = "select rule, fails, opens, example from brokerage.obstacles('w', 1, %s, 'analysis_job')"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_obstacles_of_a_second_pass_are_those_of_the_pass_that_would_decide(db: Db, profile: str) -> None:
     """Memory kept A, with the input, and B and C away: without memory the first pass would hold, and only A be open."""
@@ -176,6 +179,7 @@ def test_obstacles_of_a_second_pass_are_those_of_the_pass_that_would_decide(db: 
     assert found == {"memory": (3, 2), "queue-status": (1, 0)}  # A is offline, too: the second pass would decide
 
 
+@pytest.mark.slow
 def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
     offline = a_world(queues={"A": {"status": "offline"}})
     assert why(decided(rolled_back, offline, "panda2026")) == {"A": "queue-status -status", "B": "1"}
@@ -196,6 +200,7 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
     assert why(decided(rolled_back, problem, "panda2026")) == {"A": "stabilizer -badsite", "B": "1"}
 
 
+@pytest.mark.slow
 def test_a_second_pass_where_the_only_queue_is_overloaded(rolled_back: Db) -> None:
     """Lost to overloaded for good, not because the user is a problem there: another pass (panda2026)."""
     counts = [
@@ -219,6 +224,7 @@ def test_locality_is_suppressed_in_doc(rolled_back: Db) -> None:
     assert set(why(decided(rolled_back, a_world({"input": []}), "documented")).values()) == {"1", "2"}
 
 
+@pytest.mark.slow
 def test_included_and_excluded_queues(rolled_back: Db) -> None:
     ucore = {"capability": "ucore", "corecount": 8, "maxrss": 64000}
     here = a_world({"input": [], "params": {"included_site": ["A*"]}}, {"AB": ucore, "A": {"status": "offline"}})
@@ -239,6 +245,7 @@ def test_included_and_excluded_queues(rolled_back: Db) -> None:
     assert why(decided(rolled_back, storage, "panda2026")) == {"A": "include-exclude -notincluded", "B": "1"}
 
 
+@pytest.mark.slow
 def test_input_at_several_places(rolled_back: Db) -> None:
     """Tape, virtual placements and unions: doc takes every complete copy, panda2026 the best ones."""
     file = {"files": [{"lfn": "f", "size": 3 * GIB, "nevents": 1}]}
@@ -301,6 +308,7 @@ def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -
     assert set(why(decided(rolled_back, given, "panda2026")).values()) == {"1", "2"}
 
 
+@pytest.mark.slow
 def test_what_is_lost_behind_the_filters_starts_no_second_pass(rolled_back: Db) -> None:
     """min-weight and final-availability stand behind the chain of filters: jobs do not go where their input is not."""
     low = a_world(config={"jobbroker:MIN_WEIGHT_user": 100})
@@ -339,6 +347,7 @@ def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profil
     assert why(decided(rolled_back, given, profile)) == {"A": "1", "B": "anal-locality"}
 
 
+@pytest.mark.slow
 def test_queues_that_others_put_out(rolled_back: Db) -> None:
     alone = a_world({"input": []}, {"A_HOSPITAL": {}})
     said = why(decided(rolled_back, alone, "panda2026"))
@@ -360,6 +369,7 @@ def test_queues_that_others_put_out(rolled_back: Db) -> None:
     assert why(decided(rolled_back, busy, "panda2026"))["A"] == "overloaded -overloaded_vp"
 
 
+@pytest.mark.slow
 def test_weights(rolled_back: Db) -> None:
     counts = [
         {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 3},
@@ -397,6 +407,7 @@ def unequal(**sections: Any) -> Row:
     return a_world({"task_class": 1}, {"A": {"site_class": 1}, "B": {"site_class": -1}}, datasets=here, **sections)
 
 
+@pytest.mark.slow
 def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
     """min-weight reads the weight that decides, with the factor that looks at all candidates; sums stay as they are."""
     free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
@@ -459,6 +470,7 @@ def test_a_queue_that_others_put_out_has_no_weight(rolled_back: Db) -> None:
 MANY = {f"Q{n:02d}": storages("A_DISK", "B_DISK") for n in range(12)}
 
 
+@pytest.mark.slow
 def test_the_best_ten_are_kept(rolled_back: Db) -> None:
     """panda2026: all, where the input is distributed or the queues are asked for."""
     names = [*MANY, "A"]
@@ -474,6 +486,7 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
             assert {said[queue] for queue in names} - {"top-10 -low_weight"} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("best", [1, 3, 10])
 @pytest.mark.parametrize("distributed", [False, True])
 def test_turn_by_turn_the_order_is_the_same(db: Db, best: int, distributed: bool) -> None:
@@ -515,6 +528,7 @@ def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_many_tasks_are_decided_as_each_alone(db: Db, profile: str) -> None:
     """Wide and narrow queries, first and second passes; jobs are assigned."""

@@ -37,6 +37,7 @@ def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list
     return [f"{name}: {text}" for name, row in pairs for text in differences(broker_analysis(one, TASK, name), row)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     found = {}
@@ -46,6 +47,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.slow
 def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
     """panda2026."""
     found = {
@@ -54,6 +56,7 @@ def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.slow
 @drawn(min(WORLDS // 4 + 1, 100))
 @given(analysis_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
@@ -68,6 +71,7 @@ def rules_of(connection: Db, profile: str) -> list[str]:
     return list(dict.fromkeys(rule for (rule,) in connection.execute(query, [profile]).fetchall()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
     """Each rule rejects often, and often lets pass what those before it let pass."""

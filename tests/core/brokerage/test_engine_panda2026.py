@@ -37,12 +37,14 @@ def _differences(connection: psycopg.Connection[Any], one: Row, setup: str) -> l
     return found
 
 
+@pytest.mark.slow
 def test_worlds_worked_out_by_hand(rolled_back: psycopg.Connection[Any]) -> None:
     """All in one connection, which keeps the plan."""
     found = {case.name: fates(_answer(rolled_back, case.world, f"by-hand-{n}", 1)) for n, case in enumerate(CASES)}
     assert found == {case.name: case.fates for case in CASES}
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any]) -> None:
     found = {number: _differences(rolled_back, _world(number), f"world-{number}") for number in range(WORLDS)}
     assert {number: different for number, different in found.items() if different} == {}
@@ -57,6 +59,7 @@ def test_more_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.slow
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
     """Each rule of the profile rejects, and lets pass what those before it let pass."""
     query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force

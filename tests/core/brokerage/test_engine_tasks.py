@@ -35,6 +35,7 @@ def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
     return [f"{model}: {text}" for model, row in pairs for text in differences(broker_task(one, TASK, model), row)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     numbers = range(chunk, WORLDS, CHUNKS)
@@ -42,12 +43,14 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     assert {number: different for number, different in found.items() if different} == {}
 
 
+@pytest.mark.slow
 @drawn(min(WORLDS // 4 + 1, 100))
 @given(task_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
     """Each rule rejects often, and often lets pass what those before it let pass."""

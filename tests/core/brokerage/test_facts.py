@@ -91,6 +91,7 @@ def test_no_pair_is_missing(db: Connection, profile: str) -> None:
     assert {row["input_is_local"] for row in rows if row["task_id"] == 2} == {True}  # without input all is there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_pair_of_the_grid_is_missing(db: Connection, profile: str) -> None:
     one = grid(1, 40, 40)
@@ -114,6 +115,7 @@ def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
     return chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
     """The queries of few pairs are planned once a session; those of some thousand each time.

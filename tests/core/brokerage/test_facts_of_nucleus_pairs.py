@@ -134,6 +134,7 @@ def _world() -> Row:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
     """Beside another setup, where all that counts is more."""

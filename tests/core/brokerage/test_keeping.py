@@ -47,6 +47,7 @@ def partitions(db: Connection) -> set[str]:
     return {name for (name,) in rows(db, query)}
 
 
+@pytest.mark.slow
 def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Connection) -> None:
     now = datetime.now(UTC)
     old = f"brokerage.verdict_{now - timedelta(days=3):%Y%m%d}"
@@ -63,6 +64,7 @@ def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Co
     assert rows(brokered, "select count(*) from brokerage.run") == [(2,)]
 
 
+@pytest.mark.slow
 def test_the_longest_retention_of_all_setups_counts_that_of_the_defaults_too(brokered: Connection) -> None:
     """Setup keep has settings and keeps an hour; the other setup has none, and keeps two days."""
     world.load(brokered, [{**WORLD, "setup": "plain"}])
@@ -79,6 +81,7 @@ def test_the_longest_retention_of_all_setups_counts_that_of_the_defaults_too(bro
     assert yesterday in partitions(brokered)
 
 
+@pytest.mark.slow
 def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"2 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
@@ -89,12 +92,14 @@ def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) 
     assert rows(brokered, "select run_id from brokerage.run") == [(2,)]
 
 
+@pytest.mark.slow
 def test_longer_retention_keeps_the_day(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"10 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
     assert rows(brokered, "select distinct run_id from brokerage.decision order by 1") == [(1,), (2,)]
 
 
+@pytest.mark.slow
 def test_assignments_count_for_a_while(brokered: Connection) -> None:
     assert rows(brokered, "select queue, jobs from brokerage.live_counter") == [("A", 2)]
     assert rows(brokered, "select * from brokerage.live_count") == []  # three days old
@@ -105,6 +110,7 @@ def test_assignments_count_for_a_while(brokered: Connection) -> None:
     assert rows(brokered, "select * from brokerage.live_counter") == []
 
 
+@pytest.mark.slow
 def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"makes_jobs\": true}')")
     brokered.execute("delete from brokerage.task_state")  # as if nothing had been assigned
@@ -138,6 +144,7 @@ def test_settings_that_are_wrong_are_named_and_change_nothing(db: Connection, se
     assert rows(db, "select * from brokerage.setting") == []
 
 
+@pytest.mark.slow
 def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"profile\": \"panda2026\"}')")
     brokered.execute("call brokerage.broker_jobs('keep', '{1}', p_dry_run => true)")

@@ -97,6 +97,7 @@ def test_the_parts_of_an_architecture_may_be_in_any_order() -> None:
     assert wanted.gpu == {"vendor": "nvidia", "model": "kt100"}
 
 
+@pytest.mark.slow
 def test_random_worlds_reach_every_rule_from_both_sides() -> None:
     rejects: Counter[str] = Counter()
     passes: Counter[str] = Counter()

@@ -17,6 +17,8 @@ from psycopg.rows import dict_row
 from broker import world
 from broker.laboratory.grid import grid
 
+pytestmark = pytest.mark.slow
+
 PROFILES = ("documented", "panda2026")
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

@@ -99,6 +99,7 @@ def test_a_rule_and_a_weight_of_its_own(acme: Connection) -> None:
     assert own["candidates"][0]["queue"] == "QB"
 
 
+@pytest.mark.slow
 def test_nothing_that_is_there_changes(db: Connection) -> None:
     before = _house(db)
     world.load(db, [WORLD])
@@ -113,6 +114,7 @@ def test_nothing_that_is_there_changes(db: Connection) -> None:
     assert _answer(db) == doc
 
 
+@pytest.mark.slow
 def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
     _say(acme, "memory", enabled=False)
     own = _answer(acme, "acme")
@@ -123,6 +125,7 @@ def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
     assert "QC" in _weights(_answer(acme, "acme"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -> None:
     """Also the tag that a function computes, and that of a rule whose tag was changed since."""
@@ -151,6 +154,7 @@ def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -
     assert told() == (queues, rules, answer)
 
 
+@pytest.mark.slow
 def test_parameters_position_and_criteria_are_changed(acme: Connection) -> None:
     _say(acme, "top-10", parameters={"best": 1})
     assert _weights(_answer(acme, "acme")).keys() == {"QB"}
@@ -168,6 +172,7 @@ def test_parameters_position_and_criteria_are_changed(acme: Connection) -> None:
     assert wait.total_seconds() == 180
 
 
+@pytest.mark.slow
 def test_explain_shows_it(acme: Connection) -> None:
     query = """select queue, verdict, rule, criteria, reason, factors, all_reasons
                  from brokerage.explain('default', 1, 'acme')"""
@@ -183,6 +188,7 @@ def test_explain_shows_it(acme: Connection) -> None:
     assert acme.execute(query).fetchall() == [said]
 
 
+@pytest.mark.slow
 def test_a_profile_based_on_it_and_a_setup_that_uses_it(acme: Connection) -> None:
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
     _say(acme, "memory", "acme-test", enabled=False)
@@ -196,6 +202,7 @@ def test_a_profile_based_on_it_and_a_setup_that_uses_it(acme: Connection) -> Non
     assert acme.execute(query, [run]).fetchall() == [("acme-test",)]
 
 
+@pytest.mark.slow
 def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> None:
     """A row about a rule that is gone from the profile below says nothing."""
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
@@ -208,6 +215,7 @@ def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> Non
         _say(acme, "memory", "acme-test", enabled=False)
 
 
+@pytest.mark.slow
 def test_a_profile_based_on_what_panda_does(acme: Connection) -> None:
     """Marks, weights and choices of panda2026 hold, with the rule of its own among them."""
     acme.execute("select brokerage.set_profile('acme2026', 'panda2026')")
@@ -219,6 +227,7 @@ def test_a_profile_based_on_what_panda_does(acme: Connection) -> None:
     assert _weights(own).keys() == _weights(panda).keys() - {"QC"}
 
 
+@pytest.mark.slow
 def test_an_operator_does_it(acme: Connection, connect: Callable[..., Connection]) -> None:
     operator = connect("broker_operator")
     operator.execute("select brokerage.set_profile('mine', 'acme')")
@@ -249,6 +258,7 @@ REFUSED: list[tuple[Row, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changes", "code", "named"), REFUSED)
 def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, code: str, named: str) -> None:
     """When it is set, not when tasks wait; the profile stays as it was."""
@@ -260,6 +270,7 @@ def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, cod
     assert _answer(acme, "acme") == before
 
 
+@pytest.mark.slow
 def test_who_may_own_a_rule(acme: Connection) -> None:
     """A rule runs as the owner of the installation: other functions are refused, when set and when used."""
     name = f"test_acme_{uuid4().hex[:10]}"
@@ -297,6 +308,7 @@ def test_a_function_that_the_house_may_not_call_is_named(acme: Connection) -> No
     assert (raised.value.sqlstate, "grant execute" in str(raised.value.diag.message_hint)) == ("PB002", True)
 
 
+@pytest.mark.slow
 def test_a_function_that_is_gone(acme: Connection) -> None:
     acme.execute(f"drop function acme.rule_cloud({FACTS}, jsonb)".encode())
     with pytest.raises(psycopg.Error, match=r"no function acme\.rule_cloud") as raised:
@@ -305,6 +317,7 @@ def test_a_function_that_is_gone(acme: Connection) -> None:
     assert raised.value.diag.message_hint
 
 
+@pytest.mark.slow
 def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
     """An upgrade that replaces rules, facts and the list of rules: what it changes is seen, what is Acme's stays."""
     _say(acme, "memory", enabled=False)

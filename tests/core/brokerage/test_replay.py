@@ -54,6 +54,7 @@ def decided(db: Connection) -> Connection:
     return db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("algorithm", CALLS)
 def test_a_run_is_reproduced_whatever_has_happened_since(
@@ -90,6 +91,7 @@ def test_a_run_is_reproduced_whatever_has_happened_since(
         assert again > 0
 
 
+@pytest.mark.slow
 def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
     """More than 5,000 pairs are decided by another plan."""
     given = grid(3, 60, 40, user_tasks=0)
@@ -105,6 +107,7 @@ def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
     assert [row for row in replayed(db) if row["differs"]] == []
 
 
+@pytest.mark.slow
 def test_without_a_rule_and_with_another_parameter(decided: Connection) -> None:
     by_task = {row["task_id"]: row for row in replayed(decided, setup="w", without=["memory"])}
     assert (by_task[1]["gained"], by_task[1]["lost"]) == (["A"], [])
@@ -119,6 +122,7 @@ def test_without_a_rule_and_with_another_parameter(decided: Connection) -> None:
     assert replayed(decided, setup="w", profile="acme") == replayed(decided, setup="w", without=["memory"])
 
 
+@pytest.mark.slow
 def test_rules_are_those_that_decided(decided: Connection) -> None:
     """Not those of today."""
     decided.execute("select brokerage.set_profile('acme', 'documented')")
@@ -162,6 +166,7 @@ def test_dry_runs_and_runs_without_the_tape_keep_no_facts(db: Connection) -> Non
         replayed(db, setup="w", run_id=run)
 
 
+@pytest.mark.slow
 def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> None:
     small(db)
     ran(db, tasks_a_commit=1)
@@ -257,6 +262,7 @@ def test_a_function_that_is_another_one_is_named(decided: Connection) -> None:
     assert [row["differs"] for row in replayed(decided, setup="w")] == [["reasons"], []]
 
 
+@pytest.mark.slow
 def test_two_brokers_do_not_wait_for_each_others_tape(db: Connection, connect: Connect) -> None:
     """Both note the same columns of the same queues; the first has not committed."""
     small(db)

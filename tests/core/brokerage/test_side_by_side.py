@@ -64,6 +64,7 @@ BROKERS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broker", BROKERS, ids=lambda broker: f"{broker.algorithm}-{broker.profile}")
 def test_another_setup_changes_no_answer(rolled_back: Db, broker: Broker) -> None:
     worlds = {f"side-{number}": broker.world(number) for number in range(FIRST, FIRST + WORLDS)}

@@ -560,6 +560,7 @@ _JSON = st.recursive(
 _ARCHITECTURES = st.one_of(_TEXTS, _JSON.map(json.dumps)).map(lambda text: text.replace("\0", ""))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     architecture=_ARCHITECTURES,

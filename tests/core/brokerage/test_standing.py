@@ -88,6 +88,7 @@ def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
     assert re.match(rf"waits until 2026-03-01 1\d:00:00 UTC: run {run} decided error: architecture: ", reason)
 
 
+@pytest.mark.slow
 def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) -> None:
     world.load(db, [grid(3, 10, 60)])
     db.execute("call brokerage.broker_jobs('grid', p_limit => 30, p_tasks_a_commit => null)")
@@ -164,6 +165,7 @@ def _part(row: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
     return tuple(row[name] for name in names)
 
 
+@pytest.mark.slow
 def test_the_message_of_an_error_is_read(connect: Callable[..., Connection]) -> None:
     admin, viewer = connect(), connect("broker_viewer")
     given = _world({"architecture": "{"})

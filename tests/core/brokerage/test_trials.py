@@ -56,6 +56,7 @@ def decisions(db: Connection, run: int) -> list[Any]:
     ).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["documented", "panda2026"])
 @pytest.mark.parametrize("algorithm", CALLS)
 @pytest.mark.parametrize("dry", [True, False])
@@ -77,6 +78,7 @@ def test_equal_profiles_in_both_arms_decide_as_one(db: Connection, algorithm: st
         assert [row for row in both if row[9] or row[7]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", CALLS)
 def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> None:
     """A task gets what its profile alone would decide, and the decision names the arm and the profile."""
@@ -107,6 +109,7 @@ def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> N
     assert explained[None] == explained["acme"] != explained["documented"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("algorithm", CALLS)
 def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, changed: bool) -> None:
@@ -131,6 +134,7 @@ def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, change
             assert [row for row in db.execute(query, [run, profile]).fetchall() if row[1]] == []
 
 
+@pytest.mark.slow
 def test_a_task_stays_in_its_arm_and_the_end_is_one_call(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     trial = begin(db, share=0.3)
@@ -157,6 +161,7 @@ def test_a_task_stays_in_its_arm_and_the_end_is_one_call(db: Connection) -> None
     assert begin(db) > trial
 
 
+@pytest.mark.slow
 def test_the_share_of_the_tasks(db: Connection) -> None:
     """Of 20,000 ids; the deviation is five times the standard error at most. Two trials are independent."""
     loaded(db, "production_job", "documented", 1)
@@ -246,6 +251,7 @@ def outcome(db: Connection) -> dict[str, dict[str, Any]]:
     return {row["measure"]: row for row in rows}
 
 
+@pytest.mark.slow
 def test_outcomes_by_arm(db: Connection) -> None:
     """Jobs wait, fail and lose walltime by what their task is; jobs of runs outside the trial do not count."""
     loaded(db, "production_job", "documented")
@@ -300,6 +306,7 @@ def test_outcomes_by_arm(db: Connection) -> None:
     assert {row["verdict"] for row in found.values()} <= {"lower", "higher", "not shown"}
 
 
+@pytest.mark.slow
 def test_remote_input_is_what_was_not_at_the_queue(db: Connection) -> None:
     """Noted when the jobs are assigned: 600 of 800 bytes are at queue A, all at queue B, nothing at queue C."""
     files = [{"lfn": f"f{n}", "size": 2, "nevents": 1} for n in range(400)]
@@ -323,6 +330,7 @@ def test_remote_input_is_what_was_not_at_the_queue(db: Connection) -> None:
     assert found == {name: value for name, value in {"A": 0.25, "B": 0.0, "C": 1.0}.items() if name in found}
 
 
+@pytest.mark.slow
 def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     trial = begin(db)
@@ -340,6 +348,7 @@ def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
     assert row["verdict"] == "not shown"
 
 
+@pytest.mark.slow
 def test_tasks_that_are_all_alike_show_nothing(db: Connection) -> None:
     """Without a spread there is no interval: all of one arm pass, all of the other wait."""
     loaded(db, "production_job", "documented")
@@ -355,6 +364,7 @@ def test_tasks_that_are_all_alike_show_nothing(db: Connection) -> None:
     assert (row["difference_margin"], row["verdict"]) == (None, "not shown")
 
 
+@pytest.mark.slow
 def test_an_arm_that_sees_nothing_is_as_without_a_trial(db: Connection) -> None:
     """panda2026 distributes by live counters, but none of its weights of analysis sees the batch; acme's do."""
     loaded(db, "analysis_job", "panda2026")
@@ -376,6 +386,7 @@ def test_an_arm_that_sees_nothing_is_as_without_a_trial(db: Connection) -> None:
     assert [task for task in control if alone[task][9]]
 
 
+@pytest.mark.slow
 def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -> None:
     """The second one waits for the first, and is refused; so is a profile that is set meanwhile."""
     loaded(db, "production_job", "documented", 1)
@@ -398,6 +409,7 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
         db.execute("select brokerage.end_trial('grid')")
 
 
+@pytest.mark.slow
 def test_a_profile_is_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
     """Nor does one of the profiles that it is based on get another base."""
     loaded(db, "production_job", "documented", 1)
@@ -426,6 +438,7 @@ def test_a_trial_needs_read_committed(db: Connection, connect: Connect) -> None:
         operator.execute("select brokerage.begin_trial('grid', 'acme')")
 
 
+@pytest.mark.slow
 def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     db.execute("""select brokerage.set_rule('acme', 'prod-pending', '{"enabled": false}')""")
@@ -438,6 +451,7 @@ def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
     assert found == [("pending", timedelta(hours=1))]
 
 
+@pytest.mark.slow
 def test_a_job_counts_once_where_two_brokers_decide_at_one_time(db: Connection) -> None:
     """In a simulation a task gets its nucleus and its jobs at one clock. Here the jobs of such tasks alone start."""
     loaded(db, "production_job", "documented")

@@ -68,6 +68,7 @@ def _run(db: Connection, profile: str, tasks: Sequence[int]) -> int:
     return int(row["run"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> None:
     """For each queue of each task: verdict, rank, rule, tag, reason and weight, which is the product of its factors."""
@@ -91,6 +92,7 @@ def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> 
     assert Counter(row["verdict"] for row in explained.values()).keys() == set(VERDICTS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_all_reasons_hold_the_one_that_counts(db: Connection, profile: str) -> None:
     several, choices = 0, _choices(db, profile)
@@ -116,6 +118,7 @@ def _opened(db: Connection, task: int, profile: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Connection, profile: str) -> None:
     """Each rule that is named is disabled in a profile of one's own."""
@@ -142,6 +145,7 @@ def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Conn
     assert sum(opened.values()) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_obstacles_count_what_is_explained(db: Connection, profile: str) -> None:
     choices = _choices(db, profile)
@@ -267,6 +271,7 @@ def test_bad_arguments(db: Connection, function: str, arguments: tuple[Any, ...]
     assert raised.value.diag.message_hint
 
 
+@pytest.mark.slow
 def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
     admin = connect()
     world.load(admin, [grid(3, 8, 3)])
@@ -280,6 +285,7 @@ def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
         viewer.execute("select brokerage.evaluate_task('grid', %s)", [task])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "algorithm"), [
     ({"label": "user"}, "analysis_job"),
     ({"label": "panda", "status": "done"}, "analysis_job"),

@@ -86,6 +86,7 @@ def test_the_help_shows_a_groups_form(cli: Cli) -> None:
     assert "[[id, user_priority], ...]" in " ".join(cli("submit", "--help").out.split())
 
 
+@pytest.mark.slow
 def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1, Sites=["S"], Platforms=["p"])
     options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")
@@ -102,6 +103,7 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     assert cli("agent", "finish", 1, attempt, "--outcome", "well", "--json").code == 1
 
 
+@pytest.mark.slow
 def test_report_sets_a_status(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
@@ -128,6 +130,7 @@ def test_an_operator_sees_who_has_the_job(cli: Cli, db: Connection) -> None:
     assert "detail" not in cli("agent", "report", 1, match.attempt).err
 
 
+@pytest.mark.slow
 def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many([1, 2], Sites=["S"])
     there, nowhere = ({"resources": [{"CPUTime": 86400, "Site": site}]} for site in "ST")
@@ -150,6 +153,7 @@ def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
     assert ("request 1 is refused" in refused.err, "request 2 is refused" in refused.err) == (True, True)
 
 
+@pytest.mark.slow
 def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
@@ -159,6 +163,7 @@ def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection)
     assert cli("match", "--cpu-time", 1000, "--json").json == []
 
 
+@pytest.mark.slow
 def test_a_site_that_nothing_names_is_noted(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +298,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> N
     assert cli("submit", "-", stdin="\ufeff" + json.dumps(job(2))).code == 0
 
 
+@pytest.mark.slow
 def test_a_long_submission_shows_that_it_goes_on(cli: Cli, terminal: None, tmp_path: Path) -> None:
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({**GROUP, "jobs": [[number, 1] for number in range(1, 100_001)]}))
@@ -309,6 +315,7 @@ def test_ids_that_cannot_be_submitted_have_one_message(cli: Cli, db: Connection,
     assert Calls(db).value("select count(*) from monitor.job") == 0
 
 
+@pytest.mark.slow
 def test_submit_tells_new_jobs_from_those_that_were_there(cli: Cli, db: Connection) -> None:
     lines = [json.dumps(job(1)), json.dumps({**GROUP, "jobs": [[2, 1], [3, 1]]})]
     assert cli("submit", "-", stdin="\n".join(lines)).out == "3 jobs submitted to setup default\n"

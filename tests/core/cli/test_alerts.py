@@ -15,6 +15,7 @@ def q(db: Connection, cli: Cli) -> Calls:
     return q
 
 
+@pytest.mark.slow
 def test_a_rule_fires(q: Calls, cli: Cli, db: Connection) -> None:
     assert "Alerts of setup default: none" in cli("alerts").out
     printed = cli("alerts", "set-rule", "many", "figure=jobs_waiting", "by_label=owner_group", "above=1",
@@ -32,6 +33,7 @@ def test_a_rule_fires(q: Calls, cli: Cli, db: Connection) -> None:
     assert "removed: many" in cli("alerts", "clear-rule", "many").out
 
 
+@pytest.mark.slow
 def test_rules_and_targets_are_listed(q: Calls, cli: Cli) -> None:
     rules = {row["rule"]: row for row in cli("alerts", "rules", "--json").json}
     assert rules["site_stopped"]["origin"] == "shipped"
@@ -50,6 +52,7 @@ def test_the_rules_of_prometheus(q: Calls, cli: Cli) -> None:
     assert "site_stopped" not in printed
 
 
+@pytest.mark.slow
 def test_a_test_is_sent(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("alerts", "set-target", "shifters", "kind=mail", "address=shifter@example.org")
     rule = ["figure=jobs_waiting", "above=-1", "summary=always"]

@@ -36,6 +36,7 @@ def test_the_line_of_a_stream_is_named(cli: Cli, db: Connection) -> None:
     assert Calls(db).value("select count(*) from taskqueue.job") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("owner", "said"), [("\ud800", "half of a surrogate pair"), ("a\0b", "the character NUL"), ([], "OwnerDN")]
 )

@@ -13,6 +13,8 @@ from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli, run_in_shell
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 
 

@@ -23,6 +23,7 @@ def completed(words: str, dsn: str, home: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_commands_options_and_setups_are_completed(cli: Cli, db: Connection, dsn: str, tmp_path: Path) -> None:
     for setup in ("atlas", "atlas-test", "lhcb"):
         cli("load", "-", "--setup", setup, stdin="{}")
@@ -32,6 +33,7 @@ def test_commands_options_and_setups_are_completed(cli: Cli, db: Connection, dsn
     assert completed("broker queues --setup at", dsn, tmp_path) == ["atlas", "atlas-test"]
 
 
+@pytest.mark.slow
 def test_completion_starts_no_server(tmp_path: Path) -> None:
     assert completed("broker queues --setup at", "", tmp_path / "home") == []
     assert completed("broker queues --setup at", "host=127.0.0.1 port=1 connect_timeout=1", tmp_path / "home") == []

@@ -24,6 +24,7 @@ def lines(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_limits(cli: Cli, q: Calls) -> None:
     assert (
         cli("limit", "set", "running", "CERN", "OwnerGroup", "users", 100).out
@@ -71,6 +72,7 @@ def test_identities(cli: Cli, q: Calls) -> None:
     assert (again.code, "broker_submitter has no identity in setup default" in again.err) == (1, True)
 
 
+@pytest.mark.slow
 def test_credentials(cli: Cli, q: Calls) -> None:
     issuer = ("--issuer", "https://i.example")
     made = cli("credential", "set", "pilots", *issuer, "--claim", "groups=/atlas=x", "--group", "prod")
@@ -121,6 +123,7 @@ def test_an_identity_of_a_role_that_is_not_there_is_refused(cli: Cli, q: Calls) 
     assert cli("identity", "list", "--json").json == []
 
 
+@pytest.mark.slow
 def test_configuration(cli: Cli, q: Calls) -> None:
     assert cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", 300).out == "jobbroker:NQUEUED_SAT_CAP is 300\n"
     [row] = cli("config", "get", "NQUEUED_SAT_CAP", "--json").json
@@ -152,6 +155,7 @@ def test_values_need_no_quotes(cli: Cli, q: Calls, db: Connection) -> None:
         assert cli("config", "get", key, "--json").json[0]["value"] == "true"
 
 
+@pytest.mark.slow
 def test_profiles(cli: Cli, db: Connection) -> None:
     grids.load(db, "grid")
     made = cli("profile", "set", "ours", "--based-on", "doc", "--description", "five best")

@@ -35,6 +35,7 @@ def embedded_dsn() -> Iterator[str]:
     shutil.rmtree(home)
 
 
+@pytest.mark.slow
 def test_the_embedded_server_is_well(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither problem nor advice, before the first job, and with jobs, the background work done, and its loops."""
     cli = commands(embedded_dsn, monkeypatch)
@@ -59,6 +60,7 @@ def test_advice_alone_is_no_failure(embedded_dsn: str, monkeypatch: pytest.Monke
     assert (printed.code, "log_statement" in printed.out, "PGOPTIONS" in printed.out) == (0, True, True)
 
 
+@pytest.mark.slow
 def test_problems_first_and_exit_code_1(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     drop_partitions(db)  # advice
@@ -83,6 +85,7 @@ def login(db: Connection) -> Iterator[str]:
     db.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
 
 
+@pytest.mark.slow
 def test_a_viewer_may_ask_and_an_agent_may_not(
     db: Connection, dsn: str, login: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +97,7 @@ def test_a_viewer_may_ask_and_an_agent_may_not(
     assert f"grant pg_read_all_stats to {login}" in cli("doctor").out
 
 
+@pytest.mark.slow
 def test_it_is_read_at_80_columns(db: Connection, dsn: str) -> None:
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
     program = (

@@ -9,6 +9,8 @@ import pytest
 from broker import world
 from tests.commands import Cli
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 OPEN = {"status": "online", "pilots": {"getjob": 1}}

@@ -7,6 +7,8 @@ import pytest
 from tests.calls import Calls, Connection
 from tests.commands import Cli
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 

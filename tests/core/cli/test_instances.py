@@ -23,6 +23,7 @@ def connection(cli: Cli, db: Connection) -> Connection:
     return db
 
 
+@pytest.mark.slow
 def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
     """An r5.large holds one step of 2 cores: 12 instances, then nothing is left to do."""
     plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
@@ -54,6 +55,7 @@ def test_a_dry_schedule_names_its_task(cli: Cli) -> None:
     assert (done.code, "name the task" in done.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
     world.load(db, [{"queues": {"CLOUD": {"resource_type": "cloud"}}}])
     cli("instances", "catalogue")
@@ -68,6 +70,7 @@ def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
     assert "CLOUD" in cli("instances").out
 
 
+@pytest.mark.slow
 def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("name,vcpu,memory_gib,usd_per_hour\nmine,2,12,0.1\n")
@@ -81,6 +84,7 @@ def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection:
     assert "│   1.20 │" in cli("instances").out  # a price has two decimals
 
 
+@pytest.mark.slow
 def test_an_explanation(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out

@@ -10,6 +10,8 @@ from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.core.lifecycle import grids
 
+pytestmark = pytest.mark.slow
+
 TASKS = [
     {"id": 1, "user": "ann", "gshare": "A", "status": "running"},
     {"id": 2, "user": "bob", "gshare": "B", "status": "done", "nucleus": "N"},

@@ -11,6 +11,7 @@ from tests.commands import Cli
 from tests.core.lifecycle import grids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in lists.LISTS if name != "changes"])
 def test_a_viewer_lists_them_and_an_agent_does_not(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
@@ -32,6 +33,7 @@ def test_a_viewer_lists_them_and_an_agent_does_not(
     assert "[42501]" in cli(name).err
 
 
+@pytest.mark.slow
 def test_an_operator_lists_changes_and_a_viewer_does_not(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,6 +51,7 @@ def test_an_operator_lists_changes_and_a_viewer_does_not(
     assert "[42501]" in cli("changes").err
 
 
+@pytest.mark.slow
 def test_queues_and_sites_count_the_jobs_there(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     grids.make(db, "s", jobs=2)
@@ -75,6 +78,7 @@ def test_queues_count_jobs_that_are_counted_elsewhere(cli: Cli, db: Connection) 
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_jobs_are_those_of_brokerage_and_those_inserted(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     first, second = grids.make(db, "s", jobs=2)
@@ -94,6 +98,7 @@ def test_jobs_are_those_of_brokerage_and_those_inserted(cli: Cli, db: Connection
     assert "there are more" not in cli("jobs", "--setup", "s", "--limit", 3).out
 
 
+@pytest.mark.slow
 def test_tasks_and_decisions_of_a_grid(cli: Cli, db: Connection) -> None:
     world.load(db, [grid.grid(1, 20, 40)])
     tasks = cli("tasks", "--setup", "grid", "--json").json
@@ -109,6 +114,7 @@ def test_tasks_and_decisions_of_a_grid(cli: Cli, db: Connection) -> None:
     assert assigned == sum(row["jobs"] for row in run["assigned"]) > 0
 
 
+@pytest.mark.slow
 def test_leases_limits_resources_setups(cli: Cli, db: Connection) -> None:
     calls = Calls(db)
     calls.running_limit("JobTypes", "T", 2)

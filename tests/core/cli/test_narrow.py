@@ -9,6 +9,8 @@ from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli
 
+pytestmark = pytest.mark.slow
+
 
 def plain(text: str) -> str:
     """A text without the marks of a terminal, each line as short as it is."""

@@ -36,6 +36,7 @@ def sparse(cli: Cli, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: Path) -> None:
     explained = cli("explain", "task", 7, "--setup", "w", "--json").json
     assert explained["not_loaded"] == [
@@ -54,6 +55,7 @@ def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: 
     assert f"software: {NO_SOFTWARE}" in dry
 
 
+@pytest.mark.slow
 def test_the_example_of_hardware_is_what_a_task_may_ask_for(cli: Cli, db: Connection) -> None:
     """Who loads no export of the software writes it by hand, by the comment of the column and the page of fields."""
     query = """select col_description(attrelid, attnum) from pg_attribute
@@ -72,6 +74,7 @@ def test_the_example_of_hardware_is_what_a_task_may_ask_for(cli: Cli, db: Connec
         assert any(reason.startswith("software: ") for reason in row["all_reasons"]) == rejects, row["all_reasons"]
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_a_fact(cli: Cli, db: Connection, sparse: Path) -> None:
     world = {
         "setup": "w",

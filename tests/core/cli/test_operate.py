@@ -22,6 +22,7 @@ def events(known: dict[str, Any]) -> list[str]:
     return [row["event"] for row in known["events"]]
 
 
+@pytest.mark.slow
 def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1, Sites=["S"])
@@ -67,6 +68,7 @@ def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Conne
     assert "ended; only its history is kept" in cli("job", 1).out
 
 
+@pytest.mark.slow
 def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
@@ -101,6 +103,7 @@ def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
     assert cli("job", 99999999999999999999).code == 2
 
 
+@pytest.mark.slow
 def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
     grids.load(db, "s")
     first, _ = grids.make(db, "s", jobs=2)
@@ -123,6 +126,7 @@ def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Calla
     assert (cli("job", first, "--setup", "s").code, "[42501]" in cli("job", first, "--setup", "s").err) == (1, True)
 
 
+@pytest.mark.slow
 def test_hold_and_resume(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1)
@@ -146,6 +150,7 @@ def test_hold_and_resume(cli: Cli, db: Connection) -> None:
     assert q.take().job_id == 1
 
 
+@pytest.mark.slow
 def test_job_shows_holds_with_time_and_role(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
     q = Calls(db)
     q.set_clock("2026-03-01 12:00+00")
@@ -192,6 +197,7 @@ def test_holding_makes_no_setup(cli: Cli, db: Connection) -> None:
     assert Calls(db).value("select count(*) from monitor.setup") == 1
 
 
+@pytest.mark.slow
 def test_cancel(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many([1, 2])
     match = Calls(db).take()
@@ -205,6 +211,7 @@ def test_cancel(cli: Cli, db: Connection) -> None:
     assert cli("cancel", match.job_id).out == f"job {match.job_id}: has ended: cancelled\n"
 
 
+@pytest.mark.slow
 def test_cancel_takes_brokered_and_inserted_jobs_all_or_none(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     defined, activated = grids.make(db, "s", jobs=2)
@@ -219,6 +226,7 @@ def test_cancel_takes_brokered_and_inserted_jobs_all_or_none(cli: Cli, db: Conne
     assert grids.differences(db, "s") == []
 
 
+@pytest.mark.slow
 def test_cancel_takes_a_task(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     waiting, *_ = grids.make(db, "s", jobs=3)
@@ -247,6 +255,7 @@ def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
     assert Calls(db).value("select state from monitor.job") == "waiting"
 
 
+@pytest.mark.slow
 def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
@@ -257,6 +266,7 @@ def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: 
     assert "[42501]" in cli("cancel", "--task", 1, "--setup", "s").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["tasks", "leases", "top", "decisions", "sites", "leases --watch", "shares"])
 def test_a_submitter_who_may_not_look_is_led_to_its_own_jobs(
     cli: Cli, db: Connection, as_role: Callable[[str], None], command: str
@@ -272,6 +282,7 @@ def test_a_submitter_who_may_not_look_is_led_to_its_own_jobs(
     assert ("own jobs" in refused.err, "have broker_viewer granted" in refused.err) == (False, True)
 
 
+@pytest.mark.slow
 def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     grids.load(db, "s", files=3)
     jobs = grids.make(db, "s", jobs=3)

@@ -105,6 +105,7 @@ REFUSED: list[tuple[list[object], str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "texts"), [(arguments, texts) for arguments, *texts in REFUSED])
 def test_a_filter_refuses_what_nothing_can_have(
     cli: Cli, db: Connection, arguments: list[object], texts: list[str]
@@ -116,6 +117,7 @@ def test_a_filter_refuses_what_nothing_can_have(
         assert all(text in refused.err for text in texts), refused.err
 
 
+@pytest.mark.slow
 def test_a_filter_takes_what_nothing_has_now(cli: Cli, db: Connection) -> None:
     world.load(db, [WORLD])
     for arguments in (
@@ -138,6 +140,7 @@ def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
     assert {*q.value("select workload.job_statuses()"), "held", "leased"} == {*lists.JOB_STATUSES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [

@@ -8,6 +8,8 @@ from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def decided(db: Connection) -> Connection:

@@ -47,6 +47,7 @@ def broker(program: list[str]) -> Iterator[Broker]:
     shutil.rmtree(home)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [INSTALLED], ids=["installed"])
 def test_up_status_dsn_psql_down(broker: Broker) -> None:
     before = broker("status", "--json")
@@ -69,6 +70,7 @@ def test_up_status_dsn_psql_down(broker: Broker) -> None:
 TERMINAL = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_recovers_before_ones_eyes(broker: Broker) -> None:
     broker("up")
     pid = json.loads(broker("status", "--json").stdout)["pid"]
@@ -82,6 +84,7 @@ def test_a_server_that_was_killed_recovers_before_ones_eyes(broker: Broker) -> N
     assert ("starting the embedded server ..." in started, "recovers" in started) == (True, False)
 
 
+@pytest.mark.slow
 def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> None:
     created = broker("up", **TERMINAL)
     assert "creating the embedded server" in created.stderr and "installing pgbroker" in created.stderr
@@ -96,6 +99,7 @@ def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> Non
     assert broker("setups").stderr == ""
 
 
+@pytest.mark.slow
 def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_command_lines(broker: Broker) -> None:
     dsn = broker("dsn").stdout.strip()
     with psycopg.connect(dsn) as connection:
@@ -114,6 +118,7 @@ def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_c
     assert {f"export PGPASSWORD={password}", "export PGDATABASE=broker"} <= set(exported)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["option", "BROKER_DSN"])
 def test_a_server_of_ones_own(broker: Broker, server_dsn: str, how: str) -> None:
     given = ["--dsn", server_dsn] if how == "option" else []
@@ -142,6 +147,7 @@ def test_a_home_that_cannot_be_looked_into_is_an_error_in_two_lines(broker: Brok
     assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [INSTALLED], ids=["installed"])
 def test_wrong_usage_ends_with_2(broker: Broker) -> None:
     assert broker("nonsense").returncode == 2
@@ -172,6 +178,7 @@ def test_an_error_of_the_database_shows_message_hint_and_code(server_dsn: str) -
     assert result.stderr == "error: no job 7 [PB004]\nhint:  see broker task-queues\n"
 
 
+@pytest.mark.slow
 def test_help_needs_no_heavy_imports() -> None:
     program = (
         "import sys; from broker.cli import app; from typer.testing import CliRunner;"

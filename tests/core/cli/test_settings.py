@@ -13,6 +13,7 @@ def values(printed: Printed) -> dict[str, Any]:
     return {f"{row['schema']}.{row['name']}": row["value"] for row in printed.json}
 
 
+@pytest.mark.slow
 def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     before = cli("settings", "--json")
@@ -43,6 +44,7 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
     assert "taskqueue.queue_size" in cli("settings").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "error"),
     [

@@ -7,6 +7,7 @@ from tests.calls import Calls, Connection
 from tests.commands import Cli
 
 
+@pytest.mark.slow
 def test_the_environment_names_the_setup(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     Calls(db, "grid").insert(5)
     monkeypatch.setenv("BROKER_SETUP", "grid")
@@ -18,6 +19,7 @@ def test_the_environment_names_the_setup(cli: Cli, db: Connection, monkeypatch: 
     assert cli("match", "--setup", "default", "--cpu-time", 1e6).out.rstrip().endswith("--setup default")
 
 
+@pytest.mark.slow
 def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     world.load(db, [{"tasks": [{"id": 41000003}]}], setup="grid")

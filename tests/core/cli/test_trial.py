@@ -19,6 +19,7 @@ def ready(db: Connection) -> Connection:
     return db
 
 
+@pytest.mark.slow
 def test_from_begin_to_end(cli: Cli, ready: Connection) -> None:
     begun = cli("trial", "begin", "acme", "--share", "0.5", "--setup", "grid")
     assert (begun.code, begun.out) == (0, "trial 1: profile acme decides 0.5 of the tasks\n")
@@ -46,6 +47,7 @@ def test_from_begin_to_end(cli: Cli, ready: Connection) -> None:
     assert "ended" in cli("trial", "list", "--setup", "grid").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -30,6 +30,7 @@ def test_files_twice_and_of_no_dataset_are_refused(cli: Cli, dataset: Any, error
     assert (printed.code, error in printed.err, hint in printed.err) == (1, True, True), printed.err
 
 
+@pytest.mark.slow
 def test_words_that_nobody_knows_are_warned_of(cli: Cli) -> None:
     cli("load", "-", stdin=json.dumps({"datasets": {"d": {"files": FILES}}, "storages": {"S": {}}}))
     given = {

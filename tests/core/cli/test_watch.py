@@ -89,6 +89,7 @@ def cut_off(db: Connection) -> None:
     )
 
 
+@pytest.mark.slow
 def test_watch_redraws_survives_and_ends(db: Connection, screen: Callable[..., Screen]) -> None:
     q = Calls(db)
     q.insert(1001)
@@ -104,6 +105,7 @@ def test_watch_redraws_survives_and_ends(db: Connection, screen: Callable[..., S
     assert "Traceback" not in shown.seen
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_higher_than_the_terminal_names_what_is_cut_off(
     db: Connection, screen: Callable[..., Screen]
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_picture_that_is_higher_than_the_terminal_names_what_is_cut_off(
     assert fits.stop() == 0
 
 
+@pytest.mark.slow
 def test_top_redraws_and_ends(db: Connection, screen: Callable[..., Screen]) -> None:
     q = Calls(db)
     q.insert(1)
@@ -150,6 +153,7 @@ def test_a_server_that_is_not_there_ends_a_watch_that_has_shown_nothing(
     assert (printed.code, "cannot connect" in printed.err) == (1, True)
 
 
+@pytest.mark.slow
 def test_top_shows_sites_shares_what_waits_and_the_loops(
     cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +178,7 @@ def test_top_shows_sites_shares_what_waits_and_the_loops(
     assert "watchdog NOBODY LEADS" in cli("top", "--once", "--setup", "s").out
 
 
+@pytest.mark.slow
 def test_top_fits_with_many_sites_and_a_long_setup(
     cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ WORLD = {
 }
 
 
+@pytest.mark.slow
 def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     first.write_text(json.dumps(WORLD))
@@ -37,6 +38,7 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("dump", "--setup", "w", "--with-leases").out)["leases"] == []
 
 
+@pytest.mark.slow
 def test_steps_that_take_long_show_that_they_go_on(cli: Cli, terminal: None, tmp_path: Path) -> None:
     file = tmp_path / "w.json"
     file.write_text(json.dumps(WORLD | {"tasks": [{"id": 1}]}))
@@ -47,6 +49,7 @@ def test_steps_that_take_long_show_that_they_go_on(cli: Cli, terminal: None, tmp
     assert " ..." not in cli("assign", "jobs", "--setup", "w", "--json").err
 
 
+@pytest.mark.slow
 def test_load_names_whom_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blockers, "SECONDS", 0.1)
     file = tmp_path / "w.json"
@@ -96,6 +99,7 @@ def test_load_names_the_file_whose_value_the_database_refuses(cli: Cli, tmp_path
     assert printed.err.startswith(f"error: {bad}: ")
 
 
+@pytest.mark.slow
 def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Connection, tmp_path: Path) -> None:
     files = {"queues": QUEUES, "storages": STORAGES, "closeness": [], "tags": TAGS, "latest": METRICS}
     for name, value in files.items():
@@ -130,6 +134,7 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
         assert "hint:  load it with --network-metrics; " in printed.err
 
 
+@pytest.mark.slow
 def test_load_replaces_rows_or_merges_them(cli: Cli) -> None:
     world = {"queues": {"Q": {"maxrss": 1000, "corecount": 8}}}
     change = json.dumps({"queues": {"Q": {"maxrss": 2000}}})
@@ -215,6 +220,7 @@ def test_hints_say_what_may_be_meant(cli: Cli, given: dict[str, Any], hint: str)
     assert f"hint:  {hint}" in cli("load", "-", stdin=json.dumps(given)).err
 
 
+@pytest.mark.slow
 def test_a_key_of_config_may_be_an_object(cli: Cli) -> None:
     given = {"config": {"jobbroker:MYK": {"value": 5, "forced": True}, "NW_ACTIVE": False}}
     printed = cli("load", "-", stdin=json.dumps(given))
@@ -251,6 +257,7 @@ def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None
     assert file.read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp_path: Path) -> None:
     Calls(db).insert_many([1, 2])
     Calls(db).take()
@@ -261,6 +268,7 @@ def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp
         assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["nowhere/w.json", "."])
 def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
     dsn: str, db: Connection, tmp_path: Path, where: str
@@ -271,6 +279,7 @@ def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
     assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection) -> None:
     for number in range(1, 200):  # more than a pipe holds, so that the program meets the closed end
         Calls(db).insert(number, OwnerGroup=f"g{number}", Sites=[f"{n:0>40}" for n in range(20)])

@@ -112,6 +112,7 @@ def test_nothing_is_stored_and_the_setup_is_the_cases_own(db: Connection) -> Non
     assert Calls(db).stored() == before
 
 
+@pytest.mark.slow
 def test_configuration_holds_where_it_names_no_setup_or_the_worlds(rolled_back: Connection) -> None:
     def cap(**row: Any) -> Row:
         return {"app": "jedi", "component": "jobbroker", "key": "NQUEUED_SAT_CAP", "value": 99, **row}
@@ -168,6 +169,7 @@ def test_an_error_comes_with_its_hint(db: Connection) -> None:
     assert "panda2026" in unknown["error"]["hint"]
 
 
+@pytest.mark.slow
 def test_several_connections_keep_the_order(db: Connection, connect: Connect) -> None:
     cases = [case(number) if number % 3 else "{" for number in range(40)]
     answers = list(brokerage.evaluate_together([db, connect(), connect()], cases))
@@ -197,6 +199,7 @@ def gridded(db: Connection) -> Connection:
     return db
 
 
+@pytest.mark.slow
 def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
     before = Calls(gridded).stored()
     found = brokerage.what_if(
@@ -213,12 +216,14 @@ def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
     assert Calls(gridded).stored() == before
 
 
+@pytest.mark.slow
 def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
     found = brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 150})  # what the grid has
     assert found.differences == []
     assert found.before == found.after
 
 
+@pytest.mark.slow
 def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection) -> None:
     query = """select task_id, not_open from brokerage.task_standing
                 where setup = 'grid' and algorithm = 'production_job' and not_open is not null"""
@@ -235,12 +240,14 @@ def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection)
     assert 5 in brokerage.what_if(gridded, "grid", {}, worlds=[new], tasks=[5]).not_open
 
 
+@pytest.mark.slow
 def test_what_if_takes_a_key_of_rules_of_ones_own_by_force(gridded: Connection) -> None:
     with pytest.raises(psycopg.Error, match="MINE"):
         brokerage.what_if(gridded, "grid", {"MINE": 1})
     assert brokerage.what_if(gridded, "grid", {"MINE": 1}, forced=True).differences == []
 
 
+@pytest.mark.slow
 def test_what_if_another_profile_or_world(gridded: Connection) -> None:
     assert brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
     offline = {"queues": {name: {**q, "status": "offline"} for name, q in grid.grid(1, 20, 40)["queues"].items()}}
@@ -252,6 +259,7 @@ def test_what_if_another_profile_or_world(gridded: Connection) -> None:
     assert row == found.differences[0]
 
 
+@pytest.mark.slow
 def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -> None:
     """As the views of the two dry runs have them."""
     found = brokerage.what_if(gridded, "grid", {}, profile="panda2026")
@@ -291,6 +299,7 @@ def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -
         assert (row["best_after"] is not None) == (row["status_after"] == "candidates")
 
 
+@pytest.mark.slow
 def test_what_if_by_other_rules(gridded: Connection) -> None:
     before = Calls(gridded).stored()
     plain = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 10}})  # what it is
@@ -308,6 +317,7 @@ def test_what_if_by_other_rules(gridded: Connection) -> None:
         brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"bet": 5}})
 
 
+@pytest.mark.slow
 def test_what_if_of_the_newest_tasks(gridded: Connection) -> None:
     query = """select task_id from brokerage.open_task where setup = 'grid' and algorithm = 'production_job'
                 order by task_id desc limit 7"""
@@ -320,6 +330,7 @@ def test_what_if_of_the_newest_tasks(gridded: Connection) -> None:
         brokerage.what_if(gridded, "grid", {}, profile="panda2026", newest=7, tasks=tasks)
 
 
+@pytest.mark.slow
 def test_what_if_of_nuclei_counts_tasks(db: Connection) -> None:
     world.load(db, [grid.grid(1, 20, 40)])
     db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid'")
@@ -328,6 +339,7 @@ def test_what_if_of_nuclei_counts_tasks(db: Connection) -> None:
     assert 0 < tasks == found.before.get("candidates", 0)
 
 
+@pytest.mark.slow
 def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid')").fetchall()
     [(waiting,)] = gridded.execute(
@@ -339,6 +351,7 @@ def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, co
         assert brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CAP": 10_000}).before["pending"] >= waiting
 
 
+@pytest.mark.slow
 def test_what_if_refuses(gridded: Connection) -> None:
     with pytest.raises(psycopg.Error, match="NQUEUED_SAT_CUP"):
         brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CUP": 1})
@@ -348,6 +361,7 @@ def test_what_if_refuses(gridded: Connection) -> None:
         brokerage.what_if(gridded, "grid", {}, worlds=[{"wishes": 1}])
 
 
+@pytest.mark.slow
 def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 5)").fetchall()
     viewer = connect("broker_viewer")
@@ -375,6 +389,7 @@ def test_a_run_that_is_not_there_differs_from_none(gridded: Connection, missing:
         assert raised.value.sqlstate == "PB004"
 
 
+@pytest.mark.slow
 def test_a_world_laid_over_a_setup_changes_what_it_gives(db: Connection) -> None:
     """One field of a queue, not the whole queue: its storages and pilots stay."""
     files = {"files": [{"lfn": "f"}], "replicas": {"DISK": {}}}

@@ -62,6 +62,7 @@ def test_match_jobs_takes_no_more_than_asked_for(agent: JobAgent, db: Connection
     assert agent.match_jobs(resource(), 7) == []
 
 
+@pytest.mark.slow
 def test_match_many_answers_each_request(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6), Sites=["S"])
     there, elsewhere = resource(Site="S"), resource(Site="T")
@@ -173,6 +174,7 @@ def test_floats_and_nested_lists_reach_the_database(agent: JobAgent, db: Connect
     assert taken(agent.match(resource(Platform=["q", "p"], MaxRAM=1000.5))).job_id == 1
 
 
+@pytest.mark.slow
 def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
     """The match is done, its answer lost: the agent gets that very job, and only one is leased."""
     calls = Calls(db)
@@ -190,6 +192,7 @@ def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
     assert calls.outcome(second.job_id) == "finished"
 
 
+@pytest.mark.slow
 def test_the_agent_of_an_instance_gets_what_was_given_though_the_answer_was_lost(
     cutter: Cutter, db: Connection
 ) -> None:
@@ -238,6 +241,7 @@ def test_a_lost_batch_of_jobs_is_stored_once(cutter: Cutter, db: Connection) -> 
     assert Calls(db).value("select count(*) from monitor.job") == 11
 
 
+@pytest.mark.slow
 def test_connections_killed_by_the_server_are_replaced(dsn: str, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     with JobAgent("default", dsn, connections=3) as agent:
@@ -262,6 +266,7 @@ def away(dsn: str, db: Connection) -> Iterator[None]:
             other.execute(sql.SQL("alter database {} allow_connections on").format(sql.Identifier(str(name))))
 
 
+@pytest.mark.slow
 @pytest.mark.own_database
 @pytest.mark.parametrize("patient", [True, False])
 def test_a_call_waits_for_a_server_as_long_as_it_is_patient(dsn: str, db: Connection, patient: bool) -> None:
@@ -295,6 +300,7 @@ def test_a_call_waits_for_a_server_as_long_as_it_is_patient(dsn: str, db: Connec
             asyncio.run(both(0, lambda: None))
 
 
+@pytest.mark.slow
 @pytest.mark.own_database
 def test_connections_to_a_standby_are_dropped(dsn: str, db: Connection) -> None:
     """A primary that was demoted only reads. What must not be done twice is sent again, too: nothing was done."""
@@ -363,6 +369,7 @@ def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
     assert calls.value("select count(*) from monitor.job where state = 'finished'") == 3
 
 
+@pytest.mark.slow
 def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
 
@@ -376,6 +383,7 @@ def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) 
     assert Calls(db).value("select count(*) from monitor.lease") == 2
 
 
+@pytest.mark.slow
 def test_many_threads_through_pgbouncer_in_transaction_mode(dsn: str, pooler: Pooler, db: Connection) -> None:
     """PgBouncer before 1.21 mixes up prepared statements, and calls ran as other calls: behind it none is prepared."""
     Calls(db).insert_many(range(1, 201))
@@ -410,6 +418,7 @@ def test_a_server_that_refuses_is_named_at_once(dsn: str, wrong: str, capfd: pyt
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_call_waits_for_a_connection_as_long_as_it_may(dsn: str, db: Connection) -> None:
     Calls(db).insert_many([1, 2])
     busy = Call(b"select pg_sleep(1)", (), only)

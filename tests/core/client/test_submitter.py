@@ -90,6 +90,7 @@ def test_a_leased_job_cannot_be_submitted(dsn: str, db: Connection) -> None:
         client.submit(1, requirements())
 
 
+@pytest.mark.slow
 def test_chunks_keep_every_job_and_the_limits_of_a_call() -> None:
     def stream() -> Iterator[dict[str, Any]]:
         yield {"requirements": {"a": 1}, "jobs": [[n, 1] for n in range(250_000)]}
@@ -120,6 +121,7 @@ def test_what_is_no_job_is_refused(element: Any) -> None:
         list(chunks([element]))
 
 
+@pytest.mark.slow
 def test_a_stream_is_held_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "broker.client.submitter.JOBS_A_CALL", 10_000

@@ -70,6 +70,7 @@ def test_what_was_loaded_is_dumped(db: Connection) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Callable[..., str]) -> None:
     world.load(db, [WORLD])
     calls = Calls(db, "lhcb")
@@ -86,6 +87,7 @@ def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Calla
         assert Calls(other, "lhcb").inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_lhcb_at_its_own_shape_survives_dump_and_load(db: Connection, new_database: Callable[..., str]) -> None:
     world.load(
         db, [{"setup": "lhcb", "cpu_buckets": lhcb.table().cpu_buckets, "task_queues": list(lhcb.groups(1_500))}]

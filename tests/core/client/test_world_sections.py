@@ -161,6 +161,7 @@ def test_all_sections_come_out_as_they_went_in(db: Connection) -> None:
     assert {**found, "config": WORLD["config"]} == WORLD
 
 
+@pytest.mark.slow
 def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Callable[..., str]) -> None:
     world.load(db, [WORLD, grid(3, queues=20, tasks=15, setup="w")])
     first = "".join(world.dump(db, "w"))

@@ -60,6 +60,7 @@ def broker(q: Calls) -> None:
     q.rows(BROKER)
 
 
+@pytest.mark.representative
 def test_four_brokers_share_the_tasks(db: Connection, dsn: str, due: list[int]) -> None:
     run_together(dsn, [broker] * 4, "broker")
     check(db, due)
@@ -69,6 +70,7 @@ def test_four_brokers_share_the_tasks(db: Connection, dsn: str, due: list[int]) 
     assert q.value("select count(*) from brokerage.run where ended_at is null") == 0
 
 
+@pytest.mark.slow
 def test_what_a_killed_broker_left_is_decided_by_the_others(
     db: Connection, connect: Callable[..., Connection], dsn: str, due: list[int]
 ) -> None:
@@ -92,6 +94,7 @@ def test_what_a_killed_broker_left_is_decided_by_the_others(
     assert q.value("select tasks from brokerage.run where ended_at is null") == before
 
 
+@pytest.mark.slow
 def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..., Connection], due: list[int]) -> None:
     run = batch.broker([db, connect(), connect(), connect()], "grid", seed=1, tasks_a_commit=5)
     check(db, due)
@@ -99,6 +102,7 @@ def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..
     assert q.rows("select run_id, tasks, ended_at is not null from brokerage.run") == [(run, len(due), True)]
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_ends_the_others(
     db: Connection, connect: Callable[..., Connection], due: list[int]
 ) -> None:
@@ -111,6 +115,7 @@ def test_a_worker_that_fails_ends_the_others(
     assert q.value("select count(*) from brokerage.task_state") == q.value("select sum(tasks) from brokerage.run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 7])
 def test_workers_keep_the_limit(db: Connection, connect: Callable[..., Connection], due: list[int], limit: int) -> None:
     batch.broker([db, connect(), connect()], "grid", limit=limit, tasks_a_commit=2)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
+import pytest
 
 from broker import world
 from tests.calls import Calls
@@ -61,6 +62,7 @@ def _caller(number: int, until: float, ids: Iterator[int], held: dict[int, str])
     return work
 
 
+@pytest.mark.slow
 def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
     q = Calls(connect(), "s")
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], "s")

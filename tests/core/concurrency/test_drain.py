@@ -35,7 +35,7 @@ def batches(first: int, last: int, size: int) -> Iterator[range]:
         yield range(start, min(start + size, last))
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 def test_every_job_is_taken_exactly_once(dsn: str, db: psycopg.Connection[Any]) -> None:
     q = Calls(db)
     q.settings(queue_size=30)
@@ -131,6 +131,7 @@ def test_jobs_that_are_given_back_are_taken_again(dsn: str, db: psycopg.Connecti
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch: int) -> None:
     """What agents hold is at most the limit at every moment, and it is used up to it."""
@@ -165,6 +166,7 @@ def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_a_delay_is_kept_by_agents_at_once(dsn: str, db: psycopg.Connection[Any]) -> None:
     """The clock stands: of sixteen agents that ask all the time, as many get a job as the burst allows."""
     q = Calls(db)
@@ -182,6 +184,7 @@ def test_a_delay_is_kept_by_agents_at_once(dsn: str, db: psycopg.Connection[Any]
     assert len(set(taken)) == len(taken) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finishes", [False, True])
 def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: psycopg.Connection[Any], finishes: bool) -> None:
     """A client that repeats a call while the first is still running, or while its job ends."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+import pytest
 
 from tests.core.lifecycle import grids
 
@@ -33,6 +34,7 @@ def _loaded(connect: Connect) -> Db:
     return db
 
 
+@pytest.mark.slow
 def test_a_call_moves_the_changes_of_earlier_calls(connect: Connect) -> None:
     db = _loaded(connect)
     assert _value(db, CHANGE, "defined", "assigned") == JOBS
@@ -41,6 +43,7 @@ def test_a_call_moves_the_changes_of_earlier_calls(connect: Connect) -> None:
     assert grids.differences(db, "s") == []
 
 
+@pytest.mark.slow
 def test_a_transaction_that_lasts_moves_none(connect: Connect) -> None:
     db = _loaded(connect)
     with db.transaction():
@@ -50,6 +53,7 @@ def test_a_transaction_that_lasts_moves_none(connect: Connect) -> None:
     assert grids.differences(db, "s") == []
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_who_moves(connect: Connect) -> None:
     db, other = _loaded(connect), connect()
     other.autocommit = True

@@ -17,6 +17,8 @@ from tests.core.concurrency.racing import run_together
 from tests.core.oracle.draw import chi_square, in_order
 from tests.core.taskqueue.hands import Counted, changes, counted, deal, drain, hand
 
+pytestmark = pytest.mark.slow
+
 Connect = Callable[..., psycopg.Connection[Any]]
 GENEROUS = 1e-7
 JOBS = 40

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
@@ -55,6 +56,7 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
     return work
 
 
+@pytest.mark.slow
 def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
     db = connect()
     world.load(db, [{"instance_types": TYPES}], "s")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls
@@ -54,6 +55,7 @@ def _again(until: float, query: str, pause: float) -> Callable[[Calls], None]:
     return work
 
 
+@pytest.mark.representative
 def test_sixteen_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
     db = connect()
     grids.load(db, "s", files=FILES)

@@ -10,6 +10,8 @@ from psycopg.types.json import Jsonb
 from tests.calls import Calls, requirements
 from tests.core.concurrency.racing import run_together
 
+pytestmark = pytest.mark.slow
+
 Db = psycopg.Connection[Any]
 MOST = 40  # 32 parts of the new lists, the setup, and what a call holds for itself
 

@@ -128,6 +128,7 @@ def test_a_queue_deleted_while_a_job_is_being_inserted(stage: Stage, commit: boo
     assert stage.observer.queues() == ({queue: 1} if commit else {})
 
 
+@pytest.mark.representative
 def test_two_matches_never_get_the_same_job_and_do_not_wait(stage: Stage) -> None:
     stage.observer.insert_many([1, 2])
     mine = stage.first.take()
@@ -136,6 +137,7 @@ def test_two_matches_never_get_the_same_job_and_do_not_wait(stage: Stage) -> Non
     assert {mine.job_id, other.job_id} == {1, 2}
 
 
+@pytest.mark.slow
 def test_a_match_of_the_only_job_that_is_being_matched_finds_nothing(stage: Stage) -> None:
     stage.observer.insert(1)
     stage.first.take()
@@ -356,6 +358,7 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
     assert list(stage.observer.priorities().values()) == pytest.approx([1000 / 3] * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
     """What one transaction folds, opens, drops and recomputes appears for the others at its commit, or not at all."""
@@ -390,6 +393,7 @@ def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: 
     assert q.priorities()[queue] == pytest.approx(at_once)
 
 
+@pytest.mark.slow
 def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
     new_database_of_module: str, stage: Stage
 ) -> None:

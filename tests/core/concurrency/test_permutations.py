@@ -89,6 +89,7 @@ def pairs(family: Family, name: str) -> list[tuple[int, str]]:
     return [(first + 2 * number, other) for number, other in enumerate(names) if number >= first]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATCHING.calls)
 def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -> None:
     """One order of each pair: the second call comes while the first transaction is open.
@@ -106,6 +107,7 @@ def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -
         assert any(play(MATCHING, new_scene(), sessions, order) for order in overlapping)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
     """A fixed sample of what the second tier runs; pairs of matching come once each above."""
@@ -133,6 +135,7 @@ def test_a_setup_removed_meanwhile(new_scene: Callable[[], Scene], family: str, 
     assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["configure", "digest", "broker"])
 def test_the_same_call_twice(new_scene: Callable[[], Scene], name: str) -> None:
     """Two programs that import or configure the same: one waits for the other, and neither fails."""
@@ -167,6 +170,7 @@ def test_three_at_once(new_scene: Callable[[], Scene], names: tuple[str, ...]) -
     assert compare(MATCHING, new_scene, names) > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "deadlocks"),
     [
@@ -192,6 +196,7 @@ def test_transactions_of_two_calls(
     assert ("40P01" in answers) is deadlocks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_stricter_isolation_is_refused_or_does_no_harm(new_scene: Callable[[], Scene], isolation: str) -> None:
     """Calls that rely on what others have committed are refused; others do the same, or fail as PostgreSQL has it."""

@@ -115,6 +115,7 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Pa
     assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in run_here()])
 def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: Page) -> None:
     together = list(dict.fromkeys([*before(page), page]))
@@ -216,6 +217,7 @@ def test_what_a_page_declares_is_read(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
     for kind, text in (("sh", "false | true"), ("python", "raise SystemExit(3)"), ("sql", "select 1 / 0; select 1")):
         with pytest.raises(AssertionError):
@@ -224,6 +226,7 @@ def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
     run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path, {})
 
 
+@pytest.mark.slow
 def test_a_warm_program_does_what_the_program_does(dsn: str, tmp_path: Path, warm: Path) -> None:
     """Pages are run with the first, readers type the second: arguments, streams, variables, folder and exit codes."""
     commands = [

@@ -10,6 +10,7 @@ from tests.core.docs import pages as docs
 from tests.core.docs.citations import resolves, sources, texts, unknown_source, unresolved
 
 
+@pytest.mark.slow
 def test_every_citation_in_code_resolves() -> None:
     found = [line for name, text in texts() for line in unresolved(name, text)]
     by_folder = Counter("/".join(line.split(":")[0].split("/")[:2]) for line in found)
@@ -27,6 +28,7 @@ def test_every_source_in_comments_is_a_page_that_readers_have() -> None:
     assert not found, "\n".join([f"{len(found)} are not known", *found])
 
 
+@pytest.mark.slow
 def test_no_page_cites_what_its_readers_do_not_have() -> None:
     found = [line for page in docs.pages() for line in unresolved(page.name, page.words)]
     assert not found, "\n".join([f"{len(found)} lead nowhere", *found])

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import psycopg
+import pytest
 
 from broker import client, errors, reference, world
 from broker.reference import commands
 from broker.reference.catalogue import errors_of
 from broker.upgrade.source import package_folder
+
+pytestmark = pytest.mark.slow
 
 
 def _pages(db: psycopg.Connection[Any]) -> dict[str, str]:

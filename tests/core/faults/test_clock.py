@@ -91,6 +91,7 @@ def expire(q: Calls) -> None:
     q.rows("select * from lifecycle.expire_leases(%s)", q.setup)
 
 
+@pytest.mark.slow
 def test_an_hour_ahead_ends_leases_and_the_agents_learn_it(q: Calls, machine: Machine) -> None:
     q.insert_many([1, 2, 3])
     silent, heard, third = sorted((q.take() for _ in range(3)), key=lambda match: match.job_id)
@@ -198,7 +199,7 @@ def test_doctor_knows_of_times_to_come(q: Calls, machine: Machine) -> None:
     q.call("cancel_job", 1)
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 def test_jumps_under_load(q: Calls, machine: Machine) -> None:
     """Agents match, report and finish, a watchdog looks, the clock jumps: each job ends once, all of them end."""
     q.settings(attempts=1000)

@@ -103,6 +103,7 @@ def foreign_process(account: Account) -> subprocess.Popen[bytes]:
     return subprocess.Popen(["sleep", "600"], user=account.uid, group=account.gid)
 
 
+@pytest.mark.slow
 def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
     server = embedded.up(home)
     with psycopg.connect(server.dsn) as connection:
@@ -113,6 +114,7 @@ def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
         assert connection.execute("select inet_server_addr()").fetchone() == (None,)
 
 
+@pytest.mark.slow
 def test_nobody_gets_in_without_the_password(created: Path) -> None:
     server = embedded.up(created)
     for dsn in (server.dsn, server.socket_dsn):
@@ -124,6 +126,7 @@ def test_nobody_gets_in_without_the_password(created: Path) -> None:
     assert stat.S_IMODE((created / "cluster" / "server.log").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_connections_of_programs_never_keep_the_operator_out(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The login of programs is no superuser, and has fewer connections than the server."""
     monkeypatch.setattr(embedded, "_CONNECTIONS", 3)
@@ -143,6 +146,7 @@ def test_connections_of_programs_never_keep_the_operator_out(created: Path, monk
         assert "user=broker" in found["dsn"] and server.password not in shown.output
 
 
+@pytest.mark.slow
 def test_the_login_of_programs_may_act_as_a_role_that_it_made(created: Path) -> None:
     """The pages on identities try a pilot's role with SET ROLE."""
     with psycopg.connect(embedded.up(created).dsn, autocommit=True) as connection:
@@ -151,6 +155,7 @@ def test_the_login_of_programs_may_act_as_a_role_that_it_made(created: Path) -> 
         assert connection.execute("select current_user").fetchone() == ("pilot_of_a_page",)
 
 
+@pytest.mark.slow
 def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
     """Its locks must not outlive the client until the statement ends by itself."""
     server = embedded.up(created)
@@ -168,6 +173,7 @@ def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_restart_keeps_port_password_and_data(created: Path) -> None:
     before = embedded.up(created)
     with psycopg.connect(before.dsn) as connection:
@@ -180,6 +186,7 @@ def test_restart_keeps_port_password_and_data(created: Path) -> None:
         assert connection.execute("select to_regclass('kept')::text").fetchone() == ("kept",)
 
 
+@pytest.mark.slow
 @proc_only
 def test_a_server_that_does_not_stop_is_stopped_at_once(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waits for one of its processes, as PostgreSQL 18 does after a backend was killed; nothing is lost."""
@@ -196,6 +203,7 @@ def test_a_server_that_does_not_stop_is_stopped_at_once(created: Path, monkeypat
         assert db.execute("select n from kept").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 @proc_only
 def test_many_programs_at_once_start_one_server(home: Path) -> None:
     programs = [subprocess.Popen([sys.executable, "-c", UP, home], stdout=subprocess.PIPE, text=True) for _ in range(6)]
@@ -205,6 +213,7 @@ def test_many_programs_at_once_start_one_server(home: Path) -> None:
     assert len(server_processes(home)) == 1
 
 
+@pytest.mark.slow
 @proc_only
 def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
     """One moment of each part of the start; BROKER_TEST_KILL_SECONDS makes more parts."""
@@ -225,12 +234,14 @@ def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
         shutil.rmtree(home / "cluster")
 
 
+@pytest.mark.slow
 def test_server_outlives_the_program_that_started_it(created: Path) -> None:
     dsn = subprocess.run([sys.executable, "-c", UP, created], capture_output=True, text=True, check=True).stdout.strip()
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select 1").fetchone() == (1,)
 
 
+@pytest.mark.representative
 @proc_only
 def test_server_killed_keeps_what_was_committed(created: Path) -> None:
     server = embedded.up(created)
@@ -246,6 +257,7 @@ def test_server_killed_keeps_what_was_committed(created: Path) -> None:
         connection.close()
 
 
+@pytest.mark.slow
 @proc_only
 def test_children_of_a_killed_server_are_waited_for(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = embedded.up(created)
@@ -273,6 +285,7 @@ def test_children_of_a_killed_server_are_waited_for(created: Path, monkeypatch: 
     thread.join()
 
 
+@pytest.mark.slow
 def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.2)
     with (created / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
@@ -282,6 +295,7 @@ def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: 
     embedded.up(created)
 
 
+@pytest.mark.slow
 @proc_only
 def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> None:
     server = embedded.up(created)
@@ -303,6 +317,7 @@ def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> No
         foreign.wait()
 
 
+@pytest.mark.slow
 def test_foreign_process_on_the_port(created: Path) -> None:
     before = embedded.up(created)
     embedded.down(created)
@@ -315,6 +330,7 @@ def test_foreign_process_on_the_port(created: Path) -> None:
             assert connection.execute("select 1").fetchone() == (1,)
 
 
+@pytest.mark.slow
 def test_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -> None:
     server = embedded.up(created)
     embedded.down(created)
@@ -348,12 +364,14 @@ def test_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -
     assert server.password.encode() not in heard
 
 
+@pytest.mark.slow
 def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
     (home / "cluster.new-x" / "data").mkdir(parents=True)
     embedded.up(home)
     assert sorted(path.name for path in home.iterdir() if path.name != "binaries") == ["cluster", "lock"]
 
 
+@pytest.mark.slow
 def test_server_that_cannot_start_says_why(created: Path) -> None:
     with (created / "cluster" / "data" / "postgresql.conf").open("a") as conf:
         conf.write("max_connections = many\n")
@@ -370,6 +388,7 @@ def test_data_of_another_major_version(created: Path) -> None:
     assert "BROKER_HOME" in str(raised.value.hint)
 
 
+@pytest.mark.slow
 def test_home_with_a_path_too_long_for_a_socket(home: Path) -> None:
     deep = home / ("d" * 60) / ("e" * 60)
     server = embedded.up(deep)
@@ -411,6 +430,7 @@ def test_a_file_and_a_folder_that_stand_for_each_other(home: Path, monkeypatch: 
         assert str(home) in done.stderr
 
 
+@pytest.mark.slow
 def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
         monkeypatch.setenv(name, value)
@@ -418,6 +438,7 @@ def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.M
         assert connection.execute("select current_user").fetchone() == ("broker",)
 
 
+@pytest.mark.slow
 @root_only
 def test_root_runs_the_server_as_nobody_and_leaves_the_system_alone(home: Path) -> None:
     users = Path("/etc/passwd").read_bytes()
@@ -428,6 +449,7 @@ def test_root_runs_the_server_as_nobody_and_leaves_the_system_alone(home: Path) 
     assert Path("/etc/passwd").read_bytes() == users
 
 
+@pytest.mark.slow
 @root_only
 @pytest.mark.parametrize("name", ["pgbroker.conf.new", "pgbroker.conf", "postmaster.pid.new", "postmaster.pid"])
 def test_root_follows_no_link_that_the_servers_account_made(created: Path, name: str) -> None:
@@ -467,6 +489,7 @@ def test_root_trusts_no_home_that_others_write_to(created: Path) -> None:
         embedded.up(created)
 
 
+@pytest.mark.slow
 @root_only
 def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
     """A new home takes the account that is named; data that exist are moved by hand."""
@@ -496,6 +519,7 @@ def test_home_below_a_closed_folder(home: Path) -> None:
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 @root_only
 def test_programs_below_a_closed_folder_are_copied_once(home: Path) -> None:
     closed = home / "closed"
@@ -539,6 +563,7 @@ def run_as(uid: int, home: Path) -> str:
         return said.read()
 
 
+@pytest.mark.slow
 @root_only
 def test_another_user_runs_a_server_as_itself(home: Path) -> None:
     uid = 65534
@@ -554,6 +579,7 @@ def test_user_without_a_name_is_told_what_is_missing(home: Path) -> None:
     assert "PostgreSQL needs a user name for this uid" in said
 
 
+@pytest.mark.slow
 @root_only
 def test_another_users_server_is_not_ours(created: Path) -> None:
     embedded.up(created)

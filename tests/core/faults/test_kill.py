@@ -277,6 +277,7 @@ def until_it_answers(work: Field) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.representative
 def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connection[Any]) -> None:
     """The agent dies between the match and the answer: the job is nobody else's, until its lease is taken back."""
     q = Calls(db)

@@ -152,6 +152,7 @@ def allow_memory(work: Field, pid: int, more: int | None) -> None:
     subprocess.run([str(PRLIMIT), f"--pid={pid}", f"--as={limit}:"], user=account.uid, group=account.gid, check=True)
 
 
+@pytest.mark.slow
 @limited
 def test_memory_refused_to_a_backend(filled: tuple[Field, dict[str, Any]]) -> None:
     """SQLSTATE 53200, nothing stored, and the same session goes on once there is memory."""
@@ -169,6 +170,7 @@ def test_memory_refused_to_a_backend(filled: tuple[Field, dict[str, Any]]) -> No
         assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @limited
 def test_a_client_learns_that_the_server_has_no_memory(filled: tuple[Field, dict[str, Any]]) -> None:
     """It is an answer, not a lost connection: the client does not ask again and again."""

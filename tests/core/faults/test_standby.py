@@ -218,6 +218,7 @@ def test_a_server_that_does_not_wait_for_its_disk(field_of_work: Field) -> None:
     assert work.errors() == ""
 
 
+@pytest.mark.slow
 def test_what_lost_commits_mean(field_of_work: Field, pair: Pair) -> None:
     """What fail-over.md lists, one by one."""
     request = uuid.uuid4()

@@ -176,6 +176,7 @@ def _bin(moment: datetime, width: timedelta) -> datetime:
     return epoch + (moment - epoch) // width * width
 
 
+@pytest.mark.slow
 def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
     q.connection.execute(
         "select lifecycle.set_settings(%s, %s)",

@@ -36,6 +36,7 @@ def expressions() -> st.SearchStrategy[str]:
     return st.recursive(leaf, more, max_leaves=8)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(expression=expressions())
 def test_values_are_those_of_python(rolled_back: Connection, expression: str) -> None:

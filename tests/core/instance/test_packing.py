@@ -102,6 +102,7 @@ def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Step], 
 quickly = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.slow
 @settings(quickly, max_examples=400)
 @given(case=inputs(steps=25, instances=8))
 def test_placements_are_those_of_the_model(

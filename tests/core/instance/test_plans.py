@@ -93,6 +93,7 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
     assert read_by(full, "select * from instance.schedule_task('default', 8)")["instance", "instance"] < 50_000
 
 
+@pytest.mark.slow
 def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
     """What a call reads grows with its steps, though the tables were analysed when they were empty."""
     q = Calls(db)
@@ -119,6 +120,7 @@ def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
     assert q.value("select count(*) from instance.instance where state = 'released'") == MANY
 
 
+@pytest.mark.slow
 def test_no_plan_for_clouds_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}, "queues": QUEUES}])

@@ -380,6 +380,7 @@ def test_measuring_leaves_diracs_law_alone(q: Calls) -> None:
     assert by_group(q) == pytest.approx({"A": 1000, "B": 1000})
 
 
+@pytest.mark.slow
 def test_what_runs_converges_to_the_targets(db: Connection) -> None:
     """Jobs of two shares with targets 3:1 wait, 50 slots are all B's; each turn ten jobs end and ten are drawn."""
     q = Calls(db)
@@ -407,6 +408,7 @@ def test_what_runs_converges_to_the_targets(db: Connection) -> None:
     assert 0.6 < sum(parts[-10:]) / 10 < 0.9
 
 
+@pytest.mark.slow
 def test_broker_shares_draws_the_tree(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     q.insert(1, OwnerGroup="MC")

@@ -260,6 +260,7 @@ def _worlds() -> Iterator[tuple[int, Row]]:
         yield seed, _random_world(Random(seed))
 
 
+@pytest.mark.slow
 def test_ready_is_what_the_law_calls_ready(rolled_back: Connection) -> None:
     """60 worlds; shared names, gaps, copies with and without names, jobs beyond the input and without a number."""
     seen = set()
@@ -282,6 +283,7 @@ def _read(db: Connection) -> dict[str, int]:
     return dict(db.execute(query).fetchall())
 
 
+@pytest.mark.slow
 @pytest.mark.own_database
 def test_only_named_files_and_jobs_that_may_be_ready_are_read(connect: Callable[..., Connection]) -> None:
     """Of 100 tasks with 5,000 files, four fifths have no copy at their queue: files are counted in the index."""

@@ -18,6 +18,7 @@ def _refused(db: Connection, call: str, *lease: Any) -> None:
     assert raised.value.sqlstate == "PB003"
 
 
+@pytest.mark.slow
 def test_the_token_of_a_lost_match_is_refused(dsn: str, new_database: Callable[..., str]) -> None:
     with psycopg.connect(dsn, autocommit=True) as before:
         grids.load(before, "s")
@@ -43,6 +44,7 @@ def test_the_token_of_a_lost_match_is_refused(dsn: str, new_database: Callable[.
         assert grids.differences(db, "s") == []
 
 
+@pytest.mark.slow
 def test_the_token_of_a_lost_end_ends_the_job_once_more(dsn: str, new_database: Callable[..., str]) -> None:
     """The agent whose end was lost is still the one that has the job: its call is simply repeated."""
     with psycopg.connect(dsn, autocommit=True) as before:

@@ -24,6 +24,7 @@ def watch(q: Calls, *arguments: Any) -> dict[tuple[str, str], int]:
     return {(row["rule"], row["action"]): row["jobs"] for row in report}
 
 
+@pytest.mark.slow
 def test_one_call_does_everything(db: Connection) -> None:
     jobs = [Job("pending", created=2), *[Job("assigned", A)] * 3, Job("sent"), Job("finished", created=9999)]
     q = make(db, World(CONFIG, jobs), [A])
@@ -49,6 +50,7 @@ def test_one_call_does_everything(db: Connection) -> None:
     assert watch(q) == {}
 
 
+@pytest.mark.slow
 def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     q.rows("insert into resource.setup (setup) values ('a') returning 1")
@@ -101,6 +103,7 @@ def test_history_beyond_the_retention_goes(db: Connection) -> None:
     assert Calls(db).value("select to_regclass('workload.job_history_20200101')") is None
 
 
+@pytest.mark.slow
 def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -> None:
     q = make(db, World(CONFIG, [Job("assigned", A, task=n % 5, modified=13) for n in range(60)]), [A])
     add(q, [Job("running", task=n % 5, modified=3, reported=3) for n in range(20)], 61)
@@ -156,6 +159,7 @@ def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callab
     assert job_state(q, 1)[0] == "running"
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
     db: Connection, connect: Callable[..., Connection]
 ) -> None:
@@ -186,6 +190,7 @@ def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
     assert outcome(q, "expire_leases", None, True) == {}
 
 
+@pytest.mark.slow
 def test_the_command_once_and_dry(cli: Cli, db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     touched = [{"setup": "default", "rule": "pending", "action": "cancel", "jobs": 1}]

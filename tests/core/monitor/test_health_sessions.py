@@ -22,6 +22,7 @@ def session(connection: Connection) -> str:
     return f"session {connection.info.backend_pid} of {connection.info.user}"
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_is_held(db: Connection, connect: Connect) -> None:
     holder = connect()
     holder.execute("begin isolation level repeatable read")
@@ -41,6 +42,7 @@ def test_a_snapshot_that_is_held(db: Connection, connect: Connect) -> None:
     assert session(holder) not in look(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "holds"), [("pg_current_xact_id()", True), ("count(*) from pg_class", False)])
 def test_another_databases_transaction_holds_rows_when_it_has_written(
     db: Connection, connect: Connect, new_database: Callable[..., str], statement: str, holds: bool
@@ -103,6 +105,7 @@ def wait_until(connection: Connection, condition: str) -> None:
     pytest.fail(f"not so after 5 s: {condition}")
 
 
+@pytest.mark.slow
 def test_waits_and_transactions_left_open(db: Connection, connect: Connect) -> None:
     assert not [f for f in look(db, None).values() if f.area in {"lock", "open call"} and f.verdict != "ok"]
     Calls(db).insert_many(range(1, 4))
@@ -140,6 +143,7 @@ def test_rights_that_are_lacking(rolled_back: Connection) -> None:
     assert "pg_read_all_stats" not in look(rolled_back, "test_dba")
 
 
+@pytest.mark.slow
 def test_connections_for_few_calls_each(dsn: str, db: Connection) -> None:
     assert look(db)["calls a connection"].verdict == "ok"
     for _ in range(200):

@@ -95,6 +95,7 @@ def patient(ill: str) -> Iterator[Connection]:
         yield connection
 
 
+@pytest.mark.slow
 def test_the_servers_own_settings(patient: Connection) -> None:
     Calls(patient).insert_many(range(1, 20_001))
     found = look(patient)

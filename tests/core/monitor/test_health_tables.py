@@ -8,6 +8,7 @@ from tests.calls import Calls, Connection
 from tests.core.monitor.conftest import Health, drop_partitions, look
 
 
+@pytest.mark.slow
 def test_dead_rows_and_what_they_leave(db: Connection) -> None:
     table, index = "table job_count_change", "index job_count_change_queue"
     assert look(db)["dead rows"].verdict == look(db)["size of tables and indexes"].verdict == "ok"
@@ -46,6 +47,7 @@ def test_autovacuum_switched_off_for_a_table(rolled_back: Connection, health: He
     assert "table job" not in health()
 
 
+@pytest.mark.slow
 def test_a_table_that_was_never_analyzed(db: Connection) -> None:
     """In a database of its own: what other tests rolled back lies in the pages of the shared one."""
     assert "statistics" not in {finding.area for finding in look(db).values()}
@@ -173,6 +175,7 @@ def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health)
     assert health()["leases that expired"].verdict == "ok"
 
 
+@pytest.mark.slow
 def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> None:
     ahead, beyond = "partitions made ahead", "partitions beyond the retention"
     assert health()[ahead][2:4] == ("3 days", "ok")  # the installation made them

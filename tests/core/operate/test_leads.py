@@ -195,6 +195,7 @@ def test_a_simulated_setup_needs_none(q: Calls) -> None:
     assert finding(q, "watchdog") is None
 
 
+@pytest.mark.slow
 def test_the_commands(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     cli: Cli = commands(dsn, monkeypatch)
     q = Calls(db)

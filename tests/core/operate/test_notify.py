@@ -86,6 +86,7 @@ def outcome(q: Calls) -> tuple[bool, str | None]:
     return row[0], row[1]
 
 
+@pytest.mark.slow
 def test_a_webhook_gets_what_alertmanager_would_send(q: Calls, hook: Hook) -> None:
     target(q, kind="webhook", address=hook.url, header="Bearer secret")
     assert notify.send(q.connection, q.setup) == {}
@@ -104,6 +105,7 @@ def test_a_webhook_gets_what_alertmanager_would_send(q: Calls, hook: Hook) -> No
     assert len(hook.got) == 1
 
 
+@pytest.mark.slow
 def test_a_test_is_sent_alone(q: Calls, hook: Hook) -> None:
     """What else is due stays due, at the same target and at others."""
     target(q, kind="webhook", address=hook.url)
@@ -122,6 +124,7 @@ def test_a_test_is_sent_alone(q: Calls, hook: Hook) -> None:
     assert len(hook.got) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [302, 404, 500])
 def test_a_webhook_that_refuses_is_tried_again(q: Calls, hook: Hook, status: int) -> None:
     hook.status = status
@@ -187,6 +190,7 @@ def test_many_alerts_are_one_mail(q: Calls, command: Callable[[str], Path]) -> N
     assert q.value("select count(*) from alert.sent where sent_at is not null") == 301
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "words"),
     [

@@ -39,6 +39,7 @@ def leader_of(db: Connection, name: str) -> str | None:
     return row[0] if row else None
 
 
+@pytest.mark.slow
 def test_a_second_process_takes_over_what_a_dead_one_led(start: Start, logged: Lines, db: Connection) -> None:
     done: dict[str, list[str]] = {"first": [], "second": []}
     first = start("first", counting(done["first"], "maintain"))
@@ -66,6 +67,7 @@ def test_a_process_that_is_stopped_hands_over_at_once(start: Start, logged: Line
     until(lambda: done["second"])
 
 
+@pytest.mark.slow
 def test_a_lost_server_is_noted_once_and_waited_for(start: Start, logged: Lines, db: Connection) -> None:
     rounds: list[str] = []
     process = start("only", counting(rounds, "maintain"), counting(rounds, "classify"))
@@ -105,6 +107,7 @@ def test_a_lost_connection_of_a_loop_alone(start: Start, logged: Lines, db: Conn
     assert logged.texts("WARNING") + logged.texts("ERROR") == []
 
 
+@pytest.mark.slow
 def test_a_loop_leaves_a_server_that_only_reads(start: Start, logged: Lines, db: Connection) -> None:
     """A primary that was demoted: an error of one setup keeps the connection, but this one is none of a setup's."""
 
@@ -123,6 +126,7 @@ def test_a_loop_leaves_a_server_that_only_reads(start: Start, logged: Lines, db:
     assert [text[-7:] for text in logged.texts("ERROR")] == ["[25006]"]
 
 
+@pytest.mark.slow
 def test_a_loop_that_fails_stops_no_other(start: Start, logged: Lines, db: Connection) -> None:
     broken = threading.Event()
     broken.set()
@@ -147,6 +151,7 @@ def test_a_loop_that_fails_stops_no_other(start: Start, logged: Lines, db: Conne
     assert "the round works again" in logged.texts()
 
 
+@pytest.mark.slow
 def test_an_error_of_one_setup_is_not_the_others(
     start: Start, logged: Lines, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +174,7 @@ def test_an_error_of_one_setup_is_not_the_others(
     until(lambda: str((db.execute(beat).fetchone() or [""])[0]).startswith("bad: invalid input syntax"))
 
 
+@pytest.mark.slow
 def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     for setup, wanted in (("left", "[]"), ("taken", '["maintain"]'), ("usual", "null")):
         Calls(db, setup).insert(1)
@@ -185,6 +191,7 @@ def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monke
     assert set(done) == {"taken", "usual"}
 
 
+@pytest.mark.slow
 def test_maintenance_looks_at_everything_once_a_minute(
     start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +214,7 @@ def test_maintenance_looks_at_everything_once_a_minute(
     assert rounds[-1][0] is False
 
 
+@pytest.mark.slow
 def test_the_watchdog_logs_what_it_did(start: Start, logged: Lines, db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     start("only", "watchdog", setup="default")
@@ -221,6 +229,7 @@ def test_the_watchdog_logs_what_it_did(start: Start, logged: Lines, db: Connecti
     assert [line[3] for line in logged.lines[before:]] == ["sent: return"]  # and rounds without work log nothing
 
 
+@pytest.mark.slow
 def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -> None:
     """With the periods as they are shipped, of a watchdog that has just looked when the lease expires."""
     q = make(db, World({}, [Job("sent")]), [A])
@@ -238,6 +247,7 @@ def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -
     assert timedelta(0) < back - expiry < timedelta(seconds=10)
 
 
+@pytest.mark.slow
 def test_all_loops_of_a_grid(start: Start, logged: Lines, db: Connection) -> None:
     """Jobs of a task are assigned, and a run is made only when a task is due."""
     grids.load(db, "grid", files=3)
@@ -261,6 +271,7 @@ def test_a_run_ends_between_two_commits(start: Start, db: Connection, monkeypatc
 PROGRAM = [sys.executable, "-c", "from broker.cli import main; main()", "run", "--log-format", "json"]
 
 
+@pytest.mark.slow
 def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
     Calls(db).insert(1)
     with db.cursor() as cursor, psycopg.connect(dsn) as blocker:

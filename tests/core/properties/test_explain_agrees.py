@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ _setups = itertools.count(1)
 EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "60"))  # more by hand
 
 
+@pytest.mark.representative
 @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     jobs=st.lists(requirements(), min_size=1, max_size=6),

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -281,6 +282,7 @@ class Life(RuleBasedStateMachine):
         assert grids.differences(self.connection, self.setup) == []
 
 
+@pytest.mark.representative
 def test_the_life_of_jobs(db: psycopg.Connection[Any]) -> None:
     Life.connection = db
     examples = os.environ.get("BROKER_TEST_EXAMPLES")

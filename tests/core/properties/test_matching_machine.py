@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -397,6 +398,7 @@ class Matching(RuleBasedStateMachine):
         return job_id, self.model.leases[job_id]
 
 
+@pytest.mark.representative
 def test_the_database_does_what_the_model_does(connect: Callable[..., psycopg.Connection[Any]]) -> None:
     Matching.connection = connect()
     examples = os.environ.get("BROKER_TEST_EXAMPLES")

@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
@@ -48,6 +49,7 @@ def refused(q: Calls, kind: dict[str, Any]) -> bool:
     return False
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     jobs=st.lists(requirements(), min_size=1, max_size=6),

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from broker import world
@@ -16,6 +17,7 @@ _numbers = itertools.count(1)
 EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "40"))  # more by hand
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(found=worlds())
 def test_dump_load_dump_gives_the_same_bytes(db: psycopg.Connection[Any], found: dict[str, Any]) -> None:

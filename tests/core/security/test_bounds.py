@@ -96,6 +96,7 @@ def _stored(db: Db) -> dict[str, int]:
     return dict(db.execute(query).fetchall())
 
 
+@pytest.mark.slow
 def test_every_argument_of_agents_and_submitters_has_a_bound(
     db: Db, connect: Callable[..., Db], login: Callable[..., str]
 ) -> None:
@@ -134,6 +135,7 @@ def q(rolled_back: Db) -> Calls:
     return Calls(rolled_back)
 
 
+@pytest.mark.slow
 def test_the_limits_are_settings(q: Calls) -> None:
     names = [f"S{number}" for number in range(1001)]
     assert q.refusal(lambda: q.insert(1, Sites=names)) == ("PB001", "Sites lists 1001 names, more than 1000")

@@ -213,6 +213,7 @@ def test_the_role_that_was_set_counts_else_the_login(operator: Calls, login: Log
     assert agent.refusal(agent.match)[0] == "PB002"
 
 
+@pytest.mark.slow
 def test_identities_through_pgbouncer(
     operator: Calls, through: Callable[[str], psycopg.Connection[Any]], login: Login
 ) -> None:
@@ -260,6 +261,7 @@ def test_wrong_identities_are_refused(
 # Attackers
 
 
+@pytest.mark.slow
 def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, session: Any) -> None:
     """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours."""
     user = login("broker_agent", "broker_submitter")

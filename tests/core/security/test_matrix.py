@@ -28,7 +28,7 @@ OPERATORS_VIEWS = {
         "alert.sent",
     )
 }
-EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.way_to"}
+EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.shard_dsn"}
 AGENT = EVERYBODY | {
     "taskqueue.match_job",
     "taskqueue.match_jobs",
@@ -330,6 +330,7 @@ def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[
     yield request.param, request.param if request.param in ROLES else login()
 
 
+@pytest.mark.representative
 def test_functions(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
@@ -337,6 +338,7 @@ def test_functions(
     compare_calls(db, connect(role[1]), MAY_CALL[role[0]])
 
 
+@pytest.mark.slow
 def test_functions_of_a_login(
     db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]
 ) -> None:
@@ -346,6 +348,7 @@ def test_functions_of_a_login(
         compare_calls(db, connection, MAY_CALL[role[0]])
 
 
+@pytest.mark.slow
 def test_functions_through_pgbouncer(
     db: psycopg.Connection[Any],
     through: Callable[[str], psycopg.Connection[Any]],
@@ -361,6 +364,7 @@ def test_functions_through_pgbouncer(
             compare_calls(db, connection, MAY_CALL[role[0]])
 
 
+@pytest.mark.slow
 def test_tables_and_views(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:

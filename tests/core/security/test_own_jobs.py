@@ -116,6 +116,7 @@ def test_pages_of_own_jobs(operator: Calls, login: Login, session: Callable[[str
     assert submitter.refusal(lambda: submitter.call_rows("own_jobs", None, -1))[0] == "PB001"
 
 
+@pytest.mark.slow
 def test_without_an_identity_and_in_another_setup_nothing_is_seen(
     operator: Calls, login: Login, session: Callable[..., Calls]
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_job_of_brokerage_belongs_to_its_user(db: psycopg.Connection[Any], log
     assert stranger.call_rows("own_jobs") == []
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_a_submitter_its_own_jobs(
     operator: Calls, login: Login, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +178,7 @@ def test_the_command_line_shows_a_submitter_its_own_jobs(
     assert "[42501]" in cli("leases").err
 
 
+@pytest.mark.slow
 def test_a_page_of_own_jobs_reads_a_handful_of_rows(db: psycopg.Connection[Any], login: Login, session: Any) -> None:
     """Among the jobs of others, and among many of one's own: a probe for each TaskQueue and user priority."""
     q = Calls(db)

@@ -91,6 +91,7 @@ def test_a_machine_that_vanished_is_noticed_unless_the_dsn_has_timeouts(monkeypa
     assert "connect_timeout" not in Target("host=h", "--dsn").parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["dsn", "environment"])
 def test_the_hosts_of_a_service_file_are_tried_one_after_the_other(
     named: str, server_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

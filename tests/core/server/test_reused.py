@@ -36,6 +36,7 @@ def content(database: Reused) -> list[Any]:
         ]
 
 
+@pytest.mark.slow
 def test_what_a_test_stored_goes(reused: Reused) -> None:
     before = content(reused)
     session = reused.session
@@ -64,6 +65,7 @@ def test_the_session_is_as_new(reused: Reused) -> None:
     assert reused.session.execute("select 1").fetchone() == (1,)
 
 
+@pytest.mark.slow
 def test_other_sessions_end(reused: Reused) -> None:
     with psycopg.connect(reused.dsn) as other, psycopg.connect(reused.dsn, autocommit=True) as lasting:
         Calls(other).insert(1)

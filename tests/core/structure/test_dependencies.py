@@ -96,6 +96,7 @@ def rows(heading: str) -> dict[str, list[set[str]]]:
             for first, *rest in lines}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_schemas_know_those_that_they_are_listed_to_know(found: dict[str, Uses]) -> None:
     listed = rows("Dependencies between schemas")
     assert list(listed) == list(SCHEMAS)

@@ -99,6 +99,7 @@ def checked() -> Iterator[psycopg.Connection[Any]]:
         shutil.rmtree(home)
 
 
+@pytest.mark.slow
 def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
     """Errors, and the warnings that are errors in waiting: wrong casts, missing variables, wrong types."""
     found = checked.execute(

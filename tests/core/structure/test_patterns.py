@@ -7,6 +7,8 @@ another task of the batch. Each place that uses an expression which is no consta
 import re
 from pathlib import Path
 
+import pytest
+
 SQL = Path(__file__).parents[3] / "sql"
 GUARD = "pattern_problem"
 # What a function checks itself, or the function that checks before.
@@ -46,6 +48,7 @@ def _texts() -> dict[str, str]:
     return {path.relative_to(SQL).as_posix(): _COMMENT.sub("", path.read_text(encoding="utf-8")) for path in files}
 
 
+@pytest.mark.slow
 def test_every_regular_expression_from_data_is_known_and_guarded() -> None:
     texts = _texts()
     found = {name for name, text in texts.items() if _OPERATOR.search(text) or _FUNCTION.search(text)}

@@ -5,6 +5,7 @@ from collections import defaultdict
 from typing import Any
 
 import psycopg
+import pytest
 
 from broker.upgrade.source import SCHEMAS, package_folder
 
@@ -45,6 +46,7 @@ def test_functions_have_one_of_the_sets_that_are_listed(db: psycopg.Connection[A
     assert {name for name, settings in sets.items() if settings not in found} == set()
 
 
+@pytest.mark.slow
 def test_rules_conditions_and_formulas_have_none(db: psycopg.Connection[Any]) -> None:
     """They are planned into the query that uses them."""
     functions = set().union(*used(db).values())

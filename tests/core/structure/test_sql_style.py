@@ -13,6 +13,7 @@ check_sql = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(check_sql)
 
 
+@pytest.mark.slow
 def test_the_style_of_sql_and_the_size_of_folders() -> None:
     found = list(check_sql.faults())
     assert not found, "\n".join([f"{len(found)} faults", *found])

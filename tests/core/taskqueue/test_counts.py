@@ -91,6 +91,7 @@ def waiting(q: Calls) -> int:
     return int(q.value("select count(*) from taskqueue.job where not held"))
 
 
+@pytest.mark.slow
 def test_counts_follow_whatever_happens(q: Calls) -> None:
     busy(q, range(1, 150), random.Random(1))
     for (job_id,) in q.rows("select job_id from taskqueue.job where held"):
@@ -101,6 +102,7 @@ def test_counts_follow_whatever_happens(q: Calls) -> None:
     assert waiting(q) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", [0, 4, 16])
 def test_the_view_reads_the_hand_its_jobs_and_the_changes_after_it(q: Calls, cards: int) -> None:
     """The changes that the hand includes are there until maintenance removes them."""
@@ -126,6 +128,7 @@ def test_a_queue_whose_only_job_is_held_has_none(q: Calls) -> None:
     assert q.queues() == {}
 
 
+@pytest.mark.slow
 def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
     busy(q, range(1, 30), random.Random(2))
     other.connection.execute("set transaction isolation level repeatable read")
@@ -139,6 +142,7 @@ def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
     assert waiting(q) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool) -> None:
     """What it changed before the counts were taken, and after, is counted when it commits, and not before."""
@@ -166,6 +170,7 @@ def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool
     assert waiting(q) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["commit", "rollback", "savepoint"])
 def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, end: str) -> None:
     q.insert_many(range(100, 120), 3)
@@ -203,6 +208,7 @@ def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, e
     clean(q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("void", [True, False])
 def test_of_two_who_deal_at_the_same_time_one_deals(q: Calls, other: Calls, connect: Connect, void: bool) -> None:
     """The other takes what it can, loudly or from the old hand; both are right."""
@@ -229,6 +235,7 @@ def test_of_two_who_deal_at_the_same_time_one_deals(q: Calls, other: Calls, conn
     assert q.queues() == {q.queue_of(28): 26}
 
 
+@pytest.mark.slow
 def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, connect: Connect) -> None:
     """The dealer did not see the end of another that has finished since; all others know it."""
     late = Calls(connect())
@@ -270,6 +277,7 @@ def test_what_a_hand_did_not_see_is_not_removed(q: Calls, other: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
     q.insert_many(range(1, 41), 3)
     matches = {match.job_id: match for match in (q.take(JobID=n) for n in range(1, 21))}
@@ -285,6 +293,7 @@ def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
     q.insert_many(range(10, 30), 3)
     q.insert_many(range(1, 4), 3, JobTypes=["elsewhere"])
@@ -310,6 +319,7 @@ def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_job_that_is_being_taken_while_it_is_counted(q: Calls, other: Calls, commit: bool) -> None:
     """The mark stays at it: the match may be rolled back."""

@@ -89,17 +89,20 @@ def test_two_candidates_in_closed_form() -> None:
 # Queues
 
 
+@pytest.mark.representative
 def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     assert chi_square(first_queues(q), {big: 0.95, small: 0.05}) > FEW
 
 
+@pytest.mark.slow
 def test_two_queues_unseeded(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     found = Counter(queues[0] for _, queues in draw(q.connection, DRAWS, None))
     assert chi_square(found, {big: 0.95, small: 0.05}) > GENEROUS
 
 
+@pytest.mark.representative
 @pytest.mark.parametrize(
     "priorities",
     [
@@ -139,11 +142,13 @@ def test_many_queues_of_a_few_priorities(q: Calls) -> None:
     assert chi_square(by_priority(first_queues(q), queues), chances_of_levels(levels)) > FEW
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
     one, many = next(iter(queues_with(q, [1], 1))), next(iter(queues_with(q, [1], 300, start=5)))
     assert chi_square(first_queues(q, range(1, 1001)), {one: 0.5, many: 0.5}) > FEW
 
 
+@pytest.mark.slow
 def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
     q.settings(queue_size=2)
     q.insert_many(range(1, 7))
@@ -153,6 +158,7 @@ def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
     assert chi_square(first_queues(q), win(q.priorities())) > FEW
 
 
+@pytest.mark.slow
 def test_only_matching_queues_take_part(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     for n in range(50):
@@ -160,6 +166,7 @@ def test_only_matching_queues_take_part(q: Calls) -> None:
     assert chi_square(first_queues(q, Site="Here"), {big: 0.95, small: 0.05}) > FEW
 
 
+@pytest.mark.slow
 def test_the_highest_cpu_bucket_comes_always_first(q: Calls) -> None:
     low = queues_with(q, [1e6, 1e6, 1e5], 3)
     high = queues_with(q, [0.001, 0.01], 1, start=10, CPUTime=5000)
@@ -183,6 +190,7 @@ def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
     return Counter(job_id // 1000 for job_id in first_jobs(q, seeds).elements())
 
 
+@pytest.mark.representative
 @pytest.mark.parametrize(
     "counts",
     [{9: 1, 1: 1}, {10: 3, 1: 100}, {1: 50, 2: 20, 5: 3, 9: 1}, {8: 40, 3: 400}, dict.fromkeys(range(1, 11), 5)],
@@ -193,6 +201,7 @@ def test_user_priorities(q: Calls, counts: dict[int, int]) -> None:
     assert chi_square(first_levels(q), win_levels({n: (count, n) for n, count in counts.items()})) > FEW
 
 
+@pytest.mark.slow
 def test_user_priority_0_is_taken_only_when_nothing_else_is_left(q: Calls) -> None:
     levels_of(q, {0: 900, 1: 1})
     assert set(first_levels(q, range(1, 1001))) == {1}
@@ -200,11 +209,13 @@ def test_user_priority_0_is_taken_only_when_nothing_else_is_left(q: Calls) -> No
     assert q.take().user_priority == 0
 
 
+@pytest.mark.slow
 def test_user_priority_0_beside_several_others(q: Calls) -> None:
     levels_of(q, {0: 50, 1: 10, 4: 2})
     assert chi_square(first_levels(q), win_levels({1: (10, 1), 4: (2, 4)})) > FEW
 
 
+@pytest.mark.slow
 def test_background_jobs_of_one_queue_do_not_wait_for_other_queues(q: Calls) -> None:
     """The class is of a queue: a queue with nothing but background is drawn by its own priority."""
     background, other = queues_with(q, [10]), queues_with(q, [1], start=5)
@@ -215,6 +226,7 @@ def test_background_jobs_of_one_queue_do_not_wait_for_other_queues(q: Calls) -> 
     assert chi_square(first_queues(q), win({big: q.priorities()[big], small: q.priorities()[small]})) > FEW
 
 
+@pytest.mark.slow
 def test_ten_is_a_weight_unless_ten_first(q: Calls) -> None:
     counts = {10: 1, 9: 30, 0: 5}
     levels_of(q, counts)
@@ -226,12 +238,14 @@ def test_ten_is_a_weight_unless_ten_first(q: Calls) -> None:
     q.settings(ten_first=False)
 
 
+@pytest.mark.slow
 def test_ten_first_with_the_rest_by_weight(q: Calls) -> None:
     q.settings(ten_first=True)
     levels_of(q, {0: 3, 1: 10, 5: 4})
     assert chi_square(first_levels(q), win_levels({1: (10, 1), 5: (4, 5)})) > FEW
 
 
+@pytest.mark.representative
 def test_one_of_the_ten_lowest_ids_at_random(q: Calls) -> None:
     ids = [7, 1000, 13, 2, 900, 44, 45, 46, 3000, 21, 5000, 6000, 99]
     q.insert_many(ids, 3)
@@ -252,6 +266,7 @@ def test_the_ten_lowest_of_one_queue_when_its_first_choice_is_locked(q: Calls) -
     assert found == set(range(1, 20, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 9, 10])
 def test_fewer_than_ten(q: Calls, jobs: int) -> None:
     q.insert_many(range(1, jobs + 1), 3)
@@ -261,6 +276,7 @@ def test_fewer_than_ten(q: Calls, jobs: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_ten_lowest_of_the_drawn_level(q: Calls) -> None:
     levels_of(q, {2: 15, 1: 15})
     found = first_jobs(q)
@@ -269,6 +285,7 @@ def test_the_ten_lowest_of_the_drawn_level(q: Calls) -> None:
     assert chi_square(found, jobs) > FEW
 
 
+@pytest.mark.slow
 def test_held_jobs_are_not_among_the_ten(q: Calls) -> None:
     q.insert_many(range(1, 16), 3)
     for job_id in (1, 4, 9):
@@ -277,6 +294,7 @@ def test_held_jobs_are_not_among_the_ten(q: Calls) -> None:
     assert chi_square(first_jobs(q), dict.fromkeys(lowest, 0.1)) > FEW
 
 
+@pytest.mark.slow
 def test_held_jobs_do_not_weigh(q: Calls) -> None:
     levels_of(q, {9: 20, 1: 5})
     for job_id in range(9002, 9021):
@@ -287,6 +305,7 @@ def test_held_jobs_do_not_weigh(q: Calls) -> None:
 # Passing over keeps the distribution of the rest
 
 
+@pytest.mark.slow
 def test_the_distribution_of_the_rest_behind_100_empty_queues(q: Calls) -> None:
     heads = queues_with(q, [1e6] * 100, 1, start=100)
     free = queues_with(q, priorities_of(FREE))
@@ -331,6 +350,7 @@ def test_the_distribution_of_the_rest_with_locked_queues_of_the_same_priorities(
     assert chi_square(first_queues(q, FEWER), win({big: 4, small: 1})) > FEW
 
 
+@pytest.mark.slow
 def test_the_distribution_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
     """The jobs are not only locked but taken, in a transaction that is open."""
     q, holder = two
@@ -342,6 +362,7 @@ def test_the_distribution_of_the_rest_behind_matches_that_are_not_committed(two:
     assert chi_square(by_priority(first_queues(q, FOR_FREE), free), chances_of_levels(FREE)) > FEW
 
 
+@pytest.mark.slow
 def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) -> None:
     """Of the ten lowest ids, the ones that are free; and when all ten are locked, still one of that queue."""
     q, holder = two
@@ -353,6 +374,7 @@ def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) ->
     assert min(first_jobs(q, range(1, 201))) == 26
 
 
+@pytest.mark.slow
 def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     levels_of(q, {9: 30, 5: 2, 1: 2, 0: 3})
@@ -363,6 +385,7 @@ def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, C
     assert set(first_levels(q, range(1, 101))) == {0}
 
 
+@pytest.mark.slow
 def test_a_level_without_a_known_first_job_is_read_from_its_start(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     q.insert(1, 0)
@@ -387,6 +410,7 @@ def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls
 # Batches
 
 
+@pytest.mark.slow
 def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
     """How many of four jobs come from the queue of priority 10: binomially distributed, as each is drawn on its own."""
     big, small = queues_with(q, [10, 1], 20)
@@ -439,6 +463,7 @@ def test_the_policy_proportional_behind_locked_queues(two: tuple[Calls, Calls]) 
 # Seeds
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_answer_whatever_the_plan(q: Calls) -> None:
     queues_with(q, [5, 5, 5, 2, 2, 1, 1, 1, 9, 0.5], 12)
     for n in range(1, 30):
@@ -463,6 +488,7 @@ def test_a_seed_gives_the_same_answer_whatever_the_plan(q: Calls) -> None:
         assert draw(q.connection, seeds, 3, Site="S") == expected
 
 
+@pytest.mark.slow
 def test_a_seed_does_not_make_later_draws_predictable(q: Calls) -> None:
     """An operator's seeded match in a session must not fix the draws of the calls after it, nor the tokens."""
     q.insert_many(range(1, 11), 3)
@@ -483,6 +509,7 @@ def test_a_seed_does_not_make_later_draws_predictable(q: Calls) -> None:
 SEEDS = "(select hashint8extended(1, n) as s from generate_series(1, {}) n) seed"
 
 
+@pytest.mark.slow
 def test_draws_of_neighbouring_ids_are_independent(q: Calls) -> None:
     """Over 3,000 seeds: with independent draws, n * correlation ** 2 has mean 1 over the 1,000 pairs of neighbours."""
     [(mean, largest)] = q.rows(
@@ -505,6 +532,7 @@ def test_draws_are_uniform_and_independent_of_the_next_seed(q: Calls) -> None:
     assert abs(q.value(f"select corr(resource.draw(7, s), resource.draw(7, s + 1)) from {seeds}")) < 0.015
 
 
+@pytest.mark.slow
 def test_a_queue_that_several_offered_sites_see_has_one_draw(q: Calls) -> None:
     [wide] = queues_with(q, [1], Sites=["A", "B", "C", "D"])
     [narrow] = queues_with(q, [1], start=2, Sites=["A"])
@@ -513,6 +541,7 @@ def test_a_queue_that_several_offered_sites_see_has_one_draw(q: Calls) -> None:
     assert chi_square(first_queues(q, Site=["A", "B", "C", "D", "E"]), expected) > FEW
 
 
+@pytest.mark.slow
 def test_the_draw_of_the_queue_and_of_the_user_priority_are_independent(q: Calls) -> None:
     expected = {}
     for n, share in ((1, 3.0), (2, 1.0)):
@@ -545,6 +574,7 @@ def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int)
     assert chi_square(found, expected) > FEW * 0.1  # the counts of a level shrink by one between the two
 
 
+@pytest.mark.slow
 def test_ids_beyond_32_bits_are_drawn_apart(q: Calls) -> None:
     """A hash that folds its 64 bits would give 5 and 2^32 + 4 the same draw."""
     ids = [1, 2, 3, 4, 5, 6, 2**32 + 4, 2**32 + 5, 2**33 + 1, 2**39 + 7]
@@ -599,6 +629,7 @@ def test_candidates_over_the_lists_of_several_sites(q: Calls, site: str | list[s
     assert chi_square(first_queues(q, range(1, 1001), Site=site), chances_of(queues, policy)) > FEW
 
 
+@pytest.mark.slow
 def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
     sites = [f"S{n}" for n in range(30)]
     [only] = queues_with(q, [3], Sites=sites)
@@ -606,6 +637,7 @@ def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
     assert chi_square(first_queues(q, range(1, 1001), Site=sites), win({only: 3, big: 9})) > FEW
 
 
+@pytest.mark.slow
 def test_a_queue_that_bans_the_first_of_the_offered_sites_is_drawn_as_the_others(q: Calls) -> None:
     [banning] = queues_with(q, [3], BannedSites=["A"])
     [other] = queues_with(q, [9], start=2)
@@ -691,6 +723,7 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), chances_of(priorities, policy)) > FEW
 
 
+@pytest.mark.slow
 @POLICIES
 def test_an_agent_whose_description_few_of_many_queues_match(
     connect: Callable[..., psycopg.Connection[Any]], policy: str
@@ -720,6 +753,7 @@ def test_an_agent_whose_description_few_of_many_queues_match(
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Connection[Any]]) -> None:
     """The others keep their keys: the first of the rest has the distribution of a draw over the rest."""
     q, holder = counted(connect, known=True), counted(connect, autocommit=False)
@@ -761,6 +795,7 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, 
     assert chi_square(found, expected) > FEW
 
 
+@pytest.mark.slow
 def test_streams_behind_an_empty_queue_wait_for_the_one_before_them(q: Calls) -> None:
     """Most draw the queue of one job. The second job is then drawn among the others, whatever the later ones drew."""
     [one] = queues_with(q, [100], 1)
@@ -770,6 +805,7 @@ def test_streams_behind_an_empty_queue_wait_for_the_one_before_them(q: Calls) ->
     assert chi_square(by_priority(second, free), chances_of_levels(FREE)) > FEW
 
 
+@pytest.mark.slow
 def test_a_batch_from_one_queue_draws_from_what_it_left(q: Calls) -> None:
     """The user priorities of three jobs of one queue, in the order in which they were drawn."""
     levels_of(q, {1: 3, 5: 1, 7: 2})
@@ -803,6 +839,7 @@ def unseeded_queues(q: Calls, draws: int = 2000, **keys: Any) -> Counter[int]:
     return Counter(queues[0] for _, queues in draw(q.connection, range(draws), None, **keys))
 
 
+@pytest.mark.slow
 @POLICIES
 @pytest.mark.parametrize("priorities", [[10.0, 1.0], *SEVERAL[1:]], ids=["two", "near each other", "10 to 1"])
 def test_an_agents_draw_has_the_distribution_of_the_draw(agent: Calls, priorities: list[float], policy: str) -> None:
@@ -826,6 +863,7 @@ def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
     assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
+@pytest.mark.slow
 def test_a_queue_that_requires_more_is_drawn_by_its_priority(agent: Calls) -> None:
     queues = queues_with(agent, [1.0]) | queues_with(agent, [1.0], start=100, GridCEs=["ce"], MinRAM=100)
     found = unseeded_queues(agent, 200, Site="Here", GridCE="ce", MaxRAM=200)

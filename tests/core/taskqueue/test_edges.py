@@ -34,6 +34,7 @@ def test_the_history_is_kept_as_long_as_the_setting_requires(q: Calls) -> None:
     assert 31 not in ages
 
 
+@pytest.mark.slow
 def test_a_wanted_job_is_given_with_the_requirements_that_it_has(connect: Connect) -> None:
     """A job is moved to and fro between two groups while a private pilot of one asks for it."""
     mover, pilot = Calls(connect()), Calls(connect())
@@ -80,6 +81,7 @@ def test_a_transaction_that_keeps_its_snapshot_is_refused(q: Calls, connect: Con
         assert level in message
 
 
+@pytest.mark.slow
 def test_a_queue_passed_over_by_a_recomputation_is_recomputed_the_next_time(connect: Connect) -> None:
     first, second = Calls(connect()), Calls(connect())
     second.rows("select set_config('lock_timeout', '5s', false)")
@@ -199,6 +201,7 @@ def test_texts_and_numbers_that_no_row_could_hold_are_refused(q: Calls) -> None:
     assert "MinRAM" in message
 
 
+@pytest.mark.slow
 def test_a_stale_agent_does_not_wait_for_the_one_that_has_the_job(connect: Connect) -> None:
     holder, stale = Calls(connect()), Calls(connect())
     holder.insert(1)

@@ -247,6 +247,7 @@ def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool
     assert q.rows("select matched from taskqueue.resource_seen") == [(matched,)]
 
 
+@pytest.mark.slow
 def test_ten_thousand_kinds_of_resources_are_kept(q: Calls) -> None:
     """Those that were seen last; the same number in each setup."""
     for setup, number in (("default", 10_003), ("beside", 10_002)):

@@ -133,6 +133,7 @@ def test_jobs_of_a_hand_have_the_law_at_each_place(q: Counted, policy: str, ten_
         assert all([level_of[job] for job in jobs[:2]] == [10] * 2 for jobs in orders)
 
 
+@pytest.mark.slow
 @POLICIES
 def test_the_first_two_jobs_of_a_hand_have_the_joint_law(q: Counted, policy: str) -> None:
     """Whichever jobs they are, so that the ranks are those of what the first one left."""
@@ -173,6 +174,7 @@ def test_a_hand_that_is_continued_has_the_law(q: Counted, policy: str) -> None:
         assert chi_square(found, law) > FEW, found.total()
 
 
+@pytest.mark.slow
 def test_few_jobs_make_a_short_hand(q: Counted) -> None:
     queue = queue_with(q, {0: 2, 3: 1})
     assert {tuple(jobs) for jobs in deals(q, queue, 16)} == {(23, 20, 40), (23, 40, 20)}
@@ -212,6 +214,7 @@ def deal_by_chance(q: Calls, cards: int) -> list[bool]:
 LEVELS = {1: 5, 4: 2, 9: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("q", "cards"),
     [
@@ -242,6 +245,7 @@ _BOTH = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "between", "then"), _BOTH, indirect=["q"])
 def test_matches_have_the_law_when_something_else_happens_between(q: Counted, between: str, then: str) -> None:
     """A match, a change that makes the hand void, and another match, over what is there then."""
@@ -278,6 +282,7 @@ def test_matches_have_the_law_when_something_else_happens_between(q: Counted, be
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_matches_take_the_cards_in_their_order(q: Counted) -> None:
     """Before the last card is taken, the hand is continued; nothing else is written."""
     q.insert_many(range(1, 101), 3)
@@ -298,6 +303,7 @@ def test_matches_take_the_cards_in_their_order(q: Counted) -> None:
     assert q.queues() == {}
 
 
+@pytest.mark.slow
 def test_the_next_match_gets_the_job_of_one_that_was_rolled_back(q: Counted, other: Counted) -> None:
     q.insert_many(range(1, 31), 3)
     deal(q, 16)
@@ -315,6 +321,7 @@ def test_the_next_match_gets_the_job_of_one_that_was_rolled_back(q: Counted, oth
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ten_first", [True, False])
 def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
     """A job that comes before all others is inserted, while others are in the hand."""
@@ -332,6 +339,7 @@ def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
             deal(q, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("since", ["of the snapshot", "too long ago"])
 def test_a_void_hand_is_not_used_by_an_agent_that_is_known(q: Counted, since: str) -> None:
     """Nor where a transaction that began long ago makes the look at its snapshot longer (taskqueue.hand.since)."""
@@ -423,6 +431,7 @@ def test_how_many_cards_a_match_deals_for_a_void_hand(
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_deals_in_vain_become_rare(q: Counted) -> None:
     """A job arrives before each match: a hand is void before it is used. So matches draw without a hand, and changes
     are counted in hands without cards. When jobs no longer arrive, cards are dealt again."""
@@ -455,6 +464,7 @@ def test_deals_in_vain_become_rare(q: Counted) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "cards"), [(3, 0), (4, 32)])
 def test_maintenance_deals_ahead_where_cards_are_taken(q: Counted, number: int, cards: int) -> None:
     q.insert_many(range(1, 100), 3)
@@ -471,6 +481,7 @@ def test_maintenance_deals_ahead_where_cards_are_taken(q: Counted, number: int, 
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_a_match_with_a_seed_does_not_use_the_hand(q: Counted) -> None:
     q.insert_many(range(1, 31), 3)
     deal(q, 16)
@@ -568,6 +579,7 @@ HAPPENINGS: dict[str, Callable[[Calls], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happening", HAPPENINGS)
 def test_counts_are_exact_after(q: Counted, happening: str) -> None:
     """And once more after another such, or with new hands between, in the end and of all jobs."""
@@ -588,6 +600,7 @@ def test_counts_are_exact_after(q: Counted, happening: str) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_counts_are_exact_while_others_hold_a_snapshot_and_a_transaction(
     q: Counted, other: Counted, connect: Connect
 ) -> None:
@@ -630,6 +643,7 @@ def not_at_their_addresses(q: Calls) -> int:
     return int(q.value(query))
 
 
+@pytest.mark.slow
 def test_matching_goes_on_when_all_rows_have_moved(q: Counted) -> None:
     """VACUUM FULL gives every job another address, at which the hand finds another job."""
     for n in range(1, 41):
@@ -651,6 +665,7 @@ def test_matching_goes_on_when_all_rows_have_moved(q: Counted) -> None:
     assert sorted(gone) == sorted(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("void", [True, False], ids=["a void hand", "a hand that does not know that it is void"])
 def test_another_job_at_the_address_of_a_card_is_not_taken_for_it(q: Counted, void: bool) -> None:
     """A job is cancelled, its row is cleaned away, and the place is used for a job with other requirements."""
@@ -680,6 +695,7 @@ def test_another_job_at_the_address_of_a_card_is_not_taken_for_it(q: Counted, vo
     assert q.take(Site="B").job_id >= 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["rebuild", "buckets", "restored"])
 def test_matching_goes_on_when_hands_are_made_anew(q: Counted, how: str) -> None:
     q.insert_many(range(1, 21), 3, CPUTime=500)
@@ -709,6 +725,7 @@ def test_matching_goes_on_when_hands_are_made_anew(q: Counted, how: str) -> None
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_known_is_noted_again_by_one_match_in_fifty(q: Counted) -> None:
     """Of 600 matches some do, but for one run in 100,000; not each of them."""
     q.insert_many(range(1, 701), 3)

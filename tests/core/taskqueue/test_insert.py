@@ -329,6 +329,7 @@ def test_which_jobs_of_a_batch_are_there_already(q: Calls) -> None:
     assert q.call_rows("jobs_there", Jsonb(jobs)) == [(2, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["insert_job", "insert_jobs"])
 def test_an_insert_gives_up_after_20_deadlocks(q: Calls, call: str) -> None:
     """The sequence counts them: nothing takes a number of a sequence back."""
@@ -346,6 +347,7 @@ def test_an_insert_gives_up_after_20_deadlocks(q: Calls, call: str) -> None:
     assert q.value("select last_value from pg_temp.deadlocks") == 20
 
 
+@pytest.mark.slow
 def test_a_big_batch_in_one_call(q: Calls) -> None:
     jobs = [[job_id, job_id % 11] for job_id in range(1, 20_001)]
     elements = [{"requirements": requirements(Sites=[f"S{n}"]), "jobs": jobs[n::4]} for n in range(4)]

@@ -56,6 +56,7 @@ def test_a_requirement_is_required_where_the_view_has_it_so(q: Calls) -> None:
         assert (state, message.startswith(f"{key} is missing")) == ("PB001", True)
 
 
+@pytest.mark.slow
 def test_settings_take_the_keys_of_the_view(q: Calls) -> None:
     for key, strict in q.rows("select key, may_be_strict from taskqueue.description_key"):
         q.settings(required_keys=[key])

@@ -21,6 +21,7 @@ def test_1_several_groups_keep_the_other_conditions(q: Calls) -> None:
     assert q.match(OwnerGroup=["g1", "g2"], OwnerDN="somebody else", Site="A", Tag="t", PilotType="private") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty", [10, 100])
 def test_2_empty_queues_never_hide_full_ones(q: Calls, empty: int) -> None:
     """In DIRAC ten empty queues at the head of the order end in "no match"."""
@@ -101,6 +102,7 @@ def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
     assert q.priorities() == pytest.approx({first: 10 / 3, second: 10 / 3, third: 10 / 3})
 
 
+@pytest.mark.slow
 def test_9_a_queue_is_never_seen_before_its_requirements(dsn: str) -> None:
     """In DIRAC the queue's row stands first; a matcher in between takes its jobs anywhere."""
     seen: list[str] = []

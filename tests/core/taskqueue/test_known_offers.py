@@ -138,6 +138,7 @@ def kept(q: Calls) -> list[int] | None:
     return None if matches is None else found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_definition_made_in_flight_is_found(connect: Connect, commit: bool) -> None:
     first, second = Calls(connect()), Calls(connect())
@@ -171,6 +172,7 @@ def test_a_definition_made_by_the_transaction_that_found_the_others_out(connect:
     assert second.take(**NARROW).job_id == 3
 
 
+@pytest.mark.slow
 def test_many_new_definitions_are_written_down_once(connect: Connect) -> None:
     first, second = Calls(connect()), Calls(connect())
     first.insert(1, JobTypes=["other"])
@@ -191,6 +193,7 @@ def test_many_new_definitions_are_written_down_once(connect: Connect) -> None:
     assert taken == {500, *(1000 + n for n in range(100) if n % 4 == 1)}
 
 
+@pytest.mark.slow
 def test_definitions_that_were_tested_are_not_written_down_again(connect: Connect) -> None:
     q = Calls(connect())
     for n in range(70):
@@ -293,6 +296,7 @@ LISTED: list[tuple[list[str], ...]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sites", SITES, ids=str)
 def test_a_search_finds_what_the_conditions_accept(q: Calls, sites: dict[str, Any]) -> None:
     for number, (listed, banned, tags) in enumerate(LISTED, 1):
@@ -315,6 +319,7 @@ def _search(q: Calls, asked: dict[str, Any]) -> None:
     assert sorted(q.value("select taskqueue.kept_matching(%s)", known_id)) == accepted, asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "is_kept"), [(1000, True), (1001, False)])
 def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, number: int, is_kept: bool) -> None:
     for cpu_time, first, definitions in ((5000, 1, number), (500, 1001, 9)):
@@ -348,6 +353,7 @@ def test_what_matches_is_forgotten_with_the_description(q: Calls) -> None:
     assert q.value("select count(*) from taskqueue.known_match") == 0
 
 
+@pytest.mark.slow
 def test_two_that_search_at_once_do_not_wait_for_each_other(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     other.value("select set_config('lock_timeout', '2s', false)")

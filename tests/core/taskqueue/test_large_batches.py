@@ -15,6 +15,7 @@ select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("differ", [
     lambda number: {"OwnerDN": f"owner {number}"},  # owners of a group
     lambda number: {"Sites": [f"S{number}"]},  # TaskQueues of a family

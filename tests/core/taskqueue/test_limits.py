@@ -399,6 +399,7 @@ def test_fractions_of_a_second(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1
 
 
+@pytest.mark.slow
 def test_a_slot_that_another_transaction_has_locked_is_not_free(
     connect: Callable[..., psycopg.Connection[Any]],
 ) -> None:

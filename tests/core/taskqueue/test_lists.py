@@ -11,6 +11,8 @@ import pytest
 from tests.calls import Calls, group
 from tests.core.concurrency.racing import Attempt, run_together
 
+pytestmark = pytest.mark.slow
+
 Connect = Callable[..., psycopg.Connection[Any]]
 SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
 

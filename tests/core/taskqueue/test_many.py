@@ -228,6 +228,7 @@ def two(connect: Callable[..., psycopg.Connection[Any]]) -> tuple[Calls, Calls]:
     return Calls(connect()), Calls(connect())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_an_id_that_is_busy_is_refused_and_nobody_waits(two: tuple[Calls, Calls], commit: bool) -> None:
     q, other = two
@@ -248,6 +249,7 @@ def test_an_id_that_is_busy_is_refused_and_nobody_waits(two: tuple[Calls, Calls]
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 def test_a_caller_that_dies_gives_nothing_away(two: tuple[Calls, Calls]) -> None:
     """The same ids, crosswise, after the first caller was ended in its transaction."""
     q, other = two
@@ -276,6 +278,7 @@ def shares(q: Calls) -> tuple[int, int]:
     return big, small
 
 
+@pytest.mark.slow
 @KEPT
 def test_requests_are_drawn_each_on_its_own(q: Calls, is_kept: bool) -> None:
     """1,000 requests, of which each has the odds 95 : 5, whatever the others got."""

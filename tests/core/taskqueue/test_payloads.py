@@ -13,6 +13,8 @@ from broker.errors import BrokerError
 from tests.calls import Calls
 from tests.core.lifecycle import grids
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 JOB = {"OwnerDN": "alice", "OwnerGroup": "users", "CPUTime": 3600}
 CPU = Jsonb({"CPUTime": 86400})

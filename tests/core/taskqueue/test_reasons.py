@@ -297,6 +297,7 @@ def test_requirements_without_jobs_are_forgotten(q: Calls, at: Callable[[float],
     assert q.rows("select from taskqueue.waiting_reason") == []
 
 
+@pytest.mark.slow
 def test_a_bounded_call_leaves_the_rest_to_the_next(q: Calls) -> None:
     for number in range(1, 121):
         q.insert(number, Sites=[f"S{number}"])
@@ -382,6 +383,7 @@ def test_counting_takes_a_twentieth_of_the_time(q: Calls) -> None:
     assert q.value("select taskqueue.summarize_waiting('default')") == 1, "the clock was put back"
 
 
+@pytest.mark.slow
 def test_agents_match_while_reasons_are_found(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]]
 ) -> None:

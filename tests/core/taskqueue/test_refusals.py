@@ -187,6 +187,7 @@ def test_a_batch_that_is_no_array_is_shown_by_its_first_100_characters(q: Calls)
     assert found == ("PB001", f'jobs are "{"x" * 99}, not a JSON array')
 
 
+@pytest.mark.slow
 def test_a_batch_of_more_than_100000_jobs(settled: Calls) -> None:
     jobs = [[job_id, 1] for job_id in range(10, 100_011)]
     element = {"requirements": requirements(), "jobs": jobs}

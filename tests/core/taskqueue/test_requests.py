@@ -309,6 +309,7 @@ def test_no_match_is_not_kept(q: Calls) -> None:
     assert q.match(REQUEST, Site="S") is not None
 
 
+@pytest.mark.slow
 def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(
     connect: Callable[..., psycopg.Connection[Any]],
 ) -> None:
@@ -321,6 +322,7 @@ def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(
     assert agent.refusal(partial(agent.match, REQUEST))[0] == "PB002"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended", [False, True], ids=["leased", "ended"])
 @pytest.mark.parametrize("private", [False, True], ids=["generic", "private"])
 def test_another_login_with_the_same_id_asks_for_itself(

@@ -175,6 +175,7 @@ class Story:
         return [answer for chapter in chapters[:most] for answer in chapter()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapters", [3])
 def test_another_setup_changes_no_answer_and_nothing_changes_it(db: psycopg.Connection[Any], chapters: int) -> None:
     alone = Story(Calls(db, "alone"))
@@ -207,6 +208,7 @@ def test_a_setup_that_comes_from_another_server_is_found_alone(
     assert [each.call("counts_of_another_server") for each in (q, other)] == [False, True]
 
 
+@pytest.mark.slow
 def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connection[Any]) -> None:
     """After eight candidates that do not match, where the other setup has the number of a lower TaskQueue here."""
     q, other = Calls(rolled_back), Calls(rolled_back, "other")
@@ -221,6 +223,7 @@ def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connect
     assert found == set(lower)
 
 
+@pytest.mark.slow
 def test_a_setup_that_another_session_has_just_made_is_kept(dsn: str, db: psycopg.Connection[Any]) -> None:
     """Whoever waited for its maker holds it, too: jobs that come next are not left behind by a removal."""
     waits = "select count(*) from pg_locks where pid = %s and not granted"

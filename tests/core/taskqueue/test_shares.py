@@ -149,6 +149,7 @@ def test_groups_and_setups_are_apart(q: Calls) -> None:
     assert exact(other) == pytest.approx({theirs: 5})
 
 
+@pytest.mark.slow
 def test_a_new_queue_shares_with_those_of_its_setup_alone(q: Calls) -> None:
     """Few of them, which are counted, and more than ten, whose weights are summed."""
     other = Calls(q.connection, "other")
@@ -212,6 +213,7 @@ def test_the_derived_priorities_follow(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_setups(q: Calls, seed: int) -> None:
     chance = random.Random(seed)
@@ -239,6 +241,7 @@ def test_random_setups(q: Calls, seed: int) -> None:
 # Correction by usage
 
 
+@pytest.mark.slow
 def test_correction_moves_shares_towards_owners_that_used_less(q: Calls) -> None:
     """Used and idle have equal shares; what ran in the window was used's alone."""
     for n, name in enumerate(["used", "idle"]):
@@ -298,6 +301,7 @@ def test_a_new_queue_gets_its_priority_from_the_jobs_that_the_others_have_now(q:
     assert q.priorities()[second] == pytest.approx(100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", [False, True])
 @pytest.mark.parametrize("sharing", [False, True])
 def test_a_new_queue_has_at_once_the_priority_that_a_recomputation_gives(
@@ -336,6 +340,7 @@ def test_among_many_queues_a_new_one_gets_its_priority_from_the_weights_of_the_o
     assert q.priorities()[late] == pytest.approx(1000 * 4 / (25 + mean))
 
 
+@pytest.mark.slow
 def test_removed_queues_do_not_count_for_the_priority_of_a_new_one(q: Calls) -> None:
     """Weights of every size, so that rounding would leave a remainder of the removed ones."""
     q.settings(ten_first=True)

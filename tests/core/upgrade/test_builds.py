@@ -36,6 +36,7 @@ def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
     return state, columns
 
 
+@pytest.mark.slow
 def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
     before = catalogue(dsn)
     downgrade(dsn, "base")
@@ -44,11 +45,13 @@ def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
     assert check(dsn).ok
 
 
+@pytest.mark.representative
 def test_a_fresh_install_is_what_the_release_says(dsn: str) -> None:
     assert check(dsn).differences == ()
     assert not upgrade(dsn).changed
 
 
+@pytest.mark.slow
 def test_tables_sql_is_current(server_dsn: str) -> None:
     with psycopg.connect(server_dsn) as conn:
         major = conn.info.server_version // 10000
@@ -65,6 +68,7 @@ def test_tables_sql_is_current(server_dsn: str) -> None:
     assert files == schema.render(server_dsn)
 
 
+@pytest.mark.slow
 def test_a_restored_backup_is_what_the_release_says(dsn: str, empty_dsn: str, tmp_path: Path) -> None:
     """pg_dump and pg_restore of the server's own version, as broker/docs/how-to/back-up.md shows them."""
     programs = _programs_of(dsn)
@@ -77,6 +81,7 @@ def test_a_restored_backup_is_what_the_release_says(dsn: str, empty_dsn: str, tm
     assert not upgrade(empty_dsn).changed
 
 
+@pytest.mark.slow
 def test_another_major_version_of_the_server(dsn: str) -> None:
     """After pg_upgrade, or a restore on a newer server, definitions may be worded differently."""
     with psycopg.connect(dsn) as conn:
@@ -149,6 +154,7 @@ def test_the_words_of_the_baseline_are_those_of_tables_types_and_columns() -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_database_with_data_survives_new_code(dsn: str) -> None:
     """As if every file of sql/ had changed since the last upgrade."""
     with psycopg.connect(dsn, autocommit=True) as conn:

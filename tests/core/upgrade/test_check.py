@@ -62,6 +62,7 @@ STAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", [*PUT_RIGHT, *STAYS], ids=lambda statement: statement[:60])
 def test_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, statement: str) -> None:
     upgrade(empty_dsn, program=small.program)
@@ -74,6 +75,7 @@ def test_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, state
     assert check(empty_dsn, program=small.program).ok == (statement in PUT_RIGHT)
 
 
+@pytest.mark.slow
 def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
     empty_dsn: str, small: SmallRelease
 ) -> None:
@@ -90,6 +92,7 @@ def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
     assert found.guests == (f"table taskqueue.mine, owned by {login(empty_dsn)}",)
 
 
+@pytest.mark.slow
 def test_names_what_belongs_to_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     tamper(empty_dsn, "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor")
@@ -124,6 +127,7 @@ def test_says_what_an_upgrade_would_bring(empty_dsn: str, small: SmallRelease) -
     }
 
 
+@pytest.mark.slow
 def test_reads_only(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:

@@ -21,6 +21,7 @@ def said(result: Any) -> Any:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_upgrade_check_current_downgrade(empty_dsn: str) -> None:
     head = Program().head
     none = broker(empty_dsn, "check", "--json")
@@ -43,6 +44,7 @@ def test_upgrade_check_current_downgrade(empty_dsn: str) -> None:
     assert said(broker(empty_dsn, "current", "--json"))["revision"] is None
 
 
+@pytest.mark.slow
 def test_where_nothing_is_installed_it_says_so(empty_dsn: str) -> None:
     shown = broker(empty_dsn, "check")
     assert (shown.exit_code, shown.stdout) == (1, "pgbroker is not installed in this database\n")
@@ -84,6 +86,7 @@ def test_a_database_that_is_not_there(empty_dsn: str, command: str) -> None:
     assert second.startswith("hint:  ")
 
 
+@pytest.mark.slow
 def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
     requirements = '{"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}'
     many = f'[{{"requirements": {requirements}, "jobs": {[[job, 1] for job in range(1, 1237)]}}}]'
@@ -105,6 +108,7 @@ def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any],
         assert "this build carries no earlier release" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["agent", "operator"])
 def test_any_role_of_pgbroker_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
     login = f"{kind}_of_{db.info.dbname}"
@@ -119,6 +123,7 @@ def test_any_role_of_pgbroker_may_ask_what_is_installed(db: psycopg.Connection[A
     assert checked.exit_code == 1 and f'grant "broker_owner" to "{login}"' in checked.stderr
 
 
+@pytest.mark.slow
 def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("comment on schema taskqueue is 'x'")
     db.execute("grant usage on schema resource to public")
@@ -133,6 +138,7 @@ def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], d
     assert "schema taskqueue" in table.stdout and "2 differences" in table.stdout
 
 
+@pytest.mark.slow
 def test_strict_counts_what_belongs_to_others(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("create view monitor.of_dba as select 1 as a")
     assert broker(dsn, "check").exit_code == 0
@@ -140,6 +146,7 @@ def test_strict_counts_what_belongs_to_others(db: psycopg.Connection[Any], dsn: 
     assert said(broker(dsn, "check", "--json"))["guests"][0].startswith("view monitor.of_dba, owned by ")
 
 
+@pytest.mark.slow
 def test_errors_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("update resource.alembic_version set version_num = 'from_the_future'")
     for command in ("upgrade", "check", "downgrade"):
@@ -150,6 +157,7 @@ def test_errors_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn:
         assert second == "hint:  upgrade the program: pip install --upgrade pgbroker"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["pg_", "A"])
 def test_a_wrong_prefix(empty_dsn: str, prefix: str) -> None:
     shown = broker(empty_dsn, "upgrade", "--role-prefix", prefix)

@@ -12,6 +12,7 @@ from tests.core.upgrade.small_release import THING_TOUCH, SmallRelease
 from tests.pooler import PROGRAM, Pooler
 
 
+@pytest.mark.representative
 def test_two_first_upgrades_at_once(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
@@ -21,6 +22,7 @@ def test_two_first_upgrades_at_once(empty_dsn: str, small: SmallRelease) -> None
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_first_upgrades_of_two_databases_make_the_same_roles(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         other = f"{conn.info.dbname}_other"
@@ -32,6 +34,7 @@ def test_first_upgrades_of_two_databases_make_the_same_roles(empty_dsn: str, sma
     assert all(check(dsn, program=small.program).ok for dsn in dsns)
 
 
+@pytest.mark.slow
 def test_gives_way_and_says_so_when_its_patience_ends(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
@@ -43,6 +46,7 @@ def test_gives_way_and_says_so_when_its_patience_ends(empty_dsn: str, small: Sma
     assert upgrade(empty_dsn, program=small.program).written == ("trigger thing_touch on taskqueue.thing",)
 
 
+@pytest.mark.slow
 def test_tries_again_until_it_gets_its_turn(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
@@ -62,6 +66,7 @@ def test_tries_again_until_it_gets_its_turn(empty_dsn: str, small: SmallRelease)
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_in_a_deadlock_the_upgrade_lets_go(empty_dsn: str, small: SmallRelease) -> None:
     """The agent holds the table and asks for what the upgrade holds: it gets it, its call does not fail."""
     upgrade(empty_dsn, program=small.program)
@@ -91,6 +96,7 @@ def test_in_a_deadlock_the_upgrade_lets_go(empty_dsn: str, small: SmallRelease) 
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_the_lock_timeout_stays_below_the_deadlock_timeout(empty_dsn: str, small: SmallRelease) -> None:
     text = "select current_setting('lock_timeout')"
     small.revision("0002_more", "create table taskqueue.seen as " + text, "drop table taskqueue.seen")
@@ -101,6 +107,7 @@ def test_the_lock_timeout_stays_below_the_deadlock_timeout(empty_dsn: str, small
     assert LOCK_TIMEOUT_MS == 300
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed")
 def test_through_a_pooler_in_transaction_mode(empty_dsn: str, small: SmallRelease) -> None:
     pooler = Pooler(empty_dsn)

@@ -55,6 +55,7 @@ def ask(dsn: str) -> None:
         check_compatible(conn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", [f"{number:04}" for number in range(11)])
 def test_every_call_refuses_it(empty_dsn: str, revision: str) -> None:
     make_old(empty_dsn, revision)
@@ -88,6 +89,7 @@ def test_commands_say_it_in_one_line(empty_dsn: str, command: str, monkeypatch: 
     assert everything(empty_dsn) == before
 
 
+@pytest.mark.slow
 def test_an_embedded_one_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing is installed the embedded server gets pgbroker with the first command; here it stays as it is."""
     throwaway = Throwaway()

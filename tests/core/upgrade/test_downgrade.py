@@ -42,6 +42,7 @@ def release_two(small: SmallRelease) -> Program:
     return first
 
 
+@pytest.mark.representative
 def test_brings_the_older_code_back(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
@@ -68,6 +69,7 @@ def test_brings_the_older_code_back(empty_dsn: str, small: SmallRelease) -> None
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_a_fresh_install_of_the_newer_release_can_go_back_too(empty_dsn: str, small: SmallRelease) -> None:
     older = release_two(small)
     upgrade(empty_dsn, program=small.program)
@@ -75,6 +77,7 @@ def test_a_fresh_install_of_the_newer_release_can_go_back_too(empty_dsn: str, sm
     assert check(empty_dsn, program=older).ok
 
 
+@pytest.mark.slow
 def test_one_release_back_with_each_program(empty_dsn: str, small: SmallRelease) -> None:
     first = release_two(small)
     second = small.publish("1.2.0")
@@ -93,6 +96,7 @@ def test_one_release_back_with_each_program(empty_dsn: str, small: SmallRelease)
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_a_build_without_an_earlier_release_refuses_at_once(empty_dsn: str, small: SmallRelease) -> None:
     with pytest.raises(UpgradeError, match="not installed in this database"):
         downgrade(empty_dsn, program=small.program)
@@ -117,6 +121,7 @@ def test_a_build_without_an_earlier_release_refuses_at_once(empty_dsn: str, smal
     assert current(empty_dsn) == "0002_more"
 
 
+@pytest.mark.slow
 def test_base_leaves_a_database_as_it_was(empty_dsn: str, small: SmallRelease) -> None:
     query = """
         select (select array_agg(nspname::text order by 1) from pg_namespace where nspname !~ '^pg_'), datacl::text,
@@ -136,6 +141,7 @@ def test_base_leaves_a_database_as_it_was(empty_dsn: str, small: SmallRelease) -
     assert len(downgrade(empty_dsn, "base", program=small.program).dropped) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["1.0.0", "base"])
 def test_refuses_to_remove_what_others_stand_on(empty_dsn: str, small: SmallRelease, target: str) -> None:
     release_two(small)
@@ -151,6 +157,7 @@ def test_refuses_to_remove_what_others_stand_on(empty_dsn: str, small: SmallRele
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_refuses_to_remove_a_schema_with_others_tables(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
@@ -162,6 +169,7 @@ def test_refuses_to_remove_a_schema_with_others_tables(empty_dsn: str, small: Sm
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_an_older_program_refuses_a_newer_database(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         with pytest.raises(CompatibilityError, match="not installed"):

@@ -8,6 +8,8 @@ import pytest
 from broker.upgrade import UpgradeError, check, upgrade
 from tests.core.upgrade.small_release import ADD_ONE, THINGS, SmallRelease
 
+pytestmark = pytest.mark.slow
+
 # An organisation's view, a view over it, functions and a trigger, all with owners, grants and comments of their own.
 FOREIGN = """
 create role broker_test_dba;

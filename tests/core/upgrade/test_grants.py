@@ -22,6 +22,7 @@ def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
         return conn.execute(query.encode()).fetchall()
 
 
+@pytest.mark.slow
 def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, PRIVILEGES) == [("broker_agent", "EXECUTE"), ("broker_owner", "EXECUTE")]
@@ -39,6 +40,7 @@ def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, small:
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_one_overload_or_all(empty_dsn: str, small: SmallRelease) -> None:
     small.write(
         "taskqueue/add_one__2.sql",
@@ -55,6 +57,7 @@ def test_one_overload_or_all(empty_dsn: str, small: SmallRelease) -> None:
     assert rows(empty_dsn, who) == [(True,), (True,)]
 
 
+@pytest.mark.slow
 def test_a_procedure_is_granted_like_a_function(empty_dsn: str, small: SmallRelease) -> None:
     small.write(
         "taskqueue/work.sql",
@@ -98,6 +101,7 @@ def test_a_grant_may_list_things() -> None:
     assert listed == parse(single.format("taskqueue.f") + single.format("taskqueue.g(int)"))
 
 
+@pytest.mark.slow
 def test_a_grant_on_nothing_is_refused(empty_dsn: str, small: SmallRelease) -> None:
     small.write("roles.sql", GRANTS + "grant execute on function taskqueue.add_two to broker_agent;")
     with pytest.raises(UpgradeError, match=r"roles\.sql grants on routine taskqueue\.add_two"):
@@ -141,6 +145,7 @@ def test_everything_belongs_to_the_owner(dsn: str) -> None:
     assert strangers == []
 
 
+@pytest.mark.slow
 def test_another_prefix(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
@@ -175,6 +180,7 @@ def creator(empty_dsn: str) -> Iterator[tuple[str, str]]:
         yield make_conninfo(empty_dsn, user=name, password="x"), f"of_{conn.info.dbname}_"
 
 
+@pytest.mark.slow
 def test_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix, program=small.program)
@@ -185,12 +191,14 @@ def test_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> N
     assert downgrade(dsn, "base", program=small.program).revision is None
 
 
+@pytest.mark.slow
 def test_everything_without_a_superuser(creator: tuple[str, str]) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix)
     assert check(dsn).ok
 
 
+@pytest.mark.slow
 def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
     """Else the service could do what its roles can while it acts as none."""
     dsn, prefix = creator
@@ -206,6 +214,7 @@ def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_
     assert not upgrade(dsn, program=small.program).changed
 
 
+@pytest.mark.slow
 def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
@@ -223,6 +232,7 @@ def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: s
     assert check(dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_a_second_dba_is_told_who_may_grant_the_owner(
     creator: tuple[str, str], new_database: Callable[..., str], small: SmallRelease
 ) -> None:

@@ -57,6 +57,7 @@ def run(script: str, dsn: str, folder: Path, warm: Path, answer: str = "") -> su
     )
 
 
+@pytest.mark.slow
 def test_back_up(server: Server, tmp_path: Path, warm: Path) -> None:
     with psycopg.connect(server.dsn, autocommit=True) as conn:
         conn.execute("create role of_backup nologin; grant broker_agent to of_backup")
@@ -76,6 +77,7 @@ def test_back_up(server: Server, tmp_path: Path, warm: Path) -> None:
         assert conn.execute("select job_id from taskqueue.job").fetchall() == [(7,)]
 
 
+@pytest.mark.slow
 def test_fail_over(server: Server, tmp_path: Path, warm: Path) -> None:
     asking, checking = blocks("fail-over", "sh")
     here = f"host=127.0.0.1,127.0.0.1 port={server.port},{server.port} user=broker password={server.password}"
@@ -90,6 +92,7 @@ def test_fail_over(server: Server, tmp_path: Path, warm: Path) -> None:
         assert conn.execute(query.encode()).fetchall() == []
 
 
+@pytest.mark.slow
 def test_upgrade(server: Server, tmp_path: Path, warm: Path) -> None:
     first, back = blocks("upgrade", "sh")
     done = run(first, server.dsn, tmp_path, warm)

@@ -13,6 +13,8 @@ from tests.commands import Cli, commands
 from tests.core.monitor.conftest import drop_partitions
 from tests.core.upgrade.test_grants import creator
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["creator"]
 
 

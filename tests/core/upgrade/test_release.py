@@ -60,6 +60,7 @@ def head(repository: Path) -> str:
     return str(release_script().git(repository, "rev-parse", "HEAD"))
 
 
+@pytest.mark.slow
 def test_refuses_what_is_no_release(repository: Path) -> None:
     script = release_script()
     assert script.refusals(repository, "next") == ["next is not a version such as 0.2.0"]
@@ -79,6 +80,7 @@ def test_refuses_what_is_no_release(repository: Path) -> None:
     assert script.refusals(repository, "0.2.0") == ["the section Unreleased of CHANGELOG.md is empty"]
 
 
+@pytest.mark.slow
 def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
     script = release_script()
     small.revision("0002_more", "select 1", "select 1")

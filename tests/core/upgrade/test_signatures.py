@@ -27,6 +27,7 @@ def of(dsn: str, program: Program) -> list[str]:
         return signatures(conn)
 
 
+@pytest.mark.slow
 def test_a_change_has_to_stand_in_the_changelog(empty_dsn: str, small: SmallRelease) -> None:
     before = of(empty_dsn, small.program)
     assert before == [
@@ -53,6 +54,7 @@ def test_a_change_has_to_stand_in_the_changelog(empty_dsn: str, small: SmallRele
     assert unmentioned(before, before, CHANGELOG.format("")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -13,6 +13,7 @@ def one(dsn: str, query: str) -> object:
     return row[0] if row else None
 
 
+@pytest.mark.representative
 def test_a_second_upgrade_changes_nothing(empty_dsn: str, small: SmallRelease) -> None:
     first = upgrade(empty_dsn, program=small.program)
     before = one(
@@ -30,6 +31,7 @@ def test_a_second_upgrade_changes_nothing(empty_dsn: str, small: SmallRelease) -
     assert current(empty_dsn) == "0001_baseline"
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_written(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "1 + p_n"))
@@ -39,6 +41,7 @@ def test_only_what_changed_is_written(empty_dsn: str, small: SmallRelease) -> No
     assert "1 + p_n" in str(one(empty_dsn, "select prosrc from pg_proc where proname = 'add_one'"))
 
 
+@pytest.mark.slow
 def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write(
@@ -55,6 +58,7 @@ def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -78,6 +82,7 @@ def test_every_change_of_a_function_arrives_with_its_grants(
     assert one(empty_dsn, "select has_function_privilege('broker_agent', 'taskqueue.add_one(int)', 'execute')")
 
 
+@pytest.mark.slow
 def test_a_function_becomes_a_procedure_and_a_view_loses_a_column(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("monitor/things.sql", "create or replace view monitor.things as select 'x'::text as id;")
@@ -89,6 +94,7 @@ def test_a_function_becomes_a_procedure_and_a_view_loses_a_column(empty_dsn: str
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_objects_without_a_file_go(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.remove("taskqueue/thing_touch.sql")
@@ -105,6 +111,7 @@ def test_objects_without_a_file_go(empty_dsn: str, small: SmallRelease) -> None:
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/add_one.sql", ADD_ONE.split("comment on")[0])
@@ -112,6 +119,7 @@ def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, smal
     assert one(empty_dsn, "select obj_description('taskqueue.add_one(int)'::regprocedure)") is None
 
 
+@pytest.mark.slow
 def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small: SmallRelease) -> None:
     """Those of the closest relation, without words there those of a reader; a revision and a repair reach them."""
     small.revision("0002_words", "comment on column taskqueue.thing.id is 'Number.'", "")
@@ -144,6 +152,7 @@ def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small
     assert one(empty_dsn, words) == expected.format("Id.").replace(" One.", "")
 
 
+@pytest.mark.slow
 def test_a_file_may_move(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.remove("taskqueue/add_one.sql")
@@ -153,6 +162,7 @@ def test_a_file_may_move(empty_dsn: str, small: SmallRelease) -> None:
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_new_style_bodies_and_functions_over_views(empty_dsn: str, small: SmallRelease) -> None:
     small.write(
         "monitor/all_things.sql",
@@ -176,6 +186,7 @@ def test_new_style_bodies_and_functions_over_views(empty_dsn: str, small: SmallR
     assert check(empty_dsn, program=small.program).ok
 
 
+@pytest.mark.slow
 def test_an_error_names_the_file_and_changes_nothing(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "3"))
@@ -194,6 +205,7 @@ def test_a_schema_of_the_same_name_is_not_taken(empty_dsn: str, small: SmallRele
     assert current(empty_dsn) is None
 
 
+@pytest.mark.slow
 def test_a_default_that_uses_a_function_of_ours_is_not_lost(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
@@ -206,6 +218,7 @@ def test_a_default_that_uses_a_function_of_ours_is_not_lost(empty_dsn: str, smal
     assert check(empty_dsn, program=small.program).differences[0].item == "sql/taskqueue/add_one.sql"
 
 
+@pytest.mark.slow
 def test_an_object_that_a_revision_dropped_comes_back(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.revision(

@@ -40,25 +40,25 @@ def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPat
 
         monkeypatch.setattr(Database, name, call)
 
-    for name in ("as_login", "as_role", "look_as_role", "each_as_role", "steps_as_role", "undone_as_role"):
+    for name in ("as_login", "as_role", "read_transaction", "each_as_role", "steps_as_role", "undone_as_role"):
         noted(name)
     for path in PATHS:
         found.clear()
         answer = look(path)
         assert answer.status_code == 200, f"{path}: {answer.text}"
-        assert found == ["as_login", "look_as_role"], path
+        assert found == ["as_login", "read_transaction"], path
 
 
 def test_statements_of_a_page_travel_together(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents keep the worker busy, so each way to the database and back waits."""
     sizes: list[int] = []
-    real = calls.Look._answers
+    real = calls.ReadTransaction._answers
 
-    async def counted(self: calls.Look, asked: Any) -> Any:
+    async def counted(self: calls.ReadTransaction, asked: Any) -> Any:
         sizes.append(len(asked))
         return await real(self, asked)
 
-    monkeypatch.setattr(calls.Look, "_answers", counted)
+    monkeypatch.setattr(calls.ReadTransaction, "_answers", counted)
     ways = {}
     for path in ("", "/shares", "/sites/NORTH", "/health", "/history", "/tasks/41000001", _JOB):
         sizes.clear()
@@ -78,13 +78,13 @@ def test_an_error_of_one_statement_is_that_of_all(settings: Settings) -> None:
         await database.open()
         try:
             with pytest.raises(psycopg.errors.InFailedSqlTransaction):
-                async with database.look_as_role("broker_viewer", "somebody") as look:
+                async with database.read_transaction("broker_viewer", "somebody") as look:
                     found = await asyncio.gather(
                         *(look.rows(f"select 1 / {n}", []) for n in (1, 0, 2)), return_exceptions=True
                     )
                     assert {type(one) for one in found} == {psycopg.errors.DivisionByZero}
                     await look.rows("select 1", [])
-            async with database.look_as_role("broker_viewer", "somebody") as look:
+            async with database.read_transaction("broker_viewer", "somebody") as look:
                 return await look.rows("select 1", [])
         finally:
             await database.close()
@@ -97,15 +97,15 @@ def test_a_look_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings:
         database = Database(msgspec.structs.replace(settings, connections=1))
         await database.open()
         try:
-            async with database.look_as_role("broker_viewer", "somebody") as look:
+            async with database.read_transaction("broker_viewer", "somebody") as look:
                 found: list[Any] = [await look.rows(_SEEN, [])]
                 db.execute("create table public.noise ()")
                 found.append(await look.rows(_SEEN, []))
             db.execute("drop table public.noise")
-            async with database.look_as_role("broker_viewer", "somebody") as look:
+            async with database.read_transaction("broker_viewer", "somebody") as look:
                 found.append(await look.rows(_PREPARED, ["%pg_current_snapshot%"]))
             with pytest.raises(psycopg.errors.DivisionByZero):
-                async with database.look_as_role("broker_viewer", "somebody") as look:
+                async with database.read_transaction("broker_viewer", "somebody") as look:
                     await look.rows("select 1 / 0", [])
             async with database._looks.connection() as connection:
                 found.append(await (await connection.execute(_SEEN)).fetchall())

@@ -33,8 +33,8 @@ def test_a_call_that_changes_something_shows_the_token_of_its_session(
         assert (refused.status_code, refused.json()["key"]) == (403, "X-CSRF-Token")
     assert one.get(BASE + "/jobs/5").status_code == 404
     assert one.client.head(BASE + "/jobs/5").status_code == 404
-    for face in ("/server/panda/getJob", "/WorkloadManagement/Matcher", "/api/v1/pilot/acquire_jobs"):
-        assert one.post(face, {"siteName": "x"}).status_code == 403, face
+    for adapter in ("/server/panda/getJob", "/WorkloadManagement/Matcher", "/api/v1/pilot/acquire_jobs"):
+        assert one.post(adapter, {"siteName": "x"}).status_code == 403, adapter
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
     return {row[:2]: row[2:] for row in db.execute(query, [run]).fetchall()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026", "acme"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:

@@ -214,17 +214,17 @@ def in_diracx(path: str, answer: requests.Response, _: Request) -> bool:
     return answer.status_code in (400, 401, 403, 404, 413, 415, 422) and [*found] == ["detail"]
 
 
-FACES: dict[str, tuple[Callable[[Target, str], st.SearchStrategy[Request]], Callable[..., bool], Sequence[str]]] = {
+ADAPTERS: dict[str, tuple[Callable[[Target, str], st.SearchStrategy[Request]], Callable[..., bool], Sequence[str]]] = {
     "panda": (panda, in_panda, ["agent", "agent", "agent", *KINDS]),
     "DIRAC": (dirac, in_dirac, ["agent", "agent", "agent", *KINDS]),
     "diracx": (diracx, in_diracx, ["agent", *KINDS]),
 }
 
 
-@pytest.mark.parametrize("face", list(FACES))
-def test_a_face_answers_as_its_clients_read(target: Target, face: str) -> None:
-    requests_of, is_read, kinds = FACES[face]
-    endpoints = [one for one in ENDPOINTS if one.face and one.face.name == face]
+@pytest.mark.parametrize("adapter", list(ADAPTERS))
+def test_a_face_answers_as_its_clients_read(target: Target, adapter: str) -> None:
+    requests_of, is_read, kinds = ADAPTERS[adapter]
+    endpoints = [one for one in ENDPOINTS if one.adapter and one.adapter.name == adapter]
     drawn = st.sampled_from(endpoints).flatmap(
         lambda one: st.tuples(st.just(one), requests_of(target, one.path), st.sampled_from(kinds))
     )
