@@ -201,8 +201,8 @@ grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now t
 grant select on table alert.target_now, alert.sent to broker_operator;
 
 -- cluster: which database has which setup; PL/Proxy asks as whoever calls
-grant execute on function cluster.shard_of, cluster.way_to
+grant execute on function cluster.shard_of, cluster.shard_dsn
   to broker_agent, broker_submitter, broker_operator, broker_viewer;
-grant execute on function cluster.way_to, cluster.ways_of to broker_service;
+grant execute on function cluster.shard_dsn, cluster.ways_of to broker_service;
 grant execute on function cluster.place, cluster.unplace to broker_operator;
 grant select on table monitor.shard to broker_operator, broker_viewer;

@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from benchmarks import cluster, turns
+from benchmarks import cluster, interleaved
 from benchmarks.bench import SEED
 from benchmarks.measure import Say
 from benchmarks.options import Options
@@ -30,14 +30,14 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
         each, more = divmod(options.clients[0], len(_SETUPS))
         agents = {setup: each + (number < more) for number, setup in enumerate(_SETUPS)}
         rows: list[Row] = []
-        with turns.at_work(place.agent, agents, workload.requests(SEED), options.rate) as seen:
+        with interleaved.at_work(place.agent, agents, workload.requests(SEED), options.rate) as seen:
             for number in range(options.rounds):
                 time.sleep(options.seconds)
                 say(f"kill {number + 1} of {options.rounds}")
                 rows.append(_killed(place.shards[_SETUPS[_KILLED]], seen, options.seconds))
         ends: list[Row] = []
         for setup, one in seen.items():
-            lost, twice, differences = turns.wrongs(place, setup, options.jobs, one)
+            lost, twice, differences = interleaved.wrongs(place, setup, options.jobs, one)
             ends.append({"setup": setup, "killed": "yes" if setup == _KILLED else "no", "agents": agents[setup],
                          "matches": len(one.matched), "lost": lost, "twice": twice,
                          "differences": differences})  # fmt: skip
@@ -47,7 +47,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
     return [Table(title, [*({**row, "kill": n} for n, row in enumerate(rows, 1)), medians]), Table("Afterwards", ends)]
 
 
-def _killed(shard: cluster.Shard, seen: dict[str, turns.Seen], seconds: float) -> Row:
+def _killed(shard: cluster.Shard, seen: dict[str, interleaved.Seen], seconds: float) -> Row:
     """One kill, and the start of the shard after a while."""
     down = time.monotonic()
     shard.kill()
@@ -56,7 +56,9 @@ def _killed(shard: cluster.Shard, seen: dict[str, turns.Seen], seconds: float) -
     shard.start()
     up = time.monotonic()
     goes_on = _first_call_after(up, seen[_KILLED])
-    others = turns.Seen(calls=[call for setup, one in seen.items() if setup != _KILLED for call in list(one.calls)])
+    others = interleaved.Seen(
+        calls=[call for setup, one in seen.items() if setup != _KILLED for call in list(one.calls)]
+    )
     before, away = others.latencies(down - seconds, down), others.latencies(down, starts)
     return {
         "kill": 0, "away s": up - down, "goes on after s": goes_on - up,
@@ -66,7 +68,7 @@ def _killed(shard: cluster.Shard, seen: dict[str, turns.Seen], seconds: float) -
     }  # fmt: skip
 
 
-def _first_call_after(up: float, seen: turns.Seen) -> float:
+def _first_call_after(up: float, seen: interleaved.Seen) -> float:
     """When a call of the killed shard first ended after its start. Raises BrokerError where none does."""
     while time.monotonic() < up + _BACK_SECONDS:
         ends = [end for _, end in list(seen.calls) if end > up]

@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from benchmarks import cluster, turns
+from benchmarks import cluster, interleaved
 from benchmarks.bench import SEED
 from benchmarks.measure import Say
 from benchmarks.options import Options
@@ -27,7 +27,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
             place.make_setup(setup, "a", workload, options.jobs)
         agents = dict.fromkeys(("moving", "staying"), options.clients[0])
         rows: list[Row] = []
-        with turns.at_work(place.agent, agents, workload.requests(SEED), options.rate) as seen:
+        with interleaved.at_work(place.agent, agents, workload.requests(SEED), options.rate) as seen:
             for number in range(options.rounds):
                 time.sleep(options.seconds)
                 say(f"move {number + 1} of {options.rounds}")
@@ -35,7 +35,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
             time.sleep(options.seconds)
         ends: list[Row] = []
         for setup, one in seen.items():
-            lost, twice, differences = turns.wrongs(place, setup, options.jobs, one)
+            lost, twice, differences = interleaved.wrongs(place, setup, options.jobs, one)
             ends.append({"setup": setup, "calls": len(one.calls), "matches": len(one.matched), "lost": lost,
                          "twice": twice, "differences": differences})  # fmt: skip
     medians: Row = {"to": "median", **{key: statistics.median(float(str(row[key])) for row in rows)
@@ -44,7 +44,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
     return [Table(title, [*rows, medians]), Table("Afterwards", ends)]
 
 
-def _moved(place: cluster.Cluster, seen: dict[str, turns.Seen], shard: str, seconds: float) -> Row:
+def _moved(place: cluster.Cluster, seen: dict[str, interleaved.Seen], shard: str, seconds: float) -> Row:
     """One move. The setup that stays is looked at for some seconds before, and while it lasts."""
     steps: dict[str, float] = {}
 

@@ -96,7 +96,7 @@ def current(as_json: Json = False) -> None:
     from broker import upgrade as machinery
 
     program = machinery.Program()
-    found = machinery.look(common.target().dsn)
+    found = machinery.state_of(common.target().dsn)
     shown = {
         "revision": found.revision,
         "release": found.release,

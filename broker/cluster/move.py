@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from psycopg import IsolationLevel, sql
 
-from broker.cluster import look
+from broker.cluster import survey
 from broker.database import Connection, Target, connect
 from broker.errors import BrokerError, Busy
 from broker.fronts import rows
@@ -167,7 +167,7 @@ def _compare(source: Connection, goal: Connection, source_name: str, goal_name: 
         raise BrokerError(
             f"shards {source_name} and {goal_name} have different releases", "upgrade both shards: broker db upgrade"
         )
-    for name, query in look.SHARED.items():
+    for name, query in survey.SHARED.items():
         if source.execute(query.encode()).fetchone() != goal.execute(query.encode()).fetchone():
             raise BrokerError(
                 f"{name} differ between shards {source_name} and {goal_name}", "broker cluster check names differences"

@@ -83,7 +83,7 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
     for shard in shards:
         _join(shard)
     with connect(dsn, autocommit=True) as connection:
-        found = machinery.look(dsn)
+        found = machinery.state_of(dsn)
         if found.revision is not None and found.kind != "front":
             raise BrokerError(
                 f"database {connection.info.dbname} has pgbroker already, as a {found.kind} database",
@@ -131,7 +131,7 @@ def add(dsn: str, shard: Shard) -> list[str]:
 
 def require_front(dsn: str) -> None:
     """Raises BrokerError where a database is no front."""
-    found = machinery.look(dsn)
+    found = machinery.state_of(dsn)
     if found.kind != "front":
         raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
 

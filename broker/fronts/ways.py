@@ -13,20 +13,20 @@ _PLACE = ("host", "hostaddr", "port", "dbname")
 
 
 @dataclass(frozen=True)
-class Way:
+class Route:
     """A shard, and how the login that was given for the front reaches it."""
 
     shard: str
     target: "Target"
 
 
-def ways(connection: psycopg.Connection[Any], target: "Target", setup: str | None = None) -> list[Way]:
+def ways(connection: psycopg.Connection[Any], target: "Target", setup: str | None = None) -> list[Route]:
     """The shard of a setup, or all shards; none where the server is no front. The login is the one of the target.
 
     Raises the database's error PB004 for a setup that is on no shard.
     """
-    rows = connection.execute("select shard, dsn from cluster.way_to(%s)", [setup]).fetchall()
-    return [Way(shard, replace(target, dsn=merged(target.dsn, dsn))) for shard, dsn in rows]
+    rows = connection.execute("select shard, dsn from cluster.shard_dsn(%s)", [setup]).fetchall()
+    return [Route(shard, replace(target, dsn=merged(target.dsn, dsn))) for shard, dsn in rows]
 
 
 def merged(front: str, shard: str) -> str:

@@ -7,7 +7,7 @@ import psycopg
 from starlette.responses import Response
 
 from broker.service.calls import Row
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Finish, Finished, ItemError, Matches, Release, Released, Report, Reported
 from broker.service.problems import Problem, of_error
 from broker.service.reports import FINISH, REPORT

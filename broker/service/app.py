@@ -22,7 +22,7 @@ from starlette.routing import Router, compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.service import metrics
-from broker.service.door import Asked, Endpoint
+from broker.service.endpoint import Endpoint, Request
 from broker.service.endpoints import ENDPOINTS
 from broker.service.problems import Problem, of_error
 from broker.service.settings import Settings, taken_over
@@ -72,7 +72,7 @@ class _Path:
             return
         began = time.perf_counter()
         try:
-            response = await one.answer(self._worker, Asked(scope, receive))
+            response = await one.answer(self._worker, Request(scope, receive))
         except ClientDisconnect:
             response = one.refusal(Problem(400, "the body ended early"))
         except Exception as error:

@@ -118,17 +118,17 @@ class Database:
             return await self._transaction(connection, role, subject, statement, values)
 
     @asynccontextmanager
-    async def look_as_role(self, role: str, subject: str) -> AsyncIterator["Look"]:
+    async def read_transaction(self, role: str, subject: str) -> AsyncIterator["ReadTransaction"]:
         """Statements that somebody's role runs one after the other, all in one transaction."""
         async with self._looks.connection(_WAIT) as connection:
-            look = Look(connection, *self._act_as(role, subject))
+            reading = ReadTransaction(connection, *self._act_as(role, subject))
             try:
-                yield look
+                yield reading
             except psycopg.Error as error:
                 await self._look_at_the_others(connection, error)
                 raise
             finally:
-                await look.end()
+                await reading.end()
                 # nothing was written, but psycopg prepares all statements anew after a rollback
                 if connection.info.transaction_status == TransactionStatus.INTRANS:
                     await connection.commit()
@@ -239,7 +239,7 @@ class Database:
             self._doubt()
 
 
-class Look:
+class ReadTransaction:
     """Statements of one transaction, which see one snapshot. It begins with the first of them.
 
     Statements that are asked for at the same time travel together: while agents keep the worker busy, each way to the

@@ -1,4 +1,4 @@
-"""`broker serve`: the HTTPS door for agents, submitters and viewers without a login to the database."""
+"""`broker serve`: the HTTPS endpoint for agents, submitters and viewers without a login to the database."""
 
 import ipaddress
 import socket

@@ -2,7 +2,7 @@
 
 from broker.service import agents, bodies, metrics, models, operators, outside, rows, searches, submitters, viewers
 from broker.service.adapters import dirac, diracx, panda
-from broker.service.door import Endpoint
+from broker.service.endpoint import Endpoint
 from broker.service.listed import LISTED
 from broker.service.login import calls as login
 from broker.service.pages import endpoints as pages

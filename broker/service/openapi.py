@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from broker.service import bodies
-from broker.service.door import Endpoint
+from broker.service.endpoint import Endpoint
 from broker.service.endpoints import ENDPOINTS
 from broker.service.problems import MEDIA_TYPE, ProblemDetails
 
@@ -27,7 +27,7 @@ _WITH_BODY = (400, 413, 415)
 
 def document() -> dict[str, Any]:
     """The description of all endpoints."""
-    own = [one for one in ENDPOINTS if one.face is None]
+    own = [one for one in ENDPOINTS if one.adapter is None]
     kinds = {kind for one in own for kind in (one.body, one.answers) if kind is not None} | {ProblemDetails}
     ordered = sorted(kinds, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=_REF)

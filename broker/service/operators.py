@@ -7,7 +7,7 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from broker.operate import brokerage
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Change, Difference, QueueChange, RuleChange, WhatIf
 from broker.service.problems import Problem
 

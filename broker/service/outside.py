@@ -12,7 +12,7 @@ from starlette.responses import Response
 from broker.service import metrics
 from broker.service.bodies import JSON
 from broker.service.calls import Row
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Health, Token
 from broker.service.problems import Problem
 

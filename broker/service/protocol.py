@@ -129,9 +129,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _watch(self) -> None:
-        self._timer = self.loop.call_later(PERIOD, self._look, self._bytes, self.flow.read_paused)
+        self._timer = self.loop.call_later(PERIOD, self._poll, self._bytes, self.flow.read_paused)
 
-    def _look(self, before: int, was_paused: bool) -> None:
+    def _poll(self, before: int, was_paused: bool) -> None:
         """Close the connection of a client that sent too little in the last period."""
         paused = was_paused or self.flow.read_paused
         if self._awaited is _Part.BODY and (paused or self._bytes - before >= LEAST):

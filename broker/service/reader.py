@@ -143,10 +143,10 @@ class Reader:
 
     async def _look_again_and_again(self) -> None:
         while True:
-            await self._look()
+            await self._poll()
             await asyncio.sleep(EACH)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         assert self._standby is not None
         with suppress(psycopg.Error, TimeoutError):  # who calls is not known without the primary, so nobody reads
             async with asyncio.timeout(_PATIENCE):

@@ -18,7 +18,7 @@ _MOST = 500
 
 
 class Unproven(msgspec.Struct, omit_defaults=True):
-    """A report or an end from a caller of a face, who has no attempt: the subject and perhaps the number stand for it.
+    """A report or an end of an adapter's caller, who has no attempt: subject and, perhaps, number replace it.
 
     status: of a report, None = a heartbeat. outcome: of an end.
     """

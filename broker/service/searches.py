@@ -7,7 +7,7 @@ import psycopg
 
 from broker.service import search
 from broker.service.calls import Row
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.listed import LISTED, OWN, Listed
 from broker.service.models import Found, Restriction, Search, Summary
 from broker.service.problems import Problem

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect
 
 from broker.service import bodies
 from broker.service.agents import item_error
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Cancelled, Held, Inserted, Retried
 from broker.service.problems import Problem, of_error
 

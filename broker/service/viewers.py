@@ -5,7 +5,7 @@ from typing import LiteralString
 import msgspec
 import psycopg
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Candidate, Condition, Event, Job, KeptDifference, Obstacle, Waiting
 from broker.service.problems import Problem
 

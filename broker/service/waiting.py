@@ -230,7 +230,7 @@ class _Watched:
             self._snapshot = None
             while role := next((kind.group[1] for kind in self.kinds.values() if kind.parked), None):
                 try:
-                    await self._look(role)
+                    await self._poll(role)
                     pause = _PAUSE
                 except Exception as error:  # agents wait on; each description is tried now and then
                     LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
@@ -242,7 +242,7 @@ class _Watched:
         finally:
             self._loop = None
 
-    async def _look(self, role: str) -> None:
+    async def _poll(self, role: str) -> None:
         acting = acting_for((self._setup, role, None, None))
         rows = await self._database.as_role(role, acting, _ARRIVALS, [self._setup, self._snapshot])
         is_first, self._snapshot = self._snapshot is None, rows[0][0]

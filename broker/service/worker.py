@@ -33,7 +33,7 @@ from broker.service.tokens import Verifier
 from broker.service.waiting import Waiting
 
 _WAYS: LiteralString = "select setup, shard, dsn from cluster.ways_of(%s)"
-_ALL: LiteralString = "select shard, dsn from cluster.way_to(null)"
+_ALL: LiteralString = "select shard, dsn from cluster.shard_dsn(null)"
 _PATIENCE = 2.0  # seconds that a request waits for the front
 _AGAIN = 5.0  # seconds after which the front is asked again about the setups that are known
 _MOST = 1000  # setups in a question to the front

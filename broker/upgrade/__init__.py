@@ -2,7 +2,7 @@
 
 from broker.upgrade.check import CheckReport, check, check_compatible
 from broker.upgrade.failure import CompatibilityError, UpgradeError
-from broker.upgrade.installed import Installed, Prospect, current, look, prospect
+from broker.upgrade.installed import Installed, Prospect, current, prospect, state_of
 from broker.upgrade.program import Program
 from broker.upgrade.run import Report, downgrade, upgrade
 
@@ -18,7 +18,7 @@ __all__ = [
     "check_compatible",
     "current",
     "downgrade",
-    "look",
     "prospect",
+    "state_of",
     "upgrade",
 ]

@@ -86,7 +86,7 @@ def installed(cur: Cursor) -> Installed:
     return Installed(revision, release, prefix, major, kind)
 
 
-def look(dsn: str) -> Installed:
+def state_of(dsn: str) -> Installed:
     """Read what is installed in a database, as any role of pgbroker; `server_major` is for the owner alone."""
     with connect(dsn, autocommit=True) as conn, conn.cursor() as cur:
         try:
@@ -103,7 +103,7 @@ def look(dsn: str) -> Installed:
 
 def current(dsn: str) -> str | None:
     """Return the revision of a database, None when nothing of pgbroker is installed."""
-    return look(dsn).revision
+    return state_of(dsn).revision
 
 
 def target_of(release: Program, found: Installed, asked: str | None) -> Earlier | None:

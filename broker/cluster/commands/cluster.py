@@ -95,10 +95,10 @@ def move(setup: _Setup, shard: _Shard, as_json: Json = False) -> None:
 @app.command()
 def status(as_json: Json = False) -> None:
     """List the shards: whether each answers, its release, its setups, and what waits and runs there."""
-    from broker.cluster import look
+    from broker.cluster import survey
 
     with _front() as (connection, target):
-        found = look.standing(connection, target)
+        found = survey.states_of_shards(connection, target)
     if as_json:
         keys = ("shard", "where", "release", "setups", "waiting", "leases", "error")
         output.json_out([{key: getattr(one, key) for key in keys} for one in found])
@@ -116,10 +116,10 @@ def status(as_json: Json = False) -> None:
 @app.command()
 def check(as_json: Json = False) -> None:
     """Compare the front with its shards: calls, setups, profiles. Exit 1 if they do not go together."""
-    from broker.cluster import look
+    from broker.cluster import survey
 
     with _front() as (connection, target):
-        found = look.differences(connection, look.standing(connection, target, whole=True))
+        found = survey.differences(connection, survey.states_of_shards(connection, target, whole=True))
     if as_json:
         output.json_out({"ok": not found, "differences": found})
     else:
@@ -137,6 +137,6 @@ def _front() -> "Iterator[tuple[psycopg.Connection[Any], Target]]":
 
     target = ready()
     with connected(target) as connection:
-        if connection.execute("select count(*) from cluster.way_to(null)").fetchone() == (0,):
+        if connection.execute("select count(*) from cluster.shard_dsn(null)").fetchone() == (0,):
             raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
         yield connection, target

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.responses import Response
 
 from broker.service.bodies import JSON
-from broker.service.door import Call, Endpoint, Face
+from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.listed import INTEGER, TEXT, TIME, Column, Kind, Listed
 from broker.service.models import Order, Restriction, Search, Summary
 from broker.service.problems import Problem, encoded, of_error
@@ -319,14 +319,15 @@ async def _cancel(call: Call, job: int, status: Status | None) -> str | None:
     return problem.detail
 
 
-FACE = Face("diracx", refusal)
+ADAPTER = Adapter("diracx", refusal)
 ENDPOINTS = (
     Endpoint("POST", "/api/jobs/search", "diracx_search", "Search jobs", search, body=SearchParams, long=True,
-             face=FACE),
+             adapter=ADAPTER),
     Endpoint("POST", "/api/jobs/summary", "diracx_summary", "Count jobs", summary, body=SummaryParams, long=True,
-             face=FACE),
+             adapter=ADAPTER),
     Endpoint("PATCH", "/api/jobs/heartbeat", "diracx_heartbeat", "Report on jobs", heartbeat,
-             body=Annotated[dict[JobId, Heartbeat], Meta(max_length=10_000)], limit_factor=4, face=FACE),
+             body=Annotated[dict[JobId, Heartbeat], Meta(max_length=10_000)], limit_factor=4, adapter=ADAPTER),
     Endpoint("PATCH", "/api/jobs/status", "diracx_status", "Set statuses", set_statuses,
-             body=Annotated[dict[JobId, dict[str, StatusUpdate]], Meta(max_length=10_000)], limit_factor=4, face=FACE),
+             body=Annotated[dict[JobId, dict[str, StatusUpdate]], Meta(max_length=10_000)], limit_factor=4,
+             adapter=ADAPTER),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.service import bodies, pages
-from broker.service.door import Call, Endpoint, Face
+from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login import attempts
 from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_value, require_own_page
 from broker.service.login.provider import CALLBACK, Provider
@@ -20,8 +20,8 @@ from broker.service.problems import LOG, Problem, encoded
 _MOST_BYTES = 8192  # of a form
 _TICKET = re.compile(r"[0-9a-f]{64}")
 _ERROR = re.compile(r"[a-z_]{1,40}")
-_PAGE = Face("browser", pages.refusal)
-_DATA = Face("session", lambda problem: problem.response())
+_PAGE = Adapter("browser", pages.refusal)
+_DATA = Adapter("session", lambda problem: problem.response())
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ async def _form(request: Request) -> dict[str, str]:
     return await bodies.form(request, _MOST_BYTES)
 
 
-def _endpoint(method: str, path: str, summary: str, run: Any, face: Face = _PAGE) -> Endpoint:
-    return Endpoint(method, path, run.__name__, summary, run, outside=True, open=True, face=face)
+def _endpoint(method: str, path: str, summary: str, run: Any, adapter: Adapter = _PAGE) -> Endpoint:
+    return Endpoint(method, path, run.__name__, summary, run, outside=True, open=True, adapter=adapter)
 
 
 ENDPOINTS = (

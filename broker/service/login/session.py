@@ -15,7 +15,7 @@ import psycopg
 
 from broker.database_errors import is_lost
 from broker.service.calls import Row
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.login.cookies import csrf, new_value
 from broker.service.tokens import digest
 from broker.service.worker import Service, Worker

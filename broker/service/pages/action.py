@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 
 LONGEST = 1000
 """Characters of a name or of what is typed into a field, at most."""

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from broker.errors import BrokerError
 from broker.service import bodies
 from broker.service.calls import Connection, Row
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.pages import changes
 from broker.service.pages.action import LONGEST, Action, Field, Thing
-from broker.service.pages.frame import BASE, FACE, framed
+from broker.service.pages.frame import ADAPTER, BASE, framed
 from broker.service.problems import Problem, of_error
 
 _MOST_BYTES = 65_536  # of a form
@@ -236,5 +236,5 @@ def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
     return action, of
 
 
-ASK = Endpoint("GET", BASE + "/act", "page_act", "What an action would do", ask, face=FACE, long=True)
-POST = Endpoint("POST", BASE + "/act", "do_act", "Do what a page asked about", act, face=FACE, open=True)
+ASK = Endpoint("GET", BASE + "/act", "page_act", "What an action would do", ask, adapter=ADAPTER, long=True)
+POST = Endpoint("POST", BASE + "/act", "do_act", "Do what a page asked about", act, adapter=ADAPTER, open=True)

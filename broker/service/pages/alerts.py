@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.frame import address, table
 
 _ALERTS: LiteralString = """

@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 from urllib.parse import quote
 
 from broker.json_text import json_text, parse_or_text
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.action import Action, Field, Statement, Thing
 from broker.service.pages.details import one
 from broker.service.pages.frame import table

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.details import one
 from broker.service.pages.frame import after, endpoint, following, table
 

@@ -5,7 +5,7 @@ from typing import Any, LiteralString
 
 import msgspec
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table

@@ -6,8 +6,8 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from broker.service import pages
-from broker.service.door import Call, Endpoint
-from broker.service.pages.frame import BASE, FACE, framed
+from broker.service.endpoint import Call, Endpoint
+from broker.service.pages.frame import ADAPTER, BASE, framed
 from broker.service.problems import Problem
 
 _NUMBERED: LiteralString = """
@@ -49,5 +49,5 @@ async def find(call: Call) -> Response:
 
 
 FIND = Endpoint(
-    "GET", BASE + "/find", "page_find", "Find by a number or a name", find, face=FACE, long=True, reads=True
+    "GET", BASE + "/find", "page_find", "Find by a number or a name", find, adapter=ADAPTER, long=True, reads=True
 )

@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 import msgspec
 
 from broker.json_text import parse_or_text
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.problems import Problem
 
 REFUSALS = (400, 404, 409, 422)

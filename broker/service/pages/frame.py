@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.service import pages
-from broker.service.door import Call, Endpoint, Face
+from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login.session import session_of
 from broker.service.pages.charts import Sampled, Series
 from broker.service.pages.words import moment
@@ -69,7 +69,7 @@ def _to_login(request: Request) -> Response:
     return pages.redirect(f"/login?to={quote(path, safe='/')}")
 
 
-FACE = Face("page", pages.refusal, _to_login)
+ADAPTER = Adapter("page", pages.refusal, _to_login)
 
 
 def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *, reads: bool = True) -> Endpoint:
@@ -79,12 +79,12 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
     """
 
     async def run(call: Call) -> Response:
-        async with call.look():
+        async with call.read_transaction():
             (template, values), stale = await gather(page(call), _stale(call, shows))
         return await framed(call, path, template, {"stale": stale} | values)
 
     return Endpoint(
-        "GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, face=FACE, long=True, reads=reads
+        "GET", BASE + path, f"page{path.replace('/', '_')}", summary, run, adapter=ADAPTER, long=True, reads=reads
     )
 
 

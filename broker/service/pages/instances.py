@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any, LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.charts import Sampled, chart
 from broker.service.pages.details import one
 from broker.service.pages.frame import FIGURES, SPANS, after, endpoint, following, over, span_of, table

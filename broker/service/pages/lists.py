@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.service import searches
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.listed import INTEGER, LISTED, OWN, TEXT, Listed
 from broker.service.models import Order, Restriction, Search
 from broker.service.pages.frame import address, endpoint

@@ -3,7 +3,7 @@
 from asyncio import gather
 from typing import Any, LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
 from broker.service.problems import Problem

@@ -4,7 +4,7 @@ from asyncio import gather
 from collections import defaultdict
 from typing import Any, LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table

@@ -13,10 +13,10 @@ from psycopg_pool import PoolTimeout
 from starlette.responses import Response
 
 from broker.operate import replay as engine
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.pages import forms
 from broker.service.pages.details import one
-from broker.service.pages.frame import BASE, FACE, framed, table
+from broker.service.pages.frame import ADAPTER, BASE, framed, table
 from broker.service.problems import Problem, of_error
 
 MOST_TASKS = 500
@@ -163,5 +163,7 @@ def _explained(problem: Problem, setup: str, asked: Question | None) -> Problem:
 
 # Not long: an answer has a connection of its own, and takes no place of other pages.
 ENDPOINTS = (
-    Endpoint("GET", BASE + "/replay", "page_replay", "What would have been decided", replay, face=FACE, reads=True),
+    Endpoint(
+        "GET", BASE + "/replay", "page_replay", "What would have been decided", replay, adapter=ADAPTER, reads=True
+    ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Any, LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.details import one
 from broker.service.pages.frame import after, endpoint, following, table
 from broker.service.problems import Problem

@@ -6,8 +6,8 @@ from pathlib import Path
 from starlette.responses import Response
 
 from broker.service import pages
-from broker.service.door import Call, Endpoint
-from broker.service.pages.frame import FACE
+from broker.service.endpoint import Call, Endpoint
+from broker.service.pages.frame import ADAPTER
 
 _MEDIA_TYPES = {
     "style.css": "text/css; charset=utf-8",
@@ -24,7 +24,7 @@ async def _file(name: str, _: Call) -> Response:
 ENDPOINTS = tuple(
     Endpoint(
         "GET", f"/pages/{name}", f"file_{name.replace('.', '_')}", f"The file {name} of pages", partial(_file, name),
-        outside=True, open=True, face=FACE,
+        outside=True, open=True, adapter=ADAPTER,
     )
     for name in _MEDIA_TYPES
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, LiteralString
 from urllib.parse import urlencode
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.pages.details import one
 from broker.service.pages.frame import table
 from broker.service.problems import Problem

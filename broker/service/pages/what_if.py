@@ -12,12 +12,12 @@ import msgspec
 from starlette.responses import Response
 
 from broker.service import bodies, pages
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.models import Difference, WhatIf
 from broker.service.operators import answered
 from broker.service.pages import forms
 from broker.service.pages.details import one
-from broker.service.pages.frame import BASE, FACE, address, endpoint, framed, table
+from broker.service.pages.frame import ADAPTER, BASE, address, endpoint, framed, table
 from broker.service.problems import Problem, of_error
 
 MOST_TASKS = 200
@@ -250,6 +250,6 @@ def command(setup: str, asked: WhatIf) -> str:
 
 ENDPOINTS = (
     endpoint("/what-if", "What would be if", question),
-    Endpoint("POST", BASE + "/what-if", "ask_what_if", "Answer what a page asks", ask, face=FACE, open=True),
+    Endpoint("POST", BASE + "/what-if", "ask_what_if", "Answer what a page asks", ask, adapter=ADAPTER, open=True),
     endpoint("/what-if/{what_if_id:id}", "What would be different", answer),
 )

@@ -24,7 +24,7 @@ begin
        and pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r
                                             where r.kind = 'operator'), 'usage') is not true then
       raise exception 'role % may not use setup %', resource.caller(), p_setup
-        using errcode = 'PB002', hint = resource.way_in(p_setup);
+        using errcode = 'PB002', hint = resource.hint_for_access(p_setup);
     end if;
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from broker.service.adapters.dirac import job_monitoring, job_state_update, matcher
-from broker.service.adapters.dirac.rpc import FACE, Method, served
-from broker.service.door import Endpoint
+from broker.service.adapters.dirac.rpc import ADAPTER, Method, served
+from broker.service.endpoint import Endpoint
 
 __all__ = ["ENDPOINTS"]
 
 
 def _service(name: str, summary: str, methods: Mapping[str, Method]) -> Endpoint:
     path = "/WorkloadManagement/" + name
-    return Endpoint("POST", path, f"dirac_{name}", summary, served(path[1:], methods), face=FACE)
+    return Endpoint("POST", path, f"dirac_{name}", summary, served(path[1:], methods), adapter=ADAPTER)
 
 
 ENDPOINTS = (

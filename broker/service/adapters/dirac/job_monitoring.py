@@ -2,7 +2,7 @@
 
 from broker.service.adapters.dirac.jobs import states_of
 from broker.service.adapters.dirac.rpc import Args, JobId, Method
-from broker.service.door import Call
+from broker.service.endpoint import Call
 
 _STATUSES = {
     "matched": "Matched", "running": "Running",

@@ -12,7 +12,7 @@ import psycopg
 
 from broker.service.adapters.dirac.jobs import states_of
 from broker.service.adapters.dirac.rpc import ENOAUTH, EWMSSTATUS, Args, Fault, JobId, Method
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.problems import Problem, of_error
 from broker.service.reports import Unproven
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import LiteralString
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 
 _STATES: LiteralString = "select job_id, state from taskqueue.jobs_of_subject(%s, %s)"
 

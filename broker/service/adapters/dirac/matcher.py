@@ -8,7 +8,7 @@ import msgspec
 from broker.service.adapters.dirac.description import described
 from broker.service.adapters.dirac.rpc import EWMSJDL, EWMSNOMATCH, Args, Fault, Method
 from broker.service.calls import Row
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Finish, Match
 from broker.service.problems import Problem
 

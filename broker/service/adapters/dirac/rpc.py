@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from broker import __version__
 from broker.service import bodies
-from broker.service.door import Call, Face
+from broker.service.endpoint import Adapter, Call
 from broker.service.problems import INVALID_TOKEN, Problem, encoded
 
 JobId = Annotated[int, Meta(ge=1, le=10**18 - 1)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,17}$")]
@@ -78,7 +78,7 @@ def refusal(problem: Problem) -> Response:
     return Response(encoded(body), status, headers, bodies.JSON)
 
 
-FACE = Face("DIRAC", refusal)
+ADAPTER = Adapter("DIRAC", refusal)
 
 
 def served(service: str, methods: Mapping[str, Method]) -> Callable[[Call], Awaitable[Any]]:

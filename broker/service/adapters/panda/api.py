@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from broker.service.adapters.panda import dispatcher, jobs
-from broker.service.adapters.panda.fields import FACE, Fields, is_unread, read
+from broker.service.adapters.panda.fields import ADAPTER, Fields, is_unread, read
 from broker.service.bodies import JSON
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.problems import Problem, of_error
 
 Envelope = dict[str, Any]
@@ -138,7 +138,7 @@ def _answering(
 
 def _endpoint(method: str, name: str, summary: str, run: Callable[[Call, Fields], Awaitable[Envelope]]) -> Endpoint:
     answer = _answering(run, has_body=method == "POST")
-    return Endpoint(method, f"/api/v1/pilot/{name}", f"panda_{name}", summary, answer, face=FACE)
+    return Endpoint(method, f"/api/v1/pilot/{name}", f"panda_{name}", summary, answer, adapter=ADAPTER)
 
 
 ENDPOINTS = (

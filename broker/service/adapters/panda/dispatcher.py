@@ -13,9 +13,9 @@ from msgspec import Raw
 from starlette.responses import Response
 
 from broker.service.adapters.panda import jobs
-from broker.service.adapters.panda.fields import FACE, Fields, is_unread, read
+from broker.service.adapters.panda.fields import ADAPTER, Fields, is_unread, read
 from broker.service.bodies import FORM, JSON
-from broker.service.door import Call, Endpoint
+from broker.service.endpoint import Call, Endpoint
 from broker.service.problems import Problem, encoded, of_error
 
 SUCCESS, TIMEOUT, NO_JOBS, FAILED, ROLE, PERMISSION = 0, 10, 20, 30, 60, 70
@@ -131,7 +131,7 @@ def _text(value: object) -> str:
 
 
 def _endpoint(name: str, summary: str, run: Callable[[Call, Fields], Awaitable[Answer]]) -> Endpoint:
-    return Endpoint("POST", f"/server/panda/{name}", f"panda_{name}", summary, _answering(run), face=FACE)
+    return Endpoint("POST", f"/server/panda/{name}", f"panda_{name}", summary, _answering(run), adapter=ADAPTER)
 
 
 ENDPOINTS = (

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import Response
 
 from broker.service import bodies
-from broker.service.door import Call, Face
+from broker.service.endpoint import Adapter, Call
 from broker.service.problems import Problem
 
 _GZIP = b"\x1f\x8b"
@@ -29,7 +29,7 @@ def refusal(problem: Problem) -> Response:
     return Response(f"ERROR : {words}", status, headers, "text/plain")
 
 
-FACE = Face("panda", refusal)
+ADAPTER = Adapter("panda", refusal)
 
 
 def is_unread(problem: Problem) -> bool:

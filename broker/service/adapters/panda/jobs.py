@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 import msgspec
 from msgspec import UNSET, Raw
 
-from broker.service.door import Call
+from broker.service.endpoint import Call
 from broker.service.models import Match
 from broker.service.problems import Problem
 from broker.service.reports import Unproven

@@ -1,4 +1,4 @@
-"""What an endpoint gets, and what stands in front of it: who calls, how often, and with what body."""
+"""What an endpoint gets, and what is checked before it: who calls, how often, and with what body."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -7,14 +7,14 @@ from http import HTTPStatus
 from typing import Any, LiteralString, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
+import starlette.requests
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import Connection, Database, Look, Row
+from broker.service.calls import Connection, Database, ReadTransaction, Row
 from broker.service.problems import Problem, encoded
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker
@@ -43,7 +43,7 @@ class _Headers(Headers):
         return key.lower().encode("latin-1") in self._first
 
 
-class Asked(Request):
+class Request(starlette.requests.Request):
     """A request as it came."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
@@ -67,7 +67,7 @@ class Call:
     setup: str = ""
     body: Any = None
     _caller: Caller | None = None
-    _look: Look | None = None
+    _reading: ReadTransaction | None = None
 
     @property
     def caller(self) -> Caller:
@@ -103,19 +103,19 @@ class Call:
         return True
 
     @asynccontextmanager
-    async def look(self) -> AsyncIterator[None]:
-        """Let all that `rows` reads meanwhile be of one transaction, and so of one moment."""
-        async with self.database.look_as_role(self.caller.role, self.caller.text) as look:
-            self._look = look
+    async def read_transaction(self) -> AsyncIterator[None]:
+        """Read all that `rows` reads within the block in one transaction, and so as of one moment."""
+        async with self.database.read_transaction(self.caller.role, self.caller.text) as reading:
+            self._reading = reading
             try:
                 yield
             finally:
-                self._look = None
+                self._reading = None
 
     async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
         """Rows of a statement that runs as the caller."""
-        if self._look is not None:
-            return await self._look.rows(statement, values)
+        if self._reading is not None:
+            return await self._reading.rows(statement, values)
         return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def rows_of_primary(self, statement: LiteralString, *values: object) -> list[Row]:
@@ -191,16 +191,16 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Face:
+class Adapter:
     """How clients of another system, or browsers, see the service. A call whose path names no setup is for its own.
 
-    refusal: makes the answer that such a client understands. stranger: answers who has no credential, in place of a
-    refusal. Their calls are described by that system, not by OpenAPI.
+    refusal: makes the answer that such a client understands. without_credential: answers a request
+    without a credential, in place of a refusal. Their calls are described by that system, not by OpenAPI.
     """
 
     name: str
     refusal: Callable[[Problem], Response]
-    stranger: Callable[[Request], Response] | None = None
+    without_credential: Callable[[Request], Response] | None = None
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class Endpoint:
 
     body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
     a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
-    long: it may take long, and leaves connections to the others. face: whose clients call it. reads: it changes nothing
-    and may be some seconds old, so that a standby answers it; where that cannot, the primary is asked.
+    long: it may take long, and leaves connections to the others. adapter: whose clients call it. reads: it changes
+    nothing and may be some seconds old, so that a standby answers it; where that cannot, the primary is asked.
     """
 
     method: str
@@ -229,12 +229,12 @@ class Endpoint:
     outside: bool = False
     long: bool = False
     produces: str = bodies.JSON
-    face: Face | None = None
+    adapter: Adapter | None = None
     reads: bool = False
 
     def refusal(self, problem: Problem) -> Response:
         """How a refusal looks to whoever calls."""
-        return self.face.refusal(problem) if self.face else problem.response()
+        return self.adapter.refusal(problem) if self.adapter else problem.response()
 
     async def answer(self, worker: Worker, request: Request) -> Response:
         """Answer a request. Raises Problem."""
@@ -248,9 +248,13 @@ class Endpoint:
             try:
                 await call.identify(setup)
             except Problem as problem:
-                if problem.status != HTTPStatus.UNAUTHORIZED or self.face is None or self.face.stranger is None:
+                if (
+                    problem.status != HTTPStatus.UNAUTHORIZED
+                    or self.adapter is None
+                    or self.adapter.without_credential is None
+                ):
                     raise
-                return self.face.stranger(request)
+                return self.adapter.without_credential(request)
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:

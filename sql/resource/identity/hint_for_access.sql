@@ -1,5 +1,5 @@
 -- A login that may act as the owner can help itself; any other asks an operator.
-create or replace function resource.way_in(p_setup text) returns text
+create or replace function resource.hint_for_access(p_setup text) returns text
 language sql stable as $$
   select case
     when pg_has_role(resource.caller(), max(r.role_name) filter (where r.kind = 'owner'), 'member')
@@ -10,5 +10,5 @@ language sql stable as $$
     from resource.installation_role r
 $$;
 
-comment on function resource.way_in(text) is
+comment on function resource.hint_for_access(text) is
   'What lets the calling login use a setup that it may not use, for the hint of PB002.';

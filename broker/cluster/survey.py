@@ -9,7 +9,7 @@ import psycopg
 from broker.database import Connection, Target, connect
 from broker.errors import ConnectError
 from broker.fronts.overlay import OWN_SCHEMA
-from broker.fronts.ways import Way, ways
+from broker.fronts.ways import Route, ways
 from broker.upgrade.signatures import signatures
 
 _PLACED = "select setup, shard from cluster.placement"
@@ -34,7 +34,7 @@ SHARED = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class ShardState:
     """A shard as it is now; error: why it does not answer."""
 
     shard: str
@@ -48,12 +48,12 @@ class Standing:
     signatures: frozenset[str] = frozenset()
 
 
-def standing(front: Connection, target: Target, *, whole: bool = False) -> list[Standing]:
+def states_of_shards(front: Connection, target: Target, *, whole: bool = False) -> list[ShardState]:
     """Each shard, asked as the login of the target. whole: with what `differences` compares."""
-    return [_standing(way, whole) for way in ways(front, target)]
+    return [_state(way, whole) for way in ways(front, target)]
 
 
-def _standing(way: Way, whole: bool) -> Standing:
+def _state(way: Route, whole: bool) -> ShardState:
     info = psycopg.conninfo.conninfo_to_dict(way.target.dsn)
     where = f"{info.get('dbname')} on {info.get('host')}:{info.get('port', 5432)}"
     try:
@@ -62,14 +62,14 @@ def _standing(way: Way, whole: bool) -> Standing:
             shared = {name: _value(connection, query) for name, query in SHARED.items()} if whole else {}
             public = frozenset(signatures(connection)) if whole else frozenset()
     except ConnectError as error:
-        return Standing(way.shard, where, error=error.message)
+        return ShardState(way.shard, where, error=error.message)
     except psycopg.Error as error:
-        return Standing(way.shard, where, error=error.diag.message_primary or str(error))
+        return ShardState(way.shard, where, error=error.diag.message_primary or str(error))
     release, setups, waiting, leases = row
-    return Standing(way.shard, where, release, tuple(setups or ()), int(waiting), leases, None, shared, public)
+    return ShardState(way.shard, where, release, tuple(setups or ()), int(waiting), leases, None, shared, public)
 
 
-def differences(front: Connection, shards: Iterable[Standing]) -> list[str]:
+def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
     """What does not go together, a sentence each: calls that a shard does not have, setups that are not where they are
     placed, and profiles that differ."""
     found: list[str] = []

@@ -1,4 +1,4 @@
-create or replace function cluster.way_to(p_setup text) returns table (shard text, dsn text)
+create or replace function cluster.shard_dsn(p_setup text) returns table (shard text, dsn text)
 language plpgsql stable security definer set search_path = cluster, pg_temp as $$
 begin
   if (select i.kind from resource.installation i) <> 'front' then
@@ -13,6 +13,6 @@ begin
   end if;
 end $$;
 
-comment on function cluster.way_to(text) is
+comment on function cluster.shard_dsn(text) is
   'The shard of a setup and its DSN, without a login; null = all shards. No row where this database is no front. A '
   'program that needs more than one statement in a transaction connects there. Errors: PB004 (no shard).';
