@@ -739,6 +739,67 @@ create type brokerage.survivor as (
   p brokerage.pair_facts  --: The pair.
 );
 
+--: A rule at its place in the query of a profile (brokerage.plan_steps).
+create type brokerage.plan_step as (
+  step int,  --: Number of the step; the rules of a step make one part of the query together.
+  part text,  --: pairs, set rules, choice, weights, distribution or ranking.
+  level int,  --: Number of what can lose a pair; null = the rule loses none.
+  rule text,  --: Rule id.
+  kind text,  --: As in brokerage.profile_rule.
+  is_mark boolean,  --: The rule only marks a queue.
+  of_group text,  --: Group of a set rule.
+  best bigint,  --: How many queues a choice keeps.
+  call text,  --: SQL that calls the function of the rule on facts t, q, p; null = it has none.
+  reason_begins text,  --: The reasons of the rule begin with this.
+  definition brokerage.profile_rule  --: The rule.
+);
+
+--: How facts are read in a composed query, as SQL (brokerage.compose_facts).
+create type brokerage.composed_facts as (
+  base text,  --: Relation that the first level of rules selects from.
+  begins text,  --: How its select list begins.
+  joined text,  --: Joins of each later level; the text @alive@ is to be replaced.
+  task text,  --: The task as an argument of a rule.
+  queue text,  --: The queue.
+  pair text,  --: The pair before the weights.
+  weighed_pair text,  --: The pair behind the weights; the text @weight@ is to be replaced.
+  again text,  --: The pairs @pairs@, to be replaced, with all facts again.
+  carried text,  --: Facts of pairs that the sieve keeps.
+  carried_as text  --: The same, with types.
+);
+
+--: A query while brokerage.compose makes it of the steps of a profile, as SQL. Columns are those of a relation x.
+create type brokerage.composition as (
+  facts brokerage.composed_facts,  --: How facts are read.
+  all_failures boolean,  --: All reasons are requested.
+  survivors boolean,  --: Facts of pairs that no rule rejects are requested.
+  has_sieve boolean,  --: Pairs that the first level loses are gathered, a row a task.
+  keeps_marks boolean,  --: Marks of those pairs are read, for a second pass.
+  sieved text,  --: Relation of those pairs.
+  done text,  --: Relations up to the weight, if rules follow behind a weight of terms.
+  stage text,  --: Name of the relation that steps begins with.
+  pairs text,  --: Relation that the next level selects from.
+  begins text,  --: How its select list begins.
+  beside text,  --: Columns that the next level makes beside its own.
+  pair text,  --: The pair as an argument of a rule.
+  steps text,  --: Relations over the pairs without facts.
+  relation text,  --: The last of them.
+  asked text[],  --: Columns of pairs that they read.
+  alone text[],  --: Columns with the reasons for which a pair fails by itself.
+  unmarked text[],  --: The same without marks, behind the weights.
+  failed text[],  --: All columns with reasons, in the order of the rules.
+  marked text[],  --: Columns with reasons of rules that only mark, as long as marked queues are kept.
+  marks_made text[],  --: The same, also behind the weights.
+  failures text[],  --: Columns with all reasons.
+  ignored jsonb,  --: Group of set rules to whether it is ignored.
+  plain text[],  --: Factors of the weight of a pair by itself.
+  factors text[],  --: Factors of the weight, 1 where the rules that they belong to are ignored.
+  changed text,  --: Whether the two differ.
+  weight text,  --: Product of the first; null = no weights yet.
+  choice brokerage.profile_rule,  --: The choice by weight.
+  distribution jsonb  --: Rule of distribution to its figure.
+);
+
 --: Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
   setup       text not null references resource.setup on delete cascade,

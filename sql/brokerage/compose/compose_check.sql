@@ -8,10 +8,11 @@ language sql stable as $$
   with facts as materialized (
     select f.* from brokerage.compose_facts(p_wide, 'production_job', true, null) f
   ), rule as materialized (
-    select array_agg(s.definition order by s.number) as definitions,
-           array_agg(brokerage.call_on(s.call, concat_ws(', ', f.task, f.queue, f.pair)) order by s.number) as calls
-      from brokerage.plan_steps(p_rules, 'production_job') with ordinality s (
-             step, part, level, rule, kind, is_mark, of_group, best, call, reason_begins, definition, number)
+    select array_agg(row(1, s.part, 0, s.rule, s.kind, false, null, null,
+                         brokerage.call_on(s.call, concat_ws(', ', f.task, f.queue, f.pair)), '',
+                         s.definition)::brokerage.plan_step
+                     order by (s.definition).position, s.rule) as step
+      from brokerage.plan_steps(p_rules, 'production_job') s
      cross join facts f
      where s.kind = 'row rule' and not p_parameters -> 'without' ? s.rule
        and (s.definition).position <= (select l.position from unnest(p_rules) l
@@ -19,11 +20,9 @@ language sql stable as $$
                                           and l.rule = p_parameters ->> 'last')
   )
   select format('select x.task_number, x.queue_number from %s where x.failed_0 is null',
-                brokerage.compose_chain(f.begins, f.base, 0, 'true', r.definitions, r.calls,
-                                        array_fill(''::text, n.rules), array_fill(false, n.rules), false, ''))
+                brokerage.compose_chain(f.begins, '', f.base, 'true', r.step, false))
     from facts f
    cross join rule r
-   cross join lateral (select array[coalesce(cardinality(r.calls), 0)]) n(rules)
 $$;
 
 comment on function brokerage.compose_check(brokerage.profile_rule[], jsonb, boolean) is

@@ -9,10 +9,8 @@
 -- that the first level selects from; begins: its select list. joined: what each later level joins; the text @alive@
 -- is to be replaced. Long because each of three shapes is one text.
 create or replace function brokerage.compose_facts(
-  p_wide boolean, p_algorithm text, p_as_nucleus boolean, p_read text[], out base text, out begins text,
-  out joined text, out task text, out queue text, out pair text, out weighed_pair text, out again text,
-  out carried text, out carried_as text
-)
+  p_wide boolean, p_algorithm text, p_as_nucleus boolean, p_read text[]
+) returns brokerage.composed_facts
 language sql stable as $$
   with source as (
     select p.oid, p.proname as name, p.proargnames as columns

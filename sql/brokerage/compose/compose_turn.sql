@@ -33,15 +33,15 @@ begin
       v_choice := v_rule;
     end if;
   end loop;
-  return format(
+  return brokerage.filled(
     $q$with judged as materialized (
-         select x.*, case when x.failed is null then %1$s end as place,
-                case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule
-           from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed,
-                        (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,
-                        (%8$s)::float8 as first, %9$s as spared
-                   from (select x.*, %10$s as weight
-                           from (select x.*, array[%11$s]::float8[] as now
+         select x.*, case when x.failed is null then {place} end as place,
+                case when not x.spared then {best}::bigint end as best, {best_rule}::text as best_rule
+           from (select x.queue, x.number, x.weight, x.now as factors, coalesce({rejects}) as failed,
+                        ({queued})::bigint as queued, ({capacity})::bigint as capacity, ({chunk})::int as chunk,
+                        ({first})::float8 as first, {spared} as spared
+                   from (select x.*, {weight} as weight
+                           from (select x.*, array[{factors}]::float8[] as now
                                    from (select s.*, coalesce(a.assigned[s.number], 0) as assigned
                                            from (select brokerage.assigned_before(u.number) as assigned) a
                                           cross join unnest(u.survivor, u.queue_number)
@@ -49,15 +49,19 @@ begin
                                  offset 0) x
                          offset 0) x
                  offset 0) x) $q$,
-    brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'),
-    v_choice.parameters ->> 'best',
-    brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters),
-    array_to_string(v_rules || 'null::text'::text, ', '),
-    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'),
-    coalesce(v_distribution ->> 'job-chunk', 'null'),
-    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, 'u.task', 'x.p'),
-    coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n),
-             'null::float8'), array_to_string(v_factors, ', '));
+    jsonb_build_object(
+      'place', brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'),
+      'best', quote_nullable(v_choice.parameters ->> 'best'),
+      'best_rule', quote_nullable(brokerage.reason_prefix(v_choice.rule, v_choice.criteria, v_choice.parameters)),
+      'rejects', array_to_string(v_rules || 'null::text'::text, ', '),
+      'queued', coalesce(v_distribution ->> 'queued-jobs', 'null'),
+      'capacity', coalesce(v_distribution ->> 'running-jobs-cap', 'null'),
+      'chunk', coalesce(v_distribution ->> 'job-chunk', 'null'),
+      'first', coalesce(v_distribution ->> 'used-sites-first', 'null'),
+      'spared', brokerage.compose_spared(v_choice, 'u.task', 'x.p'),
+      'weight', coalesce((select string_agg(format('x.now[%s]', n), ' * ')
+                            from generate_subscripts(v_factors, 1) n), 'null::float8'),
+      'factors', array_to_string(v_factors, ', ')));
 end $$;
 
 comment on function brokerage.compose_turn(brokerage.profile_rule[], text) is

@@ -7,10 +7,7 @@
 --   ranking       the choice by weight
 -- Levels number what can lose a pair: the rules of a part pairs together, each set rule, each choice.
 create or replace function brokerage.plan_steps(p_rules brokerage.profile_rule[], p_algorithm text)
-returns table (
-  step int, part text, level int, rule text, kind text, is_mark boolean, of_group text, best bigint, call text,
-  reason_begins text, definition brokerage.profile_rule
-)
+returns setof brokerage.plan_step
 language plpgsql stable rows 50
 security definer set search_path = brokerage, pg_temp
 as $$
