@@ -1,8 +1,10 @@
 """The queries that decide, as the shipped profiles are composed: a change of one shows in a review.
 
-BROKER_TEST_WRITE=1 writes the files beside this one anew.
+Two are kept as texts. Of the others digests.txt has the sha256 of the text without white space. BROKER_TEST_WRITE=1
+writes these files again.
 """
 
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -14,6 +16,11 @@ import sqlglot
 
 ALGORITHMS = ("production_job", "analysis_job", "production_task")
 PROFILES = ("documented", "panda2026")
+QUERIES = [f"{algorithm}-{profile}" for algorithm in ALGORITHMS for profile in PROFILES]
+TEXTS = ["production_job-documented", "analysis_job-panda2026"]
+FOLDER = Path(__file__).parent
+DIGESTS = FOLDER / "digests.txt"
+WRITE = bool(os.environ.get("BROKER_TEST_WRITE"))
 FACTS = {"task_facts": "t", "queue_facts": "q", "pair_facts": "p"}
 HEAD = """\
 -- The query that decides by profile {profile}, algorithm {algorithm}, for many pairs; made by a test.
@@ -21,24 +28,39 @@ HEAD = """\
 """
 
 
-def composed(db: psycopg.Connection[Any], algorithm: str, profile: str) -> str:
+def composed(db: psycopg.Connection[Any], query: str) -> str:
+    algorithm, profile = query.split("-")
     [(text,)] = db.execute(
         "select brokerage.compose_answers(brokerage.rules_of(%s), %s, true)", [profile, algorithm]
     ).fetchall()
     row = r"row\([^()]*\)::brokerage\.(task_facts|queue_facts|pair_facts)"
-    text = re.sub(row, lambda found: FACTS[found[1]], text)
-    [query] = sqlglot.transpile(
+    return re.sub(row, lambda found: FACTS[found[1]], text)
+
+
+def readable(text: str, query: str) -> str:
+    algorithm, profile = query.split("-")
+    [pretty] = sqlglot.transpile(
         text, read="postgres", write="postgres", pretty=True, max_text_width=110, normalize_functions=False
     )
-    lines = (line.rstrip().replace("\t", "\\t") for line in query.splitlines())
+    lines = (line.rstrip().replace("\t", "\\t") for line in pretty.splitlines())
     return HEAD.format(profile=profile, algorithm=algorithm) + "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_query_is_the_one_that_was_reviewed(db: psycopg.Connection[Any], algorithm: str, profile: str) -> None:
-    file = Path(__file__).with_name(f"{algorithm}-{profile}.sql")
-    query = composed(db, algorithm, profile)
-    if os.environ.get("BROKER_TEST_WRITE"):
-        file.write_text(query)
-    assert file.read_text() == query, f"BROKER_TEST_WRITE=1 pytest {Path(__file__).parent.name} writes {file.name} anew"
+@pytest.mark.parametrize("query", TEXTS)
+def test_the_query_is_the_one_that_was_reviewed(rolled_back: psycopg.Connection[Any], query: str) -> None:
+    file = FOLDER / f"{query}.sql"
+    text = readable(composed(rolled_back, query), query)
+    if WRITE:
+        file.write_text(text)
+    assert file.read_text() == text, f"BROKER_TEST_WRITE=1 pytest {FOLDER.name} writes {file.name} again"
+
+
+def test_the_other_queries_are_those_of_the_last_change(rolled_back: psycopg.Connection[Any]) -> None:
+    lines = []
+    for query in QUERIES:
+        if query not in TEXTS:
+            text = "".join(composed(rolled_back, query).split())
+            lines.append(f"{hashlib.sha256(text.encode()).hexdigest()}  {query}")
+    if WRITE:
+        DIGESTS.write_text("\n".join(lines) + "\n")
+    assert DIGESTS.read_text().splitlines() == lines, f"BROKER_TEST_WRITE=1 pytest {FOLDER.name} writes {DIGESTS.name}"
