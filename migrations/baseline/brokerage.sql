@@ -311,12 +311,14 @@ create type brokerage.task_facts as (
   resource_type text,
   task_priority int,  --: Priority of the task.
   current_priority int,  --: Priority now.
+  frozen timestamptz,  --: Since when it waits; null = it does not.
   is_scout boolean,  --: The chunk makes scout jobs.
   is_merging boolean,  --: The chunk makes merge jobs.
   event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
+  --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
+  --: walltime-bound); 1 for other tasks.
+  event_service_parts float8,
   merge_output boolean,  --: Outputs are merged (pre-merged jobs).
-  preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.
-  preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
   core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1.
   task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null = 1.
   max_core_count int,  --: Cores of a queue at most; null or 0 = no limit.
@@ -345,9 +347,7 @@ create type brokerage.task_facts as (
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null = not dynamic.
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.
-  --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
-  --: walltime-bound); 1 for other tasks.
-  event_service_parts float8,
+  work float8,  --: CPU time that its events need (HS06 s).
   has_software boolean,  --: transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
   use_local_io boolean,  --: Input is copied, whatever allow_input_lan is.
@@ -363,43 +363,26 @@ create type brokerage.task_facts as (
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.
   nucleus_queued_express bigint,  --: The same for activity Express.
   nucleus_is_writable boolean,  --: write_wan of the nucleus' default output storage is not OFF or TEST.
-  input_problem text,  --: Why no task can use the input (input-completeness); null = it is usable.
-  nqueued_sat_cap float8,  --: NQUEUED_SAT_CAP (files).
-  nqueued_nuc_cap_for_jobs float8,  --: NQUEUED_NUC_CAP_FOR_JOBS (files).
-  io_intensity_cutoff float8,  --: IO_INTENSITY_CUTOFF (kB/s).
-  size_cutoff_to_move_input float8,  --: SIZE_CUTOFF_TO_MOVE_INPUT (GB).
-  num_cutoff_to_move_input float8,  --: NUM_CUTOFF_TO_MOVE_INPUT (files).
-  max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null = no limit.
-  nw_threshold float8,  --: NW_THRESHOLD.
-  nw_weight_multiplier float8,  --: NW_WEIGHT_MULTIPLIER.
-  nw_active boolean,  --: NW_ACTIVE.
-  nw_queue_importance float8,  --: NW_QUEUE_IMPORTANCE.
-  storage_min_free_size float8,  --: STORAGE_MIN_FREE_SIZE (GB).
-  work_shortage boolean,  --: core:WORK_SHORTAGE.
-  max_prio_to_bootstrap float8,  --: MAX_PRIO_TO_BOOTSTRAP.
-  nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
-  min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
-  config jsonb,  --: All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
-  work float8,  --: CPU time that its events need (HS06 s).
-  located_files bigint,  --: Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
-  located_bytes bigint,  --: Their bytes.
   is_preset boolean,  --: Its nucleus is given and known.
   parent_nucleus text,  --: Nucleus of its parent, another task; null = it has none.
   parent_full_chain int,  --: fullChain of its parent; null = none.
   parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null = not bare.
-  frozen timestamptz,  --: Since when it waits; null = it does not.
-  nqueued_nuc_cap float8,  --: taskbrokerage:NQUEUED_NUC_CAP (files).
-  disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
-  input_size_threshold float8,  --: INPUT_SIZE_THRESHOLD (GB).
-  input_size_fraction float8,  --: INPUT_SIZE_FRACTION (percent).
-  input_num_threshold float8,  --: INPUT_NUM_THRESHOLD (files).
-  input_num_fraction float8,  --: INPUT_NUM_FRACTION (percent).
-  min_io_intensity_with_local_data float8,  --: MIN_IO_INTENSITY_WITH_LOCAL_DATA (kB/s).
-  min_input_size_with_local_data float8,  --: MIN_INPUT_SIZE_WITH_LOCAL_DATA (GB).
-  max_task_prio_with_local_data float8,  --: MAX_TASK_PRIO_WITH_LOCAL_DATA.
-  data_location_check_period float8,  --: DATA_LOCATION_CHECK_PERIOD (days).
-  free_disk_cutoff float8,  --: FREE_DISK_CUTOFF (TB).
-  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null = not checked.
+  located_files bigint,  --: Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
+  located_bytes bigint,  --: Their bytes.
+  preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.
+  preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
+  included_sites text[],  --: Patterns (like) of the queues that it is limited to; null = it is not limited.
+  excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null = none.
+  sites text[],  --: Patterns (like) of the queues of its site; null = it names none.
+  limited_sites boolean,  --: Split rule limitedSites.
+  sites_used text[],  --: Queues that jobs of it went to.
+  avoid_vp boolean,  --: It does not want queues of virtual placement.
+  cloud text,  --: Cloud; null or empty = any.
+  n_gb_per_job float8,  --: Input of a job (GB); null = not limited so.
+  has_platform boolean,  --: Its architecture names a platform.
+  input_problem text,  --: Why no task can use the input (input-completeness); null = it is usable.
+  is_distributed boolean,  --: An input dataset is distributed over many places.
+  wan_problem text,  --: An input dataset that can be read over WAN nowhere; null = there is none.
   account_running_jobs bigint,  --: Running jobs of the user, or of the working group where there is one.
   account_queued_jobs bigint,  --: Their queued jobs.
   account_running_cores bigint,  --: Cores of their running jobs.
@@ -418,18 +401,33 @@ create type brokerage.task_facts as (
   task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
   rem_slots_a float8,  --: Slots left to the user until class A ends; null = the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
-  included_sites text[],  --: Patterns (like) of the queues that it is limited to; null = it is not limited.
-  excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null = none.
-  sites text[],  --: Patterns (like) of the queues of its site; null = it names none.
-  limited_sites boolean,  --: Split rule limitedSites.
-  sites_used text[],  --: Queues that jobs of it went to.
-  avoid_vp boolean,  --: It does not want queues of virtual placement.
-  cloud text,  --: Cloud; null or empty = any.
-  n_gb_per_job float8,  --: Input of a job (GB); null = not limited so.
-  is_distributed boolean,  --: An input dataset is distributed over many places.
-  has_platform boolean,  --: Its architecture names a platform.
-  wan_problem text,  --: An input dataset that can be read over WAN nowhere; null = there is none.
-  second_pass boolean,  --: It found nothing with its input in place, and is decided once more without.
+  nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
+  min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
+  disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
+  config jsonb,  --: All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
+  work_shortage boolean,  --: core:WORK_SHORTAGE.
+  max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null = no limit.
+  nqueued_sat_cap float8,  --: NQUEUED_SAT_CAP (files).
+  nqueued_nuc_cap_for_jobs float8,  --: NQUEUED_NUC_CAP_FOR_JOBS (files).
+  io_intensity_cutoff float8,  --: IO_INTENSITY_CUTOFF (kB/s).
+  size_cutoff_to_move_input float8,  --: SIZE_CUTOFF_TO_MOVE_INPUT (GB).
+  num_cutoff_to_move_input float8,  --: NUM_CUTOFF_TO_MOVE_INPUT (files).
+  nw_threshold float8,  --: NW_THRESHOLD.
+  nw_weight_multiplier float8,  --: NW_WEIGHT_MULTIPLIER.
+  nw_active boolean,  --: NW_ACTIVE.
+  nw_queue_importance float8,  --: NW_QUEUE_IMPORTANCE.
+  storage_min_free_size float8,  --: STORAGE_MIN_FREE_SIZE (GB).
+  max_prio_to_bootstrap float8,  --: MAX_PRIO_TO_BOOTSTRAP.
+  nqueued_nuc_cap float8,  --: taskbrokerage:NQUEUED_NUC_CAP (files).
+  input_size_threshold float8,  --: INPUT_SIZE_THRESHOLD (GB).
+  input_size_fraction float8,  --: INPUT_SIZE_FRACTION (percent).
+  input_num_threshold float8,  --: INPUT_NUM_THRESHOLD (files).
+  input_num_fraction float8,  --: INPUT_NUM_FRACTION (percent).
+  min_io_intensity_with_local_data float8,  --: MIN_IO_INTENSITY_WITH_LOCAL_DATA (kB/s).
+  min_input_size_with_local_data float8,  --: MIN_INPUT_SIZE_WITH_LOCAL_DATA (GB).
+  max_task_prio_with_local_data float8,  --: MAX_TASK_PRIO_WITH_LOCAL_DATA.
+  data_location_check_period float8,  --: DATA_LOCATION_CHECK_PERIOD (days).
+  free_disk_cutoff float8,  --: FREE_DISK_CUTOFF (TB).
   io_intensity_cutoff_user float8,  --: IO_INTENSITY_CUTOFF_USER (kB/s); null = not set.
   data_check_timeout_user float8,  --: DATA_CHECK_TIMEOUT_USER (h); null = never.
   min_bad_jobs_to_skip_pq float8,  --: MIN_BAD_JOBS_TO_SKIP_PQ (jobs).
@@ -442,6 +440,8 @@ create type brokerage.task_facts as (
   static_max_queue_running_ratio float8,  --: STATIC_MAX_QUEUE_RUNNING_RATIO.
   max_expected_wait_hour float8,  --: MAX_EXPECTED_WAIT_HOUR (h).
   storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
+  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null = not checked.
+  second_pass boolean,  --: It found nothing with its input in place, and is decided once more without.
   arm text  --: Arm of the trial to which the task belongs: control or trial; null = no trial is under way.
 );
 

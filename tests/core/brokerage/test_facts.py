@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,7 +12,6 @@ from broker.laboratory.grid import grid
 from tests.core.oracle.engine import pairs
 from tests.core.oracle.job_worlds import random_world
 
-FACTS = Path(__file__).parents[3] / "sql/brokerage/fact"
 PROFILES = ("documented", "panda2026")
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
@@ -33,14 +31,19 @@ def _attributes(db: Connection, type_name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("type_name", "file"), [("brokerage.task_facts", "facts_of_tasks"), ("brokerage.queue_facts", "facts_of_queues")]
+    ("type_name", "function"), [("task_facts", "facts_of_tasks"), ("queue_facts", "facts_of_queues")]
 )
-def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, file: str) -> None:
-    """They are taken by their place: two of the same type in the wrong order would pass unseen."""
-    *_, body = re.split(r"^  select ", (FACTS / f"{file}.sql").read_text(), flags=re.MULTILINE)
-    columns, _, _ = body.partition("\n    from ")
-    names = [line.rstrip(",").rpartition(" as ")[2] for line in columns.splitlines() if re.search(r" as \w+,?$", line)]
-    assert names == _attributes(db, type_name)
+def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, function: str) -> None:
+    """They are taken by their place: two of the same type in the wrong order would pass unseen. Configuration has the
+    names of PanDA's keys, which are upper case."""
+    query = (
+        "select prosrc, proargnames::text[], proargtypes::oid[]::regtype[]::text[] from pg_proc where oid = %s::regproc"
+    )
+    [(body, names, types)] = db.execute(query, [f"brokerage.{function}"]).fetchall()
+    for name, type_ in zip(names, types, strict=True):
+        body = re.sub(rf"\b{name}\b", f"null::{type_}", body)
+    found = [column.name.lower() for column in db.execute(f"{body} limit 0").description or ()]
+    assert found == _attributes(db, f"brokerage.{type_name}")
 
 
 PAIRS = ["facts_of_pairs", "facts_of_analysis_pairs", "facts_of_nucleus_pairs"]
