@@ -800,6 +800,31 @@ create type brokerage.composition as (
   distribution jsonb  --: Rule of distribution to its figure.
 );
 
+--: A task in its turn (brokerage.compose_turns), weighed with what the turns before it assigned.
+create type brokerage.turn as (
+  outside bigint,  --: Queues that never entered the list.
+  rejected bigint,  --: Queues that rules reject before the turn.
+  survivors bigint,  --: Queues that are weighed in the turn.
+  lost int[],  --: As in brokerage.verdict.
+  reasons text[],  --: Why, for each of them.
+  queues brokerage.queue_verdict[],  --: The other queues.
+  again boolean,  --: The task is decided once more.
+  kept bigint,  --: Candidates; the following arrays have an element each, best first.
+  names text[],  --: Queues, or nuclei.
+  numbers bigint[],  --: Their numbers among the queues of the batch.
+  weights float8[],
+  queued bigint[],  --: Jobs that wait there.
+  capacities bigint[],  --: Jobs that each may take.
+  chunks int[]  --: Jobs that each gets at a time.
+);
+
+--: An arm of a trial, with tasks that are decided together; without a trial there is one, of all tasks.
+create type brokerage.arm as (
+  arm text,  --: control or trial; null = no trial is under way.
+  numbers bigint[],  --: Places of its tasks among those that are decided together.
+  rules brokerage.profile_rule[]  --: Rules that decide about them.
+);
+
 --: Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
   setup       text not null references resource.setup on delete cascade,

@@ -1,26 +1,18 @@
 -- The answers of brokerage.judge where no weight sees what the batch has assigned, arm by arm.
 create or replace function brokerage.answers_together(
-  p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
+  p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns setof brokerage.task_answer
 language plpgsql stable as $$
 declare
-  v_arm record;
+  v_arm brokerage.arm;
   v_answer brokerage.task_answer;
 begin
-  for v_arm in select a.* from brokerage.arms(p_run, p_rules, p_tasks) a loop
-    if cardinality(v_arm.numbers) = cardinality(p_tasks) then
-      return query
-      select a.*
-        from brokerage.answers_of_arm(v_arm.rules, p_run.algorithm, p_subjects, p_tasks, p_queues, p_wide) a;
-      return;
-    end if;
+  foreach v_arm in array p_arms loop
     for v_answer in
-      select a.*
-        from brokerage.answers_of_arm(
-               v_arm.rules, p_run.algorithm,
-               brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)),
-               brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues, p_wide) a
+      execute brokerage.compose_answers(v_arm.rules, p_run.algorithm, p_wide)
+        using brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)),
+              brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues
     loop
       v_answer.number := v_arm.numbers[v_answer.number];
       return next v_answer;
@@ -29,7 +21,7 @@ begin
 end $$;
 
 comment on function brokerage.answers_together(
-  brokerage.run, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
-  brokerage.queue_facts[], boolean) is
+  brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[],
+  boolean) is
   'Answers about tasks that do not see each other''s jobs; without status for a task that is decided once more. '
   'Errors: PB001, PB002 (a rule that does not fit).';

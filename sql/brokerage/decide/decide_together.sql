@@ -8,6 +8,7 @@ declare
   v_base_profile text := brokerage.base_profile(p_run.profile);
   v_erroneous bigint[];
   v_tasks brokerage.task_facts[];
+  v_arms brokerage.arm[];
   v_subjects brokerage.facts_by_subject;
   v_part bigint;
 begin
@@ -34,9 +35,10 @@ begin
   if p_run.trial is not null then
     v_tasks := brokerage.with_arms(p_run.setup, p_run.trial, v_tasks);
   end if;
+  v_arms := array(select a from brokerage.arms(p_run, p_rules, v_tasks) a);
   v_tasks := array(
     select f
-      from brokerage.arms(p_run, p_rules, v_tasks) a
+      from unnest(v_arms) a
      cross join lateral unnest(brokerage.with_job_check(p_run.setup, a.rules, p_run.algorithm, v_base_profile,
                                                         brokerage.tasks_at(v_tasks, a.numbers))) f
      order by f.current_priority desc, f.task_id);
@@ -49,7 +51,7 @@ begin
     perform brokerage.keep_facts(p_run, v_part, p_rules, v_subjects, v_tasks, p_queues);
   end if;
   with answer as materialized (
-    select a.* from brokerage.judge(p_run, p_rules, v_subjects, v_tasks, p_queues) a
+    select a.* from brokerage.judge(p_run, v_arms, v_subjects, v_tasks, p_queues) a
   ), stored as (
     insert into brokerage.verdict (setup, run_id, task_id, decided_at, part, lost, reasons, queues)
     select p_run.setup, p_run.run_id, a.task_id, p_run.started_at, v_part, coalesce(a.lost, '{}'),

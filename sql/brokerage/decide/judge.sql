@@ -2,14 +2,16 @@
 -- task rule refuses are answered first. A task that the rule of kind second pass names gets no answer in the first
 -- pass. It is decided once more, and the answer names the second pass. Arms of a trial see each other's assignments.
 create or replace function brokerage.judge(
-  p_run brokerage.run, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
+  p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns setof brokerage.task_answer
 language plpgsql volatile as $$
 declare
-  v_in_turn boolean := not p_run.dry and (p_run.algorithm = 'production_task'
-                                          or brokerage.sees_assignments(p_rules, p_run.algorithm));
-  v_arm record;
+  v_in_turn boolean := not p_run.dry
+                       and (p_run.algorithm = 'production_task'
+                            or exists (select from unnest(p_arms) a
+                                        where brokerage.sees_assignments(a.rules, p_run.algorithm)));
+  v_arm brokerage.arm;
   v_waits jsonb := '{}'::jsonb;  -- by arm: parameters of the rule of kind pending
   v_seconds jsonb := '{}'::jsonb;  -- by arm: the rule that asks for a second pass, and the note for its decisions
   v_name text;  -- the arm of a task, empty without a trial
@@ -20,7 +22,7 @@ declare
   v_wide boolean;
 begin
   v_left := array(select n from generate_subscripts(p_tasks, 1) n order by n);
-  for v_arm in select a.* from brokerage.arms(p_run, p_rules, p_tasks) a loop
+  foreach v_arm in array p_arms loop
     v_name := coalesce(v_arm.arm, '');
     v_waits := v_waits || jsonb_build_object(v_name, coalesce((
       select r.parameters from unnest(v_arm.rules) r
@@ -45,6 +47,7 @@ begin
     v_pass := v_pass + 1;
     if cardinality(v_left) < cardinality(v_tasks) then
       v_tasks := brokerage.tasks_at(v_tasks, v_left);
+      p_arms := brokerage.arms_of_some(p_arms, v_left);
       p_subjects := brokerage.facts_of_some(p_subjects, v_left, cardinality(p_queues));
     end if;
     if v_pass > 1 then
@@ -54,11 +57,11 @@ begin
     v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
     for v_answer in
       select a.*
-        from brokerage.answers_in_turn(p_run, p_rules, p_subjects, v_tasks, p_queues, v_wide) a
+        from brokerage.answers_in_turn(p_run, p_arms, p_subjects, v_tasks, p_queues, v_wide) a
        where v_in_turn
       union all
       select a.*
-        from brokerage.answers_together(p_run, p_rules, p_subjects, v_tasks, p_queues, v_wide) a
+        from brokerage.answers_together(p_run, p_arms, p_subjects, v_tasks, p_queues, v_wide) a
        where not v_in_turn
     loop
       if v_answer.status is null then
@@ -90,7 +93,6 @@ begin
 end $$;
 
 comment on function brokerage.judge(
-  brokerage.run, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
-  brokerage.queue_facts[]) is
+  brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
   'What a run with some rules decides from some facts: one answer a task, with the jobs that each candidate gets, or '
   'the nucleus. Errors: PB001, PB002 (a rule that does not fit), and errors that the figures of a task raise.';

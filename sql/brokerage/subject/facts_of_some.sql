@@ -5,6 +5,9 @@ create or replace function brokerage.facts_of_some(
 ) returns brokerage.facts_by_subject
 language plpgsql immutable as $$
 begin
+  if cardinality(p_numbers) = coalesce(cardinality(p_subjects.keys), cardinality(p_subjects.nucleus_keys)) then
+    return p_subjects;
+  end if;
   p_subjects.keys := array(
     select u.k from (select k, row_number() over () as n from unnest(p_subjects.keys) k) u where u.n = any (p_numbers));
   p_subjects.inputs := array(

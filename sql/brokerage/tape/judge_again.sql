@@ -37,7 +37,7 @@ begin
   end if;
   return query
   select a.*
-    from brokerage.judge(v_run, p_rules, v_subjects, v_tasks,
+    from brokerage.judge(v_run, array(select m from brokerage.arms(v_run, p_rules, v_tasks) m), v_subjects, v_tasks,
                          brokerage.from_columns(v_queues, null::brokerage.queue_facts)) a;
 end $$;
 

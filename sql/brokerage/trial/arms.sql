@@ -1,7 +1,6 @@
--- Without a trial there is one row, with all tasks.
 create or replace function brokerage.arms(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_tasks brokerage.task_facts[]
-) returns table (arm text, numbers bigint[], rules brokerage.profile_rule[])
+) returns setof brokerage.arm
 language sql stable as $$
   select t.arm, array_agg(t.ordinality order by t.ordinality), brokerage.rules_of_arm(p_rules, p_run.profile, t.arm)
     from unnest(p_tasks) with ordinality t
