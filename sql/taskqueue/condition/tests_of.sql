@@ -3,15 +3,15 @@
 -- What taskqueue.accepts_at_once compares is compared in any case.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
 language sql immutable as $$
-  select case when p_offer.required_tags is not null or p_offer.banned_sites is not null
-                   or p_offer.banned_grid_ces is not null or p_offer.banned_job_types is not null
-                   or p_offer.banned_tags is not null or p_offer.limited
-                   or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1
-              then 1
-              else 0 end
-         | case when p_offer.max_ram is null then 0
-                else 2 end | 4 | case when p_offer.job_types is null then 0 else 8 end
-         | case when p_offer.grid_ces is null then 0 else 16 end
+  select o.all_conditions::int | o.min_ram::int * 2 | o.pilot_types::int * 4 | o.job_types::int * 8
+         | o.grid_ces::int * 16
+    from (select coalesce(p_offer.required_tags is not null or p_offer.banned_sites is not null
+                          or p_offer.banned_grid_ces is not null or p_offer.banned_job_types is not null
+                          or p_offer.banned_tags is not null or p_offer.limited
+                          or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1,
+                          false) as all_conditions,
+                 p_offer.max_ram is not null as min_ram, true as pilot_types,
+                 p_offer.job_types is not null as job_types, p_offer.grid_ces is not null as grid_ces) o
 $$;
 
 comment on function taskqueue.tests_of(taskqueue.offer) is
