@@ -1,7 +1,9 @@
 """The calls of the schema taskqueue as tests make them: one statement each, requirements and resources as keywords."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +31,22 @@ begin
   end loop;
 end $$
 """
+
+
+SERVICE_PASSWORD = "not a secret"
+
+
+def let_the_service_log_in(connection: Connection) -> None:
+    """Give broker_service its password, the same in all tests: roles belong to the whole server.
+
+    Another process may change the role at the same moment: PostgreSQL refuses one of the two, which tries again.
+    """
+    for _ in range(200):
+        with suppress(psycopg.errors.InternalError):
+            connection.execute(f"alter role broker_service login password '{SERVICE_PASSWORD}'".encode())
+            return
+        time.sleep(0.05)
+    raise TimeoutError("other sessions changed the role broker_service for ten seconds")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ harm its connections, are marked `own_database` and have their own.
 """
 
 import asyncio
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +22,19 @@ from psycopg.conninfo import make_conninfo
 from broker.service.app import create
 from broker.service.run import HTTP
 from broker.service.settings import Settings
+from tests.calls import SERVICE_PASSWORD, let_the_service_log_in
 from tests.reused import Reused
 from tests.service.issuer import AUDIENCE, Issuer
 
-PASSWORD = "not a secret"
 SETUP = "default"
 BASE = f"/api/v1/setups/{SETUP}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _many_files() -> None:
+    """Open as many files as the account may, as `broker serve` does: tests hold both ends of many connections."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Running:
@@ -54,14 +62,9 @@ class Running:
 
 @pytest.fixture
 def service_dsn(db: psycopg.Connection[Any], dsn: str) -> str:
-    """The DSN of the service's login on the test's database. The role belongs to the server, so all tests set alike."""
-    while True:
-        try:
-            db.execute(f"alter role broker_service login password '{PASSWORD}'")
-            break
-        except psycopg.errors.InternalError_:  # another test sets it at the same time
-            time.sleep(0.05)
-    return make_conninfo(dsn, user="broker_service", password=PASSWORD)
+    """The DSN of the service's login on the test's database."""
+    let_the_service_log_in(db)
+    return make_conninfo(dsn, user="broker_service", password=SERVICE_PASSWORD)
 
 
 class _Shared:

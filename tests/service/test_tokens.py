@@ -22,7 +22,11 @@ from tests.service.issuer import AUDIENCE, Issuer, signed, unsigned
 pytestmark = pytest.mark.own_database
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
-NOW = int(time.time())
+
+
+def _in_seconds(seconds: int) -> int:
+    """The present time and some seconds, whole: when a test runs, not when its module is read."""
+    return int(time.time()) + seconds
 
 
 def _other_issuer(issuer: Issuer) -> str:
@@ -52,12 +56,12 @@ WRONG: dict[str, Callable[[Issuer], str]] = {
     "other issuer": _other_issuer,
     "issuer with a slash": lambda i: signed({**i.claims(), "iss": i.url + "/"}, i.keys["k1"], "ES256", "k1"),
     "no issuer": lambda i: i.token(iss=None),
-    "expired": lambda i: i.token(exp=NOW - 3600),
+    "expired": lambda i: i.token(exp=_in_seconds(-3600)),
     "no end": lambda i: i.token(exp=None),
-    "end is a text": lambda i: i.token(exp=str(NOW + 600)),
+    "end is a text": lambda i: i.token(exp=str(_in_seconds(600))),
     "end is no number": lambda i: i.token(exp=float("nan")),
-    "not yet": lambda i: i.token(nbf=NOW + 3600),
-    "made in the future": lambda i: i.token(iat=NOW + 3600),
+    "not yet": lambda i: i.token(nbf=_in_seconds(3600)),
+    "made in the future": lambda i: i.token(iat=_in_seconds(3600)),
     "other audience": lambda i: i.token(aud="somebody else"),
     "other audiences": lambda i: i.token(aud=["a", "b"]),
     "no audience": lambda i: i.token(aud=None),

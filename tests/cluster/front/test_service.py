@@ -19,8 +19,8 @@ from broker.database import Target
 from broker.operate import loops
 from broker.service.login.cookies import csrf
 from broker.service.settings import Login, Settings
-from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, SETUPS, Cluster
+from tests.calls import SERVICE_PASSWORD, let_the_service_log_in, requirements, resource
+from tests.cluster.front.conftest import SETUPS, Cluster
 from tests.commands import commands
 from tests.cookies import by_ticket
 from tests.service.conftest import Running, bearer
@@ -35,8 +35,9 @@ def service_dsn(cluster: Cluster) -> str:
     """The login of the service, which has one password on all servers."""
     for dsn in (cluster.front, *cluster.shards.values()):
         with psycopg.connect(dsn, autocommit=True) as server:
-            server.execute(sql.SQL("alter role broker_service login password {}").format(sql.Literal(PASSWORD)))
-    return make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "broker_service", "password": PASSWORD})
+            let_the_service_log_in(server)
+    login = {"user": "broker_service", "password": SERVICE_PASSWORD}
+    return make_conninfo("", **{**conninfo_to_dict(cluster.front), **login})
 
 
 @pytest.fixture(scope="module")

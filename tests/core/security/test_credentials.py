@@ -3,17 +3,15 @@
 import hashlib
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from tests.core.security.conftest import PASSWORD
+from tests.calls import SERVICE_PASSWORD, let_the_service_log_in
 
 Connection = psycopg.Connection[Any]
 ISSUER = "https://issuer.example"
@@ -25,15 +23,10 @@ JOB = {"OwnerDN": "alice", "OwnerGroup": "users", "CPUTime": 3600}
 def service(db: Connection, dsn: str) -> Iterator[Callable[[], Connection]]:
     """A function that logs in as the service does: as a member of broker_service itself, which has a password here."""
     opened: list[Connection] = []
-    for _ in range(20):  # roles belong to the cluster: another worker may change this one at the same moment
-        try:
-            db.execute(sql.SQL("alter role broker_service login password {}").format(sql.Literal(PASSWORD)))
-            break
-        except psycopg.errors.InternalError:
-            time.sleep(0.05)
+    let_the_service_log_in(db)
 
     def connect() -> Connection:
-        where = make_conninfo(dsn, user="broker_service", password=PASSWORD)
+        where = make_conninfo(dsn, user="broker_service", password=SERVICE_PASSWORD)
         opened.append(psycopg.connect(where, autocommit=True))
         return opened[-1]
 
