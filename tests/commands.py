@@ -14,7 +14,7 @@ import typer.main
 from typer import testing
 
 from broker.cli import app
-from broker.cli.shared.options import options
+from broker.cli.shared.options import Options, options
 
 # Typer builds the tree of all commands anew for each call: three quarters of the time of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
@@ -42,10 +42,16 @@ def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:
     return testing.CliRunner().invoke(app, words, input=stdin)
 
 
+def as_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the options of the program as they are when it starts; the test before and the test after see no others."""
+    for name, value in vars(Options()).items():
+        monkeypatch.setattr(options, name, value)
+
+
 def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A function that runs a command on a database: `cli("queues", "--json")`; `stdin=` is what it reads."""
     monkeypatch.setenv("BROKER_DSN", dsn)
-    options.reset()  # as another test of this process may have left them
+    as_new(monkeypatch)
 
     def run(*arguments: object, stdin: str | None = None) -> Printed:
         done = invoke([str(argument) for argument in arguments], stdin)

@@ -13,9 +13,5 @@ class Options:
     wide: bool = False
     setup: str | None = None
 
-    def reset(self) -> None:
-        """Set all of them as they are when the program starts."""
-        vars(self).update(vars(Options()))
-
 
 options = Options()

@@ -7,6 +7,7 @@ import pytest
 
 from broker.cli.shared import output
 from broker.cli.shared.options import options
+from tests.commands import as_new
 
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 WIDE = ["task", "queue", "verdict", "reason", "function", "source"]
@@ -15,8 +16,8 @@ ROW = [41000003, "SYN-NUCLEUS-01/MCORE_HIMEM", "rejected", "needs 10800 MB, maxr
 
 
 @pytest.fixture(autouse=True)
-def _reset() -> None:
-    options.reset()
+def _as_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_new(monkeypatch)
 
 
 def plain(text: str) -> str:

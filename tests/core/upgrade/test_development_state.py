@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from broker.cli import app
-from broker.cli.shared.options import options
 from broker.upgrade import CompatibilityError, check, check_compatible, current, downgrade, prospect, upgrade
+from tests.commands import as_new
 from tests.throwaway import Throwaway
 
 # What such a database is known by: the revisions 0000 to 0010, and the function that programs ask.
@@ -80,7 +80,7 @@ def test_commands_say_it_in_one_line(empty_dsn: str, command: str, monkeypatch: 
     make_old(empty_dsn, "0010")
     before = everything(empty_dsn)
     monkeypatch.setenv("BROKER_DSN", empty_dsn)
-    options.reset()
+    as_new(monkeypatch)
     shown = CliRunner().invoke(app, command.split())
     assert shown.exit_code == 1
     first, second = shown.stderr.strip().split("\n")
@@ -97,7 +97,7 @@ def test_an_embedded_one_is_refused_too(tmp_path: Path, monkeypatch: pytest.Monk
         for name in ("BROKER_DSN", "PGHOST", "PGPORT", "PGDATABASE", "PGSERVICE", "PGHOSTADDR"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("BROKER_HOME", str(throwaway.home))
-        options.reset()
+        as_new(monkeypatch)
         dsn = throwaway.server.superuser_dsn()
         make_old(dsn, "0007")
         with psycopg.connect(dsn, autocommit=True) as connection:

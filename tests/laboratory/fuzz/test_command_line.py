@@ -20,9 +20,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.cli.shared.options import options
 from tests.calls import Calls
-from tests.commands import invoke
+from tests.commands import as_new, invoke
 from tests.core.fuzz.arguments import Known
 from tests.laboratory.fuzz.command_line import CommandLines, Files
 
@@ -112,7 +111,7 @@ def test_no_command_dies(
     for place in range(OF_A_ROUND):
         words, stdin = made.draw()
         stored = calls.stored() if place % 3 == 0 and "match" not in words else None  # a match notes what was asked
-        options.reset()
+        as_new(monkeypatch)
         what: str | None
         try:
             with limited(SECONDS):
