@@ -206,7 +206,7 @@ def new_database(
         _drop(name)
 
 
-_REUSING = {"cli", "client", "service"}
+_REUSING = {"cli", "client", "service", "taskqueue", "security"}
 
 
 def reuses(path: Path) -> bool:
