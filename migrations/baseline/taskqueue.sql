@@ -759,11 +759,12 @@ create type taskqueue.asker as (
   subject    text  --: Who asks through the service; null = a login of the database.
 );
 
---: An element of a call about many jobs (taskqueue.report_jobs, finish_jobs), and the lease that it presents.
-create type taskqueue.presented as (
-  lease   taskqueue.lease,  --: The lease, locked.
-  wish    text,  --: The status that is reported, null = a heartbeat; or the outcome.
-  subject text  --: Who presents it through the service; null = a login of the database.
+--: A lease, and what happens to it.
+create type taskqueue.lease_event as (
+  lease   taskqueue.lease,  --: The lease before the event, locked.
+  event   text,  --: As in taskqueue.history; of a report the status, null = a heartbeat.
+  subject text,  --: Who causes it through the service; null = whoever calls.
+  why     text  --: Reason for the history of a brokered job; null = the usual one.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.

@@ -24,7 +24,8 @@ begin
     end if;
     select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
     if found then
-      perform taskqueue.end_lease(v_lease, p_outcome, p_why, p_sub_status);
+      perform taskqueue.end_leases(p_setup, array[(v_lease, p_outcome, null, p_why)::taskqueue.lease_event],
+                                   p_sub_status);
       return v_from;
     end if;
     begin

@@ -11,9 +11,8 @@ declare
   v_setting taskqueue.setting;
   v_skipped_at text[];
   v_expired taskqueue.lease[];
-  v_ended taskqueue.lease[];
-  v_lost taskqueue.lease[];
-  v_lease taskqueue.lease;
+  v_ended taskqueue.lease_event[];
+  v_lost taskqueue.lease_event[];
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -36,33 +35,26 @@ begin
                                  and lifecycle.is_exempt(q.status, q.catchall, $4)))
        order by l.matched_at limit $5 %s)$q$, v_lock)
     into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
-  v_ended := array(select l::taskqueue.lease from unnest(v_expired) l
-                    where l.kill_reason is not null or l.attempt >= v_setting.attempts);
+  v_ended := array(select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null,
+                           coalesce(l.kill_reason, format('sent: attempt %s of %s never started', l.attempt,
+                                                          v_setting.attempts)))::taskqueue.lease_event
+                     from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l
                       where l.kill_reason is null and l.attempt < v_setting.attempts);
   if p_dry_run is not true then
-    foreach v_lease in array v_ended loop
-      if v_lease.kill_reason is not null then
-        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
-      else
-        perform taskqueue.end_lease(v_lease, 'failed',
-                                    format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts),
-                                    'sent');
-      end if;
-    end loop;
+    perform taskqueue.end_leases(p_setup, v_ended, 'sent');
     if v_expired <> '{}' then
       perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
     end if;
   end if;
   execute format($q$
     select array(
-      select l from taskqueue.lease l
+      select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null, null)::taskqueue.lease_event
+        from taskqueue.lease l
        where l.setup = $1 and l.state = 'running' and l.expires_at < $2 and not l.brokered
        order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_most;
   if p_dry_run is not true then
-    foreach v_lease in array v_lost loop
-      perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
-    end loop;
+    perform taskqueue.end_leases(p_setup, v_lost);
   end if;
   return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', cardinality(v_ended)),
          ('heartbeat', 'fail', cardinality(v_lost));

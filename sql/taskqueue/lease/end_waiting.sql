@@ -14,7 +14,8 @@ begin
   perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
     where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if v_job.brokered then
-    perform workload.move_job(p_setup, p_job_id, p_outcome, coalesce(p_why, p_outcome), p_sub_status);
+    perform workload.move_jobs(p_setup, array[p_job_id], array[p_outcome], array[coalesce(p_why, p_outcome)],
+                               p_sub_status);
   end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));

@@ -6,6 +6,8 @@ create or replace function taskqueue.finish_job(
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  v_leases taskqueue.lease_event[];
 begin
   perform resource.identify(p_setup);
   if p_outcome is null or p_outcome not in ('finished', 'failed', 'cancelled', 'closed') then
@@ -13,17 +15,14 @@ begin
       using errcode = 'PB001', hint = 'Outcomes are finished, failed, cancelled and closed.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  -- The lock waits for the same call if that is still running (its client may have given up);
-  -- afterwards its result is visible.
-  if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
-    perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  v_leases := taskqueue.presented_leases(p_setup, array[p_job_id], array[p_attempt], array[p_outcome]);
+  if v_leases <> '{}' then
+    perform taskqueue.end_leases(p_setup, v_leases);
+  elsif not exists (select from taskqueue.ended e
+                     where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
+                       and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
+    perform taskqueue.refuse_attempt(p_setup, p_job_id, p_attempt);
   end if;
-  if exists (select from taskqueue.ended e
-              where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
-                and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
-    return p_outcome;
-  end if;
-  perform taskqueue.end_lease(taskqueue.lease_of(p_setup, p_job_id, p_attempt), p_outcome);
   return p_outcome;
 end $$;
 

@@ -1,36 +1,39 @@
--- LEASES.md, Leases: the batch form; a job that is refused does not stop the others. In the order of ids, so that two
--- batches do not deadlock.
+-- LEASES.md, Leases: the batch form; a job that is refused does not stop the others.
 create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
 returns table (job_id bigint, outcome text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_read record;
+  v_ended bigint[];
   v_job record;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
-  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject}');
+  v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject}', 'outcome', 'finished',
+                                   '{finished,failed,cancelled,closed}');
+  v_read.events := array_replace(v_read.events, null, 'finished');
   perform taskqueue.enter_setup(p_setup);
+  v_ended := taskqueue.end_leases(
+    p_setup, taskqueue.presented_leases(p_setup, v_read.job_ids, v_read.attempts, v_read.events, v_read.numbers,
+                                        v_read.subjects, v_read.alone), p_skip_refused => true);
   for v_job in
-    with together as materialized (select t.* from taskqueue.finish_together(p_setup, p_jobs) t)
-    select r.job_id, r.attempt, r.attempt_number, coalesce(r.outcome, 'finished') as wish, r.subject, t.outcome
-      from jsonb_array_elements(p_jobs) with ordinality e (element, n)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, attempt_number int,
-                                                             outcome text, subject text)
-      left join together t on t.job_id = r.job_id
-     order by r.job_id, e.n
+    select e.*, d.job_id is not null as has_ended
+      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects)
+             with ordinality e (job_id, attempt, number, outcome, subject, n)
+      left join unnest(v_ended) d (job_id) using (job_id)
+     order by e.n
   loop
     job_id := v_job.job_id;
     outcome := v_job.outcome;
     reason := null;
-    if outcome is null then
+    if not v_job.has_ended then
       perform resource.call_for(v_job.subject);
       begin
         outcome := taskqueue.finish_job(
           p_setup, v_job.job_id,
-          coalesce(v_job.attempt, taskqueue.attempt_of_subject(p_setup, v_job.job_id, v_job.attempt_number)),
-          v_job.wish);
+          coalesce(v_job.attempt, taskqueue.attempt_of_subject(p_setup, v_job.job_id, v_job.number)), v_job.outcome);
       exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
         outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
         reason := sqlerrm;

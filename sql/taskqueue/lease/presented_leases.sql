@@ -1,39 +1,35 @@
--- LEASES.md, Attempts: leases are locked in the order of ids, and one whose attempt is another is not waited for. A job
--- that stands in a call twice goes alone (taskqueue.report_job, finish_job), like everything that is not found here.
+-- LEASES.md, Attempts: every call about leased jobs presents their attempts. Leases are locked in the order of the
+-- arrays, and one whose attempt is another is not waited for. The lock waits for the same call if that is still running
+-- (its client may have given up).
 create or replace function taskqueue.presented_leases(
-  p_setup text, p_elements jsonb, p_key text, p_default text, p_wishes text[]
-) returns taskqueue.presented[]
+  p_setup text, p_job_ids bigint[], p_attempts text[], p_events text[] default null, p_numbers int[] default null,
+  p_subjects text[] default null, p_alone boolean[] default null
+) returns taskqueue.lease_event[]
 language plpgsql as $$
 declare
-  v_subject text := (resource.subject()).name;
-  v_is_service boolean := resource.is_service();
+  v_is_service boolean := p_subjects is not null and resource.is_service();
+  v_subject text;
 begin
-  if not v_is_service then
-    perform resource.call_for((select min(e.element ->> 'subject') from jsonb_array_elements(p_elements) e (element)));
+  if v_is_service then
+    v_subject := (resource.subject()).name;
+  elsif p_subjects is not null then
+    perform resource.call_for((select min(s) from unnest(p_subjects) s));
   end if;
   return array(
-    select (l.o, e.wish, e.subject)::taskqueue.presented
-      from (select r.job_id, min(r.attempt) as attempt, min(r.attempt_number) as attempt_number,
-                   coalesce(min(r.subject), v_subject) as subject,
-                   min(case when r.element ? p_key then r.element ->> p_key else p_default end) as wish
-              from (select j.element, (j.element ->> 'job_id')::bigint as job_id, j.element ->> 'attempt' as attempt,
-                           (j.element ->> 'attempt_number')::int as attempt_number, j.element ->> 'subject' as subject
-                      from jsonb_array_elements(p_elements) j (element)) r
-             group by r.job_id
-            having count(*) = 1
-             order by r.job_id) e
+    select (l.o, e.event, e.subject, null)::taskqueue.lease_event
+      from unnest(p_job_ids, p_attempts, p_events, p_numbers, p_subjects, p_alone)
+             e (job_id, attempt, event, number, subject, is_alone)
      cross join lateral (
        select o
          from taskqueue.lease o
         where o.setup = p_setup and o.job_id = e.job_id
           and case when e.attempt is not null then taskqueue.attempt_text(o.attempt, o.token) = e.attempt
-                   else v_is_service and o.subject = e.subject
-                        and o.attempt = coalesce(e.attempt_number, o.attempt) end
+                   else v_is_service and o.subject = coalesce(e.subject, v_subject)
+                        and o.attempt = coalesce(e.number, o.attempt) end
           for update) l
-     where e.wish is null or e.wish = any (p_wishes));
+     where e.is_alone is not true);
 end $$;
 
-comment on function taskqueue.presented_leases(text, jsonb, text, text, text[]) is
-  'The leases, locked, that the elements of a call present by their attempts, or by subject and number; with the text '
-  'at p_key, p_default where there is none, if it is null or one of the wishes. Errors: PB002 (a subject, from another '
-  'login than the service).';
+comment on function taskqueue.presented_leases(text, bigint[], text[], text[], int[], text[], boolean[]) is
+  'The leases, locked, that a call presents by their attempts, or through the service by subject and number, each with '
+  'its event. Elements that go alone are passed over. Errors: PB002 (a subject, from another login than the service).';

@@ -5,17 +5,22 @@ language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_lease taskqueue.lease;
+  v_attempt text := p_attempt;
+  v_leases taskqueue.lease_event[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
-  v_lease := taskqueue.lease_of(p_setup, p_job_id,
-                                coalesce(p_attempt, taskqueue.attempt_of_subject(p_setup, p_job_id, null)));
-  if v_lease.kill_reason is not null then
-    perform taskqueue.end_lease(v_lease, 'cancelled');
+  if v_attempt is null then
+    v_attempt := taskqueue.attempt_of_subject(p_setup, p_job_id, null);
+  end if;
+  v_leases := taskqueue.presented_leases(p_setup, array[p_job_id], array[v_attempt], array['cancelled']);
+  if v_leases = '{}' then
+    perform taskqueue.refuse_attempt(p_setup, p_job_id, v_attempt);
+  elsif ((v_leases[1]).lease).kill_reason is not null then
+    perform taskqueue.end_leases(p_setup, v_leases);
     return null;
   end if;
-  return taskqueue.return_jobs(p_setup, array[v_lease]);
+  return taskqueue.return_jobs(p_setup, array[(v_leases[1]).lease]);
 end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is

@@ -1,5 +1,4 @@
--- LEASES.md, Leases: the first report makes the lease running, and the answer is continue or kill. A brokered job
--- gets the status that its agent reports; the first heartbeat of a job in the status sent makes it starting.
+-- LEASES.md, Leases.
 create or replace function taskqueue.report_job(
   p_setup text, p_job_id bigint, p_attempt text, p_status text default 'running'
 ) returns table (action text, reason text)
@@ -7,8 +6,7 @@ language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_lease taskqueue.lease;
-  v_now timestamptz := resource.clock(p_setup);
+  v_leases taskqueue.lease_event[];
 begin
   perform resource.identify(p_setup);
   if p_status not in ('starting', 'running', 'holding', 'transferring') then
@@ -18,18 +16,14 @@ begin
                    'A job ends with taskqueue.finish_job.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
-  update taskqueue.lease l
-     set state = 'running', reported_at = v_now,
-         expires_at = v_now + (select s.heartbeat_time from taskqueue.setting s where s.setup = p_setup)
-   where l.setup = p_setup and l.job_id = p_job_id;
-  if v_lease.state = 'matched' then
-    perform taskqueue.note_event(v_lease, 'running');
+  v_leases := taskqueue.presented_leases(p_setup, array[p_job_id], array[p_attempt], array[p_status]);
+  if v_leases = '{}' then
+    perform taskqueue.refuse_attempt(p_setup, p_job_id, p_attempt);
   end if;
-  if v_lease.brokered and (p_status is not null or v_lease.state = 'matched') then
-    perform workload.move_job(p_setup, p_job_id, coalesce(p_status, 'starting'), 'report_job');
-  end if;
-  return query select case when v_lease.kill_reason is null then 'continue' else 'kill' end, v_lease.kill_reason;
+  perform taskqueue.report_leases(p_setup, v_leases);
+  reason := ((v_leases[1]).lease).kill_reason;
+  action := case when reason is null then 'continue' else 'kill' end;
+  return next;
 end $$;
 
 comment on function taskqueue.report_job(text, bigint, text, text) is

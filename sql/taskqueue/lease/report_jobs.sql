@@ -1,38 +1,42 @@
--- LEASES.md, Leases: the batch form; a job that is refused does not stop the others. In the order of ids, so that two
--- batches do not deadlock.
+-- LEASES.md, Leases: the batch form; a job that is refused does not stop the others.
 create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb)
 returns table (job_id bigint, action text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_read record;
+  v_leases taskqueue.lease_event[];
+  v_reported bigint[];
   v_report record;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'reports', taskqueue.json_size(p_reports));
-  perform taskqueue.check_reports(p_reports, '{job_id,attempt,attempt_number,status,subject}');
+  v_read := taskqueue.read_reports(p_reports, '{job_id,attempt,attempt_number,status,subject}', 'status', 'running',
+                                   '{starting,running,holding,transferring}');
   perform taskqueue.enter_setup(p_setup);
+  v_leases := taskqueue.presented_leases(p_setup, v_read.job_ids, v_read.attempts, v_read.events, v_read.numbers,
+                                         v_read.subjects, v_read.alone);
+  v_reported := taskqueue.report_leases(p_setup, v_leases, p_skip_refused => true);
   for v_report in
-    with together as materialized (select t.* from taskqueue.report_together(p_setup, p_reports) t)
-    select r.job_id, r.attempt, r.attempt_number, r.status, e.element ? 'status' as has_status, r.subject,
-           t.action, t.reason
-      from jsonb_array_elements(p_reports) with ordinality e (element, n)
-     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, attempt_number int,
-                                                             status text, subject text)
-      left join together t on t.job_id = r.job_id
-     order by r.job_id, e.n
+    select e.*, d.job_id is not null as is_done, (k.lease).kill_reason
+      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects)
+             with ordinality e (job_id, attempt, number, status, subject, n)
+      left join unnest(v_reported) d (job_id) using (job_id)
+      left join unnest(v_leases) k on (k.lease).job_id = d.job_id
+     order by e.n
   loop
     job_id := v_report.job_id;
-    action := v_report.action;
-    reason := v_report.reason;
-    if action is null then
+    reason := v_report.kill_reason;
+    action := case when reason is null then 'continue' else 'kill' end;
+    if not v_report.is_done then
       perform resource.call_for(v_report.subject);
       begin
         select a.action, a.reason into report_jobs.action, report_jobs.reason
           from taskqueue.report_job(p_setup, v_report.job_id,
                                     coalesce(v_report.attempt, taskqueue.attempt_of_subject(
-                                      p_setup, v_report.job_id, v_report.attempt_number)),
-                                    case when v_report.has_status then v_report.status else 'running' end) a;
+                                      p_setup, v_report.job_id, v_report.number)),
+                                    v_report.status) a;
       exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
         action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
         reason := sqlerrm;

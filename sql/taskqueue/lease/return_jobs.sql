@@ -10,19 +10,10 @@ declare
   v_made bigint[];
   v_all_made bigint[] := '{}'::bigint[];
 begin
-  perform
-     from workload.job j
-    where j.setup = p_setup and j.job_id = any (array(select l.job_id from unnest(p_leases) l where l.brokered))
-    order by j.job_id
-      for update;
-  for v_group in
-    select j.status, array_agg(j.job_id) as ids
-      from unnest(p_leases) l join workload.job j on j.setup = p_setup and j.job_id = l.job_id
-     where l.brokered and j.status <> 'activated'
-     group by j.status
-  loop
-    perform workload.change_status(p_setup, v_group.ids, v_group.status, 'activated', p_why);
-  end loop;
+  if exists (select from unnest(p_leases) l where l.brokered) then
+    perform workload.move_jobs(p_setup, array_agg(l.job_id), array_agg('activated'::text), array_agg(p_why))
+       from unnest(p_leases) l where l.brokered;
+  end if;
   if exists (select from unnest(p_leases) l where l.request_id is not null) then
     perform taskqueue.keep_leased_answers(p_leases);
   end if;
@@ -46,7 +37,8 @@ begin
     from unnest(p_leases) l
    where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
-  perform taskqueue.note_ends(p_leases, p_event);
+  perform taskqueue.note_events(
+    array(select (l, p_event, null, null)::taskqueue.lease_event from unnest(p_leases) l), true);
   return v_task_queue_id;
 end $$;
 

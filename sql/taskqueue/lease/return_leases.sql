@@ -3,7 +3,6 @@ create or replace function taskqueue.return_leases(p_setup text, p_job_ids bigin
 language plpgsql as $$
 declare
   v_leases taskqueue.lease[];
-  v_lease taskqueue.lease;
 begin
   if p_job_ids = '{}' then
     return;
@@ -13,11 +12,8 @@ begin
     select l.o
       from (select distinct u from unnest(p_job_ids) u order by u) u (job_id)
      cross join lateral (select o from taskqueue.lease o where o.setup = p_setup and o.job_id = u.job_id for update) l);
-  foreach v_lease in array v_leases loop
-    if v_lease.kill_reason is not null then
-      perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason);
-    end if;
-  end loop;
+  perform taskqueue.end_leases(p_setup, array(select (l, 'cancelled', null, null)::taskqueue.lease_event
+                                                from unnest(v_leases) l where l.kill_reason is not null));
   v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
   if v_leases <> '{}' then
     perform taskqueue.return_jobs(p_setup, v_leases, p_why);

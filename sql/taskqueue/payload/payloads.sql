@@ -4,15 +4,15 @@ returns table (job_id bigint, payload jsonb)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  v_read record;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'leases', taskqueue.json_size(p_leases));
-  perform taskqueue.check_reports(p_leases, '{job_id,attempt}');
+  v_read := taskqueue.read_reports(p_leases, '{job_id,attempt}');
   return query
     select l.job_id, b.body
-      from (select r.job_id, r.attempt
-              from jsonb_array_elements(p_leases) e
-             cross join lateral jsonb_to_record(e) as r (job_id bigint, attempt text) offset 0) a
+      from unnest(v_read.job_ids, v_read.attempts) a (job_id, attempt)
       join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id
                             and taskqueue.attempt_text(l.attempt, l.token) = a.attempt
       left join workload.payload p on p.setup = p_setup and p.job_id = l.job_id

@@ -34,10 +34,10 @@ begin
       raise exception 'job % waits and cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
-    perform taskqueue.note_ends(array(select l from taskqueue.lease l
-                                       where l.setup = p_setup and l.job_id = v_lease.id
-                                         and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt),
-                                'replaced');
+    perform taskqueue.note_events(
+      array(select (l, 'replaced', null, null)::taskqueue.lease_event from taskqueue.lease l
+             where l.setup = p_setup and l.job_id = v_lease.id
+               and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), true);
     perform taskqueue.keep_leased_answers(array(select l from taskqueue.lease l
                                                  where l.setup = p_setup and l.job_id = v_lease.id));
     perform workload.forget_payloads(p_setup, array[v_lease.id])  -- of another job with this id

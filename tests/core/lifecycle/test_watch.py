@@ -85,7 +85,7 @@ def test_parts_of_tasks_that_go_on_are_not_forgotten(db: Connection) -> None:
     assert q.value("select lifecycle.forget_ended('default', 1)") == 1
     assert q.value("select lifecycle.forget_ended('default')") == 1
     assert q.value(kept) == [1, 2, 5]
-    q.rows("select workload.move_job('default', 2, 'finished', 'test')")
+    q.rows("select workload.move_jobs('default', array[2], array['finished'], array['test'])")
     assert q.value("select lifecycle.forget_ended('default')") == 1
     assert q.value(kept) == [2, 5]
     assert q.rows("select * from workload.count_difference") == []

@@ -1,0 +1,49 @@
+-- LEASES.md, Ended jobs: leases, which the caller has locked, end, and the jobs are in taskqueue.ended from the same
+-- commit on. The only place where a leased job ends.
+create or replace function taskqueue.end_leases(
+  p_setup text, p_ends taskqueue.lease_event[], p_sub_status text default null, p_skip_refused boolean default false
+) returns bigint[]
+language plpgsql as $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_ends taskqueue.lease_event[] := p_ends;
+  v_facts record;
+  v_moved bigint[];
+begin
+  if p_ends = '{}' then
+    return '{}'::bigint[];
+  end if;
+  select array_agg(l.job_id) as job_ids, array_agg(l.job_id) filter (where l.brokered) as brokered,
+         bool_or(l.request_id is not null and l.matched_at > v_now - interval '10 minutes') as is_repeatable
+    into v_facts
+    from unnest(p_ends) k
+   cross join lateral (select (k.lease).*) l;
+  if v_facts.brokered <> '{}' then
+    select workload.move_jobs(p_setup, v_facts.brokered, array_agg(k.event), array_agg(coalesce(
+                                k.why, case when k.event = 'cancelled' then (k.lease).kill_reason end, 'finish_job')),
+                              p_sub_status, p_skip_refused)
+      into v_moved
+      from unnest(p_ends) k
+     where (k.lease).brokered;
+    if cardinality(v_moved) < cardinality(v_facts.brokered) then
+      v_ends := array(select k from unnest(p_ends) k
+                       where not (k.lease).brokered or (k.lease).job_id = any (v_moved));
+      v_facts.job_ids := array(select (k.lease).job_id from unnest(v_ends) k);
+    end if;
+  end if;
+  if v_facts.is_repeatable then
+    perform taskqueue.keep_leased_answers(array(select k.lease from unnest(v_ends) k));
+  end if;
+  delete from taskqueue.lease l where l.setup = p_setup and l.job_id = any (v_facts.job_ids);
+  insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
+  select p_setup, (k.lease).job_id, (k.lease).attempt, (k.lease).token, (k.lease).task_queue_id, k.event, v_now
+    from unnest(v_ends) k;
+  perform taskqueue.free_slots(p_setup, v_facts.job_ids);
+  perform taskqueue.note_events(v_ends, true);
+  return v_facts.job_ids;
+end $$;
+
+comment on function taskqueue.end_leases(text, taskqueue.lease_event[], text, boolean) is
+  'Ends leased jobs, each with its outcome, gives their limit slots back, and returns which jobs they were. A brokered '
+  'job gets the matching status, and its history gets the reason: why, or the reason of the kill, or finish_job. With '
+  'p_skip_refused, a lease stays if the status of its job does not allow the end. Errors otherwise: PB005.';
