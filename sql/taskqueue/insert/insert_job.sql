@@ -11,7 +11,6 @@ declare
   v_requirements jsonb;
   v_asked bigint;
   v_answer jsonb;
-  v_made bigint[];
 begin
   if pg_column_size(p_requirements) > 4096 then
     perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
@@ -33,24 +32,9 @@ begin
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  -- Batches with the same id can deadlock with this call: the call that PostgreSQL cancels starts again
-  -- a moment later, at random, so that the two do not meet again.
-  for v_try in 1..20 loop
-    begin
-      select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
-        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.submitted_id(to_jsonb(p_job_id))],
-                                  array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
-      perform workload.set_payloads(p_setup, array[p_job_id], array[nullif(p_payload, 'null')]);
-      exit;
-    exception when deadlock_detected then
-      if v_try = 20 then
-        raise exception 'other calls insert job % at the same time', p_job_id using errcode = 'PB006',
-         hint = 'Try again.';
-      end if;
-      perform pg_sleep(0.2 * random());
-    end;
-  end loop;
-  perform taskqueue.open_task_queues(p_setup, v_made);
+  v_answer := to_jsonb(taskqueue.insert_together(
+    v_identity, array[v_requirements], array[1], array[taskqueue.submitted_id(to_jsonb(p_job_id))],
+    array[taskqueue.job_priority(p_job_id, p_user_priority)], array[nullif(p_payload, 'null')]));
   perform taskqueue.keep_answer(p_setup, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;

@@ -9,8 +9,7 @@ declare
   v_asked bigint;
   v_answer jsonb;
   v_count bigint;
-  v_payloads record;
-  v_made bigint[];
+  v_read record;
 begin
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
   if p_request_id is not null then
@@ -22,24 +21,11 @@ begin
   if v_answer is not null then
     return v_answer::bigint;
   end if;
-  v_count := taskqueue.check_batch(p_jobs);
-  select b.* into v_payloads from taskqueue.batch_payloads(p_setup, p_jobs) b;
-  -- Two batches with the same ids under different requirements can deadlock: the one that PostgreSQL cancels starts
-  -- again a moment later, at random, so that the two do not meet again.
-  for v_try in 1..20 loop
-    begin
-      v_made := taskqueue.place_batch(v_identity, p_jobs);
-      perform workload.set_payloads(p_setup, v_payloads.job_ids, v_payloads.payloads);
-      exit;
-    exception when deadlock_detected then
-      if v_try = 20 then
-        raise exception 'other calls insert the same jobs at the same time' using errcode = 'PB006',
-         hint = 'Try again.';
-      end if;
-      perform pg_sleep(0.2 * random());
-    end;
-  end loop;
-  perform taskqueue.open_task_queues(p_setup, v_made);
+  v_read := taskqueue.read_batch(p_setup, p_jobs);
+  v_count := coalesce(cardinality(v_read.job_ids), 0);
+  perform taskqueue.may_submit(v_identity, r) from unnest(v_read.requirements) r;
+  perform taskqueue.insert_together(v_identity, v_read.requirements, v_read.numbers, v_read.job_ids,
+                                    v_read.user_priorities, v_read.payloads);
   perform taskqueue.keep_answer(p_setup, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;

@@ -7,7 +7,7 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_bad jsonb;
-  v_count bigint;
+  v_read record;
   v_ten_first boolean;
   v_task_queue record;
   v_id bigint;
@@ -27,21 +27,18 @@ begin
       using errcode = 'PB001',
             hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
   end if;
-  v_count := taskqueue.check_batch(case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
-                                        else (select coalesce(jsonb_agg(e - 'enabled'), '[]')
-                                                from jsonb_array_elements(p_task_queues) e) end);
+  v_read := taskqueue.read_batch(p_setup, case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
+                                               else (select coalesce(jsonb_agg(e - 'enabled'), '[]')
+                                                       from jsonb_array_elements(p_task_queues) e) end);
   select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
   for v_task_queue in
-    select r.requirements, coalesce((e.element ->> 'enabled')::boolean, true) as enabled, j.ids, j.levels
-      from jsonb_array_elements(p_task_queues) with ordinality e (element, number)
-     cross join lateral (
-       select taskqueue.canonical_requirements(p_setup, e.element -> 'requirements') as requirements) r
-     cross join lateral (
-            select array_agg((j -> 0)::bigint order by (j -> 0)::bigint) as ids,
-                   array_agg(coalesce(j -> 1, '1')::int order by (j -> 0)::bigint) as levels
-              from jsonb_array_elements(e.element -> 'jobs') j) j
-     where cardinality(j.ids) > 0
-     order by md5(r.requirements::text)::uuid, e.number
+    select n.requirements, coalesce((p_task_queues -> j.element - 1 ->> 'enabled')::boolean, true) as enabled,
+           array_agg(j.job_id order by j.job_id) as ids, array_agg(j.user_priority order by j.job_id) as levels
+      from unnest(v_read.elements, v_read.numbers, v_read.job_ids, v_read.user_priorities)
+             j (element, number, job_id, user_priority)
+      join unnest(v_read.requirements) with ordinality n (requirements, number) using (number)
+     group by number, j.element, n.requirements
+     order by number, j.element
   loop
     v_id := taskqueue.make_task_queue(p_setup, taskqueue.definition_of(p_setup, v_task_queue.requirements),
                                       (select avg(taskqueue.weight(l, v_ten_first))
@@ -55,10 +52,9 @@ begin
                                        v_task_queue.ids, v_task_queue.levels);
     perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
-  perform workload.set_payloads(p_setup, b.job_ids, b.payloads)
-     from taskqueue.batch_payloads(p_setup, p_task_queues) b;
+  perform workload.set_payloads(p_setup, v_read.job_ids, v_read.payloads);
   perform taskqueue.open_task_queues(p_setup, v_made);
-  return v_count;
+  return coalesce(cardinality(v_read.job_ids), 0);
 end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
