@@ -14,17 +14,16 @@ begin
     return '{}'::bigint[];
   end if;
   select array_agg(l.job_id) as job_ids, array_agg(l.job_id) filter (where l.brokered) as brokered,
+         array_agg(k.event) filter (where l.brokered) as outcomes,
+         array_agg(coalesce(k.why, case when k.event = 'cancelled' then l.kill_reason end, 'finish_job'))
+           filter (where l.brokered) as whys,
          bool_or(l.request_id is not null and l.matched_at > v_now - interval '10 minutes') as is_repeatable
     into v_facts
     from unnest(p_ends) k
    cross join lateral (select (k.lease).*) l;
   if v_facts.brokered <> '{}' then
-    select workload.move_jobs(p_setup, v_facts.brokered, array_agg(k.event), array_agg(coalesce(
-                                k.why, case when k.event = 'cancelled' then (k.lease).kill_reason end, 'finish_job')),
-                              p_sub_status, p_skip_refused)
-      into v_moved
-      from unnest(p_ends) k
-     where (k.lease).brokered;
+    v_moved := workload.move_jobs(p_setup, v_facts.brokered, v_facts.outcomes, v_facts.whys, p_sub_status,
+                                  p_skip_refused);
     if cardinality(v_moved) < cardinality(v_facts.brokered) then
       v_ends := array(select k from unnest(p_ends) k
                        where not (k.lease).brokered or (k.lease).job_id = any (v_moved));

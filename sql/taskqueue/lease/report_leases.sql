@@ -7,37 +7,41 @@ language plpgsql as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_facts record;
+  v_changed bigint[];
+  v_statuses text[];
   v_moved bigint[];
 begin
   if p_reports = '{}' then
     return '{}'::bigint[];
   end if;
-  select array_agg(l.job_id) as job_ids,
-         array_agg(l.job_id) filter (where l.is_change) as changed,
-         array_agg(coalesce(k.event, 'starting')) filter (where l.is_change) as statuses,
-         array_agg((k.lease, 'running', k.subject, null)::taskqueue.lease_event)
-           filter (where l.state = 'matched') as first
+  select array_agg((k.lease).job_id) as job_ids, bool_or((k.lease).brokered) as are_brokered,
+         bool_or((k.lease).state = 'matched') as are_first
     into v_facts
-    from unnest(p_reports) k
-   cross join lateral (select (k.lease).job_id, (k.lease).state,
-                              (k.lease).brokered
-                              and (k.event is not null or (k.lease).state = 'matched') as is_change) l;
-  if v_facts.changed <> '{}' then
-    v_moved := workload.move_jobs(p_setup, v_facts.changed, v_facts.statuses,
-                                  array_fill('report_job'::text, array[cardinality(v_facts.changed)]), null,
+    from unnest(p_reports) k;
+  if v_facts.are_brokered then
+    select array_agg((k.lease).job_id), array_agg(coalesce(k.event, 'starting'))
+      into v_changed, v_statuses
+      from unnest(p_reports) k
+     where (k.lease).brokered and (k.event is not null or (k.lease).state = 'matched');
+  end if;
+  if v_changed <> '{}' then
+    v_moved := workload.move_jobs(p_setup, v_changed, v_statuses,
+                                  array_fill('report_job'::text, array[cardinality(v_changed)]), null,
                                   p_skip_refused);
-    if cardinality(v_moved) < cardinality(v_facts.changed) then
+    if cardinality(v_moved) < cardinality(v_changed) then
       v_facts.job_ids := array(select i from unnest(v_facts.job_ids) i
-                                where i <> all (v_facts.changed) or i = any (v_moved));
-      v_facts.first := array(select k from unnest(v_facts.first) k where (k.lease).job_id = any (v_facts.job_ids));
+                                where i <> all (v_changed) or i = any (v_moved));
     end if;
   end if;
   update taskqueue.lease l
      set state = 'running', reported_at = v_now,
          expires_at = v_now + (select s.heartbeat_time from taskqueue.setting s where s.setup = p_setup)
    where l.setup = p_setup and l.job_id = any (v_facts.job_ids);
-  if v_facts.first <> '{}' then
-    perform taskqueue.note_events(v_facts.first);
+  if v_facts.are_first then
+    perform taskqueue.note_events(array(
+      select (k.lease, 'running', k.subject, null)::taskqueue.lease_event
+        from unnest(p_reports) k
+       where (k.lease).state = 'matched' and (k.lease).job_id = any (v_facts.job_ids)));
   end if;
   return v_facts.job_ids;
 end $$;
