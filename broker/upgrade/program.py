@@ -88,7 +88,7 @@ class Program:
             raise CompatibilityError(
                 f"this program is pgbroker {self.release} (revision {self.head}), the database is newer:"
                 f" {release or 'unknown release'} (revision {revision})",
-                "upgrade the program: pip install --upgrade pgbroker",
+                "upgrade the program: install the newer pgbroker",
             )
 
 

@@ -207,7 +207,9 @@ def require_packages(names: Sequence[str], extra: str) -> None:
     """Raise BrokerError where a package is missing that the commands of an extra need."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
-        raise BrokerError(f"{', '.join(missing)}: not installed", f"pip install 'pgbroker[{extra}]'")
+        raise BrokerError(
+            f"{', '.join(missing)}: not installed", f"pip install '.[{extra}]', in the folder that you cloned"
+        )
 
 
 def pair(option: str, text: str, example: str) -> tuple[str, object]:

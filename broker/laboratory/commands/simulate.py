@@ -40,7 +40,7 @@ def simulate(
     setup: Annotated[str | None, typer.Option(help="Name of the new setup; else simulation- and six digits.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--output", help="Write figures, series and plots to this folder (plots need pgbroker[plots])."),
+        typer.Option("--output", help="Write figures, series and plots to this folder (plots need the extra plots)."),
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of the live display.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the setup after the simulation.")] = False,
@@ -125,7 +125,7 @@ def conduct(
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):
-        console.print("no plots: pip install 'pgbroker[plots]' draws them", markup=False)
+        console.print("no plots: pip install '.[plots]', in the folder that you cloned, draws them", markup=False)
     return found
 
 

@@ -1,7 +1,7 @@
 """What pages tell people to type works: the blocks of a page are run from top to bottom, in a folder and a database.
 
-Blocks marked sh, python and sql are run, each by its own program, of all pages below broker/docs and sql/ (not of
-generated ones). A page needs nothing for that. What a page builds on stands in comments anywhere on it:
+Blocks marked sh, python and sql are run, each by its own program, of README.md and of the pages below broker/docs and
+sql/ that are not generated. A page needs nothing for that. Comments anywhere on a page name what it builds on:
 
     <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
     <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
@@ -59,7 +59,7 @@ def runnable(page: Page) -> list[Block]:
 
 def shown() -> list[Page]:
     """The pages that tell people to type something."""
-    below = ("broker/docs/", "sql/")
+    below = ("README.md", "broker/docs/", "sql/")
     return [page for page in docs.pages() if page.name.startswith(below) and not page.is_generated and runnable(page)]
 
 

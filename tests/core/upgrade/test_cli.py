@@ -154,7 +154,7 @@ def test_errors_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn:
         assert shown.exit_code == 1
         first, second = shown.stderr.strip().split("\n")
         assert first.startswith("error: this program is pgbroker") and first.endswith("[PB007]")
-        assert second == "hint:  upgrade the program: pip install --upgrade pgbroker"
+        assert second == "hint:  upgrade the program: install the newer pgbroker"
 
 
 @pytest.mark.slow
