@@ -358,6 +358,9 @@ create type brokerage.task_facts as (
   ip_stack text,  --: IPv4 or IPv6; null = not given.
   n_jumbo_jobs bigint,  --: Jumbo jobs.
   hpo_workflow boolean,  --: Hyperparameter optimisation.
+  nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
+  min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
+  disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
   nucleus text,  --: Nucleus; null = none.
   nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null = not bare.
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.
@@ -401,9 +404,6 @@ create type brokerage.task_facts as (
   task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
   rem_slots_a float8,  --: Slots left to the user until class A ends; null = the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
-  nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
-  min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
-  disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
   config jsonb,  --: All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
   work_shortage boolean,  --: core:WORK_SHORTAGE.
   max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null = no limit.
@@ -812,7 +812,7 @@ create type brokerage.turn as (
   kept bigint,  --: Candidates; the following arrays have an element each, best first.
   names text[],  --: Queues, or nuclei.
   numbers bigint[],  --: Their numbers among the queues of the batch.
-  weights float8[],
+  weights float8[],  --: Their weights.
   queued bigint[],  --: Jobs that wait there.
   capacities bigint[],  --: Jobs that each may take.
   chunks int[]  --: Jobs that each gets at a time.

@@ -10,9 +10,7 @@ declare
 begin
   foreach v_arm in array p_arms loop
     for v_answer in
-      execute brokerage.compose_answers(v_arm.rules, p_run.algorithm, p_wide)
-        using brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)),
-              brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues
+      select a.* from brokerage.answers_of_arm(v_arm, p_run.algorithm, p_subjects, p_tasks, p_queues, p_wide) a
     loop
       v_answer.number := v_arm.numbers[v_answer.number];
       return next v_answer;

@@ -1,6 +1,7 @@
 -- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its
--- links summed up (conventions.md, Units; conventions.md, Missing values). Columns stand in the order of the type;
--- tests/core/brokerage/test_facts.py compares the names.
+-- links summed up (conventions.md, Units; conventions.md, Missing values). Each part is made once (materialized): a
+-- plan that does not know how many tasks there are would scan a part for every task. Columns stand in the order of the
+-- type; tests/core/brokerage/test_facts.py compares the names.
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns setof brokerage.task_facts
@@ -27,6 +28,8 @@ language sql stable as $$
                           "BASE_EXPECTED_WAIT_HOUR_ON_PQ" float8, "BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER" float8,
                           "BASE_QUEUE_RATIO_ON_PQ" float8, "STATIC_MAX_QUEUE_RUNNING_RATIO" float8,
                           "MAX_EXPECTED_WAIT_HOUR" float8, "STORAGE_MIN_FREE_SIZE_OUTPUT" float8)
+  ), nucleus as materialized (
+    select n.* from brokerage.nuclei_of_tasks(p_setup, p_task_ids, p_base_profile, p_algorithm) n
   ), site as materialized (
     select s.* from brokerage.sites_of_production(p_setup, p_task_ids, p_base_profile) s
      where p_algorithm <> 'analysis_job'
@@ -52,11 +55,10 @@ language sql stable as $$
   select *, null::jsonb as runnable_at, case when p_algorithm = 'analysis_job' then false end as second_pass,
          null::text as arm
     from brokerage.needs_of_tasks(p_setup, p_task_ids, p_base_profile, p_algorithm)
-    join brokerage.nuclei_of_tasks(p_setup, p_task_ids, p_base_profile, p_algorithm) using (task_id)
+    left join nucleus using (task_id)
     left join site using (task_id)
     left join input using (task_id)
     left join account using (task_id)
-    left join brokerage.limits_of_shares(p_setup, p_task_ids) using (task_id)
    cross join config
 $$;
 

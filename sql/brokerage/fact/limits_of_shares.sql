@@ -1,5 +1,5 @@
 create or replace function brokerage.limits_of_shares(p_setup text, p_task_ids bigint[])
-returns table (task_id bigint, nqueuelimitsite float8, min_weight float8, disk_threshold float8)
+returns table (label text, gshare text, nqueuelimitsite float8, min_weight float8, disk_threshold float8)
 language sql stable as $$
   with share as materialized (
     select s.label, s.gshare,
@@ -11,12 +11,12 @@ language sql stable as $$
       from (select distinct t.label, t.gshare from workload.task t
              where t.setup = p_setup and t.task_id = any (p_task_ids)) s
   )
-  select t.task_id, coalesce((s.nqueuelimitsite #>> '{}')::float8, 20), coalesce((s.min_weight #>> '{}')::float8, 0),
+  select s.label, s.gshare, coalesce((s.nqueuelimitsite #>> '{}')::float8, 20),
+         coalesce((s.min_weight #>> '{}')::float8, 0),
          coalesce((s.disk_threshold #>> '{}')::float8, (s.disk_threshold_of_all #>> '{}')::float8)
-    from workload.task t
-    join share s on s.label is not distinct from t.label and s.gshare is not distinct from t.gshare
-   where t.setup = p_setup and t.task_id = any (p_task_ids)
+    from share s
 $$;
 
 comment on function brokerage.limits_of_shares(text, bigint[]) is
-  'Limits that the configuration sets by share and label, a row a task; the columns are those of brokerage.task_facts.';
+  'Limits that the configuration sets for the shares and labels of tasks; the other columns are those of '
+  'brokerage.task_facts.';

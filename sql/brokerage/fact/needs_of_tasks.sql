@@ -13,9 +13,12 @@ create or replace function brokerage.needs_of_tasks(
   job_input_bytes bigint, jobs bigint, unassigned_jobs bigint, events bigint, dynamic_num_events bigint,
   max_events_per_job bigint, work float8, has_software boolean, allow_input_lan int, use_local_io boolean,
   input_pre_staging boolean, t1_weight float8, full_chain int, ip_connectivity text, ip_stack text,
-  n_jumbo_jobs bigint, hpo_workflow boolean
+  n_jumbo_jobs bigint, hpo_workflow boolean, nqueuelimitsite float8, min_weight float8, disk_threshold float8
 )
 language sql stable as $$
+  with share as materialized (
+    select s.* from brokerage.limits_of_shares(p_setup, p_task_ids) s
+  )
   select t.task_id, c.now, t.label, t.gshare, coalesce(t.processing_type, ''), t.working_group, t.user_name,
          t.resource_type, coalesce(t.task_priority, 0), coalesce(t.current_priority, 0), t.frozen,
          coalesce(t.use_scout, false), coalesce(t.is_merging, false),
@@ -54,13 +57,15 @@ language sql stable as $$
          p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '',
          t.allow_input_lan::int, coalesce(t.use_local_io, false), coalesce(t.input_pre_staging, false), t.t1_weight,
          t.full_chain::int, case t.ip_connectivity when 1 then 'full' when 2 then 'http' when 3 then 'none' end,
-         case t.ip_stack when 4 then 'IPv4' when 6 then 'IPv6' end, t.n_jumbo_jobs, coalesce(t.hpo_workflow, false)
+         case t.ip_stack when 4 then 'IPv4' when 6 then 'IPv6' end, t.n_jumbo_jobs, coalesce(t.hpo_workflow, false),
+         s.nqueuelimitsite, s.min_weight, s.disk_threshold
     from workload.task t
    cross join (select resource.clock(p_setup) as now offset 0) c
     left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
     left join brokerage.task_state x on x.setup = t.setup and x.task_id = t.task_id
                                      and x.algorithm = case p_algorithm when 'production_task' then 'production_job'
                                                                         else p_algorithm end
+    left join share s on s.label is not distinct from t.label and s.gshare is not distinct from t.gshare
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
