@@ -5,37 +5,7 @@ create or replace function brokerage.facts_of_queues(p_setup text, p_analysis bo
 returns setof brokerage.queue_facts
 language sql stable as $$
   with storage as materialized (
-    select s.queue,
-           min(s.site) filter (where s.direction = 'write_lan' and s.position = 1) as output_site,
-           bool_or(s.direction = 'write_lan' and s.position = 1) as has_output,
-           min(s.space_free) filter (where s.direction = 'write_lan' and s.position = 1) as space_free,
-           min(s.space_usable) filter (where s.direction = 'write_lan' and s.position = 1) as space_usable,
-           min(s.storage) filter (where s.direction = 'write_lan' and s.position = 1) as output_storage,
-           min(s.storage) filter (where s.direction = 'read_lan' and s.position = 1) as input_storage,
-           min(s.space_usable) filter (where s.direction = 'read_lan' and s.position = 1) as input_space_usable,
-           coalesce(bool_or(s.storage like E'%\\_VP\\_DISK') filter (where s.direction = 'read_lan'),
-                    false) as has_vp_input,
-           count(*) filter (where s.direction = 'read_lan' and s.can_write_wan) as inputs_writable_wan,
-           count(*) filter (where s.direction = 'write_lan' and s.can_read_wan) as outputs_readable_wan,
-           count(*) filter (where s.direction = 'read_lan') as inputs,
-           count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
-           count(*) filter (where s.direction = 'write_lan') as outputs,
-           count(*) filter (where s.direction = 'write_lan' and s.can_write_lan) as outputs_writable,
-           coalesce(bool_or(s.can_read_lan) filter (where s.direction = 'read_lan' and s.is_datadisk),
-                    false) as datadisk_read_lan,
-           coalesce(bool_or(s.can_write_lan) filter (where s.direction = 'write_lan' and s.is_datadisk),
-                    false) as datadisk_write_lan,
-           coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk),
-                    false) as datadisk_write_wan,
-           coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk),
-                    false) as datadisk_read_wan
-      from resource.storage_of_queue s
-     where s.setup = p_setup
-       and case when p_analysis then exists (select from resource.storage_for_analysis a
-                                              where a.setup = s.setup and a.queue = s.queue
-                                                and a.direction = s.direction and a.scope = s.scope)
-                else s.scope = 'default' end
-     group by s.queue
+    select f.* from brokerage.storages_of_queues(p_setup, p_analysis) f
   ), count_of_all as materialized (
     select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting,
            sum(c.transferring) as transferring, sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio

@@ -6,7 +6,7 @@ create or replace function brokerage.facts_of_locality(
 ) returns setof brokerage.locality_facts
 language sql stable as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.preassigned, i.datasets,
+    select f.ordinality as number, f.preassigned, i.datasets,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
@@ -87,22 +87,6 @@ language sql stable as $$
      cross join lateral (
        select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing)
                    else format('dataset %s is not there', p.missing) end) m(said)
-  ), moment as materialized (  -- once: a look at the configuration takes a millisecond
-    select resource.clock(p_setup)
-           - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
-                                                        'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
-  ), outcome as materialized (
-    select t.number as task, r.queue, r.failed, r.closed, r.finished
-      from task t
-      join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id
-                                  and r.minute >= (select date_trunc('minute', m.since, 'utc') from moment m)
-  ), result as materialized (
-    select r.task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed,
-           sum(r.finished)::bigint as finished
-      from outcome r
-      join (select q.number, q.queue from queue q union select q.number, q.unified_name from queue q) q
-        on q.queue = r.queue
-     group by r.task, q.number
   )
   select x.pair, bool_or(x.is_placed), min(x.problem), sum(x.copies), max(x.best_level), sum(x.failed)::bigint,
          sum(x.closed)::bigint, sum(x.finished)::bigint
@@ -112,8 +96,8 @@ language sql stable as $$
             join task t on t.input_number = i.input
             join queue q on q.unified = i.queue
           union all
-          select r.task * cardinality(p_queues) + r.queue, null, null, null, null, r.failed, r.closed, r.finished
-            from result r) x
+          select o.pair, null, null, null, null, o.failed, o.closed, o.finished
+            from brokerage.outcomes_of_tasks(p_setup, p_tasks, p_queues) o) x
    group by x.pair
 $$;
 

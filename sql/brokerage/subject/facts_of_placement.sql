@@ -7,7 +7,7 @@ create or replace function brokerage.facts_of_placement(
 ) returns setof brokerage.placement_facts
 language sql stable as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.preassigned, f.preassigned_by, f.is_merging,
+    select f.ordinality as number, f.task_id, f.is_merging,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files
       from unnest(p_tasks) with ordinality f
@@ -16,34 +16,7 @@ language sql stable as $$
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
-    select u.number, u.queue, u.status, u.runs_production, u.runs_analysis from brokerage.unified_queues(p_queues) u
-  ), merge_site as materialized (
-    select distinct a.queue, w.storage, a.runs_production, a.runs_analysis
-      from task t
-     cross join unnest(t.preassigned) n(name)
-      join unified a on a.queue = n.name
-      join resource.queue_storage w on w.setup = p_setup and w.queue = a.queue and w.direction = 'write_lan'
-                                   and w.scope = 'default' and w.position = 1
-     where t.preassigned_by = 'preassigned-merge' and p_base_profile <> 'documented'
-  ), reader as materialized (  -- online queues that read where a merge site writes, and run what it runs
-    select distinct m.queue, b.queue as reader
-      from merge_site m
-      join resource.queue_storage r on r.setup = p_setup and r.storage = m.storage and r.direction = 'read_lan'
-                                   and r.scope = 'default'
-      join unified b on b.queue = r.queue and b.status = 'online' and b.runs_production >= m.runs_production
-                    and b.runs_analysis >= m.runs_analysis
-  ), chosen as materialized (  -- queues that tasks are pre-assigned to
-    select x.task, x.queue, count(*) over (partition by x.task) = 1 as alone
-      from (select t.number as task, q.number as queue
-              from task t
-             cross join unnest(t.preassigned) n(name)
-              join queue q on n.name in (q.queue, q.unified_name)
-            union
-            select t.number, q.number
-              from task t
-              join reader r on r.queue = any (t.preassigned)
-              join queue q on q.unified_name = r.reader
-             where t.preassigned_by = 'preassigned-merge') x
+    select u.number, u.queue from brokerage.unified_queues(p_queues) u
   ), input as materialized (
     select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files
       from task t
@@ -100,17 +73,13 @@ language sql stable as $$
       join cover c on c.dataset = i.dataset
   ), available as materialized (
     select h.task, h.queue,
-           sum(case when h.disk_whole then d.files
-                    when h.parts_count then coalesce(p.disk_files, 0)
+           sum(case when h.disk_whole then d.files when h.parts_count then coalesce(p.disk_files, 0)
                     else 0 end)::bigint as disk_files,
-           sum(case when h.disk_whole then d.bytes
-                    when h.parts_count then coalesce(p.disk_bytes, 0)
+           sum(case when h.disk_whole then d.bytes when h.parts_count then coalesce(p.disk_bytes, 0)
                     else 0 end)::bigint as disk_bytes,
-           sum(case when h.reach_whole then d.files
-                    when h.parts_count then coalesce(p.files, 0)
+           sum(case when h.reach_whole then d.files when h.parts_count then coalesce(p.files, 0)
                     else 0 end)::bigint as files,
-           sum(case when h.reach_whole then d.bytes
-                    when h.parts_count then coalesce(p.bytes, 0)
+           sum(case when h.reach_whole then d.bytes when h.parts_count then coalesce(p.bytes, 0)
                     else 0 end)::bigint as bytes
       from held h
       join dataset d on d.dataset = h.dataset
@@ -133,9 +102,9 @@ language sql stable as $$
          sum(x.disk_bytes)::bigint, sum(x.files)::bigint, sum(x.bytes)::bigint,
          -- brokerage.placement_of_analysis fills the rest
          null::boolean, null::text, null::float8, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint
-    from (select h.task * cardinality(p_queues) + h.queue as pair, h.alone, null::bigint as disk_files,
-                 null::bigint as disk_bytes, null::bigint as files, null::bigint as bytes
-            from chosen h
+    from (select h.pair, h.alone, null::bigint as disk_files, null::bigint as disk_bytes, null::bigint as files,
+                 null::bigint as bytes
+            from brokerage.preassigned_pairs(p_setup, p_tasks, p_queues, p_base_profile) h
           union all
           select a.task * cardinality(p_queues) + q.number, null, a.disk_files, a.disk_bytes, a.files, a.bytes
             from available a

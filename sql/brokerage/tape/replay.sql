@@ -1,7 +1,7 @@
 -- Decides again what runs of a time decided, from the facts on the tape, and compares. Within a part the answers feed
 -- each other as they did then; all later facts stay as they were recorded. It writes nothing. The time is looked at
--- between two parts. Rows come in the order of the parts, and of the tasks of a part. Long because it checks what it is
--- given.
+-- between two parts. Rows come in the order of the parts, and of the tasks of a part. Long because a task may differ in
+-- many ways.
 create or replace function brokerage.replay(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null,
   p_profile text default null, p_changes jsonb default '{}', p_without text[] default '{}'
@@ -19,9 +19,7 @@ declare
   v_algorithm text;
   v_recorded brokerage.profile_rule[];
   v_rules brokerage.profile_rule[];
-  v_known text[];
   v_parts bigint := 0;
-  v_wanted text;
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -36,23 +34,8 @@ begin
     raise exception 'run % is not in setup %', p_run_id, p_setup
       using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs.';
   end if;
-  if p_profile is null then
-    v_known := array(
-      select distinct e.value ->> 'rule'
-        from (select distinct date_trunc('day', t.decided_at, 'utc') as day, t.rules
-                from brokerage.taped(p_setup, p_since, p_until, p_run_id) t) t
-       cross join lateral jsonb_array_elements(brokerage.noted_value(p_setup, t.day, t.rules)) e);
-  else
-    v_known := array(select r.rule from unnest(brokerage.rules_of(p_profile)) r);
-  end if;
-  select x.rule into v_wanted
-    from (select jsonb_object_keys(p_changes) union select unnest(p_without)) x(rule)
-   where x.rule <> all (v_known) and cardinality(v_known) > 0
-   limit 1;
-  if found then
-    raise exception 'rule % is not among the rules of these decisions', quote_literal(v_wanted)
-      using errcode = 'PB001', hint = 'brokerage.rule_in_force lists the rules of a profile.';
-  end if;
+  perform brokerage.require_decided_by(p_setup, p_since, p_until, p_run_id, p_profile,
+                                       array(select jsonb_object_keys(p_changes)) || p_without);
   for v_tape in
     select t.* from brokerage.taped(p_setup, p_since, p_until, p_run_id) t order by t.part
   loop

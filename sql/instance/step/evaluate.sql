@@ -14,6 +14,8 @@ declare
   v_depth int := 0;
   v_value numeric;
   n int;
+  c_hint constant text := 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, such as '
+                          'ceil(2 * size / 1024).';
 begin
   if length(p_expression) > 500 then
     raise exception 'expression has % characters', length(p_expression)
@@ -43,17 +45,13 @@ begin
       else
         raise exception 'expression %: % instead of a value', quote_literal(p_expression),
           coalesce(quote_literal(v_token), 'its end')
-          using errcode = 'PB001',
-                hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
-                       'such as ceil(2 * size / 1024).';
+          using errcode = 'PB001', hint = c_hint;
       end if;
       continue;
     end if;
     if v_token is not null and v_token not in ('+', '-', '*', '/', ')', ',') then
       raise exception 'expression %: % instead of an operator', quote_literal(p_expression), quote_literal(v_token)
-        using errcode = 'PB001',
-              hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
-                     'such as ceil(2 * size / 1024).';
+        using errcode = 'PB001', hint = c_hint;
     end if;
     loop  -- apply the operators that bind as much or more
       v_top := v_waiting[cardinality(v_waiting)];
