@@ -3,6 +3,7 @@
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint)
 returns table (user_priority smallint, jobs bigint, first_id bigint)
 language sql stable rows 3 as $$
+  -- plan: jobs by user priority
   select n.user_priority, n.jobs, n.first_id
     from (select h.* from taskqueue.hand h
            where h.setup = p_setup and h.task_queue_id = p_task_queue_id

@@ -15,6 +15,7 @@ begin
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
     v_cpu_time := (p_resource -> 'CPUTime')::numeric;
+    -- plan: the description of a new or private agent
     select k.*
       into v_known
       from taskqueue.known_offer k

@@ -11,6 +11,7 @@ begin
   if not taskqueue.lock_request(p_setup, p_request_id) then
     return null;
   end if;
+  -- plan: the answer of a repeated request
   select a.* into v_given
     from (select r.call, r.asked, r.answer, r.made_at
             from taskqueue.request r

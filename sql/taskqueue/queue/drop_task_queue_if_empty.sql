@@ -6,6 +6,7 @@ language plpgsql as $$
 declare
   v_task_queue taskqueue.task_queue;
 begin
+  -- plan: whether the queue is empty
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;

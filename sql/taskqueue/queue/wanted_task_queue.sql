@@ -2,6 +2,7 @@
 create or replace function taskqueue.wanted_task_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql stable as $$
   select array(
+    -- plan: the queue of a wanted job
     select j.task_queue_id
       from taskqueue.job j
       join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id

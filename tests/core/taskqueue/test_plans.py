@@ -280,7 +280,7 @@ class Hot:
     """A statement of a match, and what its plan must be like."""
 
     function: str
-    pattern: str
+    pattern: str | None  # None: it stands behind a line `-- plan: NAME`, with its name in STATEMENTS
     reads: Reads
     buffers: int  # at most
     sorted: frozenset[str] = frozenset()  # tables whose rows may be sorted, hashed or aggregated
@@ -299,7 +299,7 @@ HAND_TABLES = frozenset(COUNTED)
 STATEMENTS: dict[str, Hot] = {
     "the answer of a repeated request": Hot(
         "answer_given",
-        r"(select a\.\* into v_given.*?limit 1);",
+        None,
         {
             "request": ["request_pkey: setup role_name request_id"],
             "lease": ["lease_request: setup request_id"],
@@ -401,10 +401,7 @@ STATEMENTS: dict[str, Hot] = {
         values={"v_offer.owner_groups": "'{small 1}'"},
     ),
     "the description of a new or private agent": Hot(
-        "known_offer_of",
-        r"(select k\.\* into v_known.*?limit 1);",
-        {"known_offer": ["known_offer_digest: setup digest"]},
-        buffers=5,
+        "known_offer_of", None, {"known_offer": ["known_offer_digest: setup digest"]}, buffers=5
     ),
     "all conditions of a point": Hot(
         "accepts_definition",
@@ -464,7 +461,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the queue of a wanted job": Hot(
         "wanted_task_queue",
-        r"array\(\s*(select .*accepts\(d, p_offer\))\)",
+        None,
         {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=13,
         guessed=frozenset({"definition", "task_queue"}),
@@ -478,7 +475,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "whether the queue is empty": Hot(
         "drop_task_queue_if_empty",
-        r"if (exists \(select from taskqueue\.job.*?p_task_queue_id\)) then",
+        None,
         {"job": ["job_order: setup task_queue_id"]},
         buffers=6,
         custom=frozenset({"job"}),  # of a queue that holds half of all jobs any index gives one at once
@@ -525,7 +522,7 @@ STATEMENTS |= {  # of the hand
         buffers=60,  # three a card
         sorted=frozenset({"job", "job_count_change"}),  # those are counted
     ),
-    "jobs by user priority": Hot("job_level", r"^(select .*)$", COUNTED, buffers=60, sorted=HAND_TABLES),
+    "jobs by user priority": Hot("job_level", None, COUNTED, buffers=60, sorted=HAND_TABLES),
     "user priorities of a hand": Hot("drawn_jobs", r"(with recursive draw .*?d\.number > 0);", {}, buffers=0),
     "the first jobs of a user priority": Hot(
         "drawn_jobs",
@@ -660,17 +657,41 @@ class Prepared:
 
 
 def source_of(q: Calls, function: str) -> str:
-    """The source of a function as it stands in the database, on one line and without comments."""
-    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+    """The source of a function as it stands in the database."""
+    return str(q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}"))
+
+
+def bare(source: str) -> str:
+    """On one line and without comments."""
     return " ".join(re.sub(r"--[^\n]*", "", source).split())
+
+
+def text_of(source: str, hot: Hot) -> str:
+    """The text of a statement in the source of its function.
+
+    Behind a marker it ends at its semicolon, at the `loop` that it is for, or with the bracket that it stands in."""
+    if hot.pattern:
+        found = re.findall(hot.pattern, bare(source))
+        assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
+        return str(found[0])
+    [name] = (name for name, one in STATEMENTS.items() if one is hot)
+    behind = source.split(f"-- plan: {name}\n")
+    assert len(behind) == 2, f"{hot.function} has {len(behind) - 1} markers of {name!r}: look at the plans again"
+    text = re.sub(r"^(?:if|perform|return query|for .*? in) ", "", bare(behind[1]))
+    depth = 0
+    for token in re.finditer(r"'(?:[^']|'')*'|[();]|\bloop\b", text):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth < 0 or (depth == 0 and token[0] in (";", "loop")):
+            return text[: token.start()].strip()
+        if depth == 0 and token[0] == ")" and text.startswith("exists"):
+            return text[: token.end()]
+    return text
 
 
 def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
     """A statement as it stands in the database, the variables of its function as parameters."""
-    source = source_of(q, hot.function)
-    found = re.findall(hot.pattern, source)
-    assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
-    into = re.sub(r"\s+into (?:v_[\w.]+(?:, v_[\w.]+)*|user_priorities)", "", found[0])
+    text = text_of(source_of(q, hot.function), hot)
+    into = re.sub(r"\s+into (?:v_[\w.]+(?:, v_[\w.]+)*|user_priorities)", "", text)
     used: list[str] = []
 
     def mark(name: re.Match[str]) -> str:
@@ -831,10 +852,11 @@ OFTEN_LEFT_EARLY = {"known_offer_of", "drop_task_queue_if_empty"}  # before thei
 def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, function: str) -> None:
     """The plan of a new statement has not been checked yet."""
     source = source_of(skewed, function)
+    others = bare(source)
     for hot in STATEMENTS.values():
         if hot.function == function:
-            source = re.sub(hot.pattern, "", source, count=1)
-    assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", source)) == CALLS.get(function, set())
+            others = others.replace(text_of(source, hot), "", 1)
+    assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", others)) == CALLS.get(function, set())
 
 
 @MODE
