@@ -32,7 +32,7 @@ World = dict[str, Any]
 class Batch:
     """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
 
-    makes: whether the jobs that are assigned are made, too, and not only counted. tape: whether facts are kept.
+    makes: whether the jobs that are assigned are made, too, and not only counted. keep_facts: whether facts are recorded.
     dry: whether decisions alone are stored.
     """
 
@@ -41,7 +41,7 @@ class Batch:
     profile: str
     callers: int
     makes: bool
-    tape: bool = False
+    keep_facts: bool = False
     dry: bool = False
 
 
@@ -68,7 +68,7 @@ class Measuring:
             "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
             [batch.setup, algorithm],
         ).fetchall()
-        settings = json.dumps({"makes_jobs": batch.makes, "tape": batch.tape})
+        settings = json.dumps({"makes_jobs": batch.makes, "keep_facts": batch.keep_facts})
         self.connection.execute("select brokerage.set_settings(%s, %s)", [batch.setup, settings])
         parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
         query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_dry_run => %s, p_tasks_a_commit => %s)"
@@ -99,7 +99,7 @@ class Measuring:
         } | found
 
     def _undo(self, setup: str, algorithm: str) -> None:
-        self.connection.execute("truncate brokerage.verdict, brokerage.tape, brokerage.tape_value")
+        self.connection.execute("truncate brokerage.verdict, brokerage.recording, brokerage.recorded_value")
         for table in _CHANGED:
             self.connection.execute(f"delete from brokerage.{table} where setup = %s", [setup])
         if algorithm == "production_task":

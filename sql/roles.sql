@@ -77,7 +77,7 @@ grant execute on function
 grant select on table
   brokerage.assignments, brokerage.due_task, brokerage.nucleus_of_task, brokerage.open_task, brokerage.outcomes,
   brokerage.rejections, brokerage.rule_in_force, brokerage.setting_in_force, brokerage.task_reason,
-  brokerage.task_standing
+  brokerage.task_due_state
   to broker_operator, broker_viewer;
 
 -- taskqueue: a JobAgent's calls

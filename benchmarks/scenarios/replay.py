@@ -20,7 +20,7 @@ _NUCLEI = 3  # a third of the candidates: as many nuclei as the scenario tasks h
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each case (tasks:candidates), algorithm and profile: a real run without and with the tape, in turn."""
+    """For each case (tasks:candidates), algorithm and profile: a real run without and with recording, in turn."""
     rows: list[Row] = []
     for count, candidates in options.cases:
         for algorithm, make in _MAKE.items():
@@ -37,7 +37,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
                     batch = Batch(setup, fewer, profile, 1, algorithm != "production_task")
                     kind = {"tasks_x_candidates": setup, "algorithm": algorithm, "profile": profile}
                     rows.append(kind | _measured(measuring, batch, algorithm, options.rounds))
-    about = f"real runs without and with the tape, and replays of them, {SYNTHETIC}; medians of {options.rounds} rounds"
+    about = f"real runs without and with recording, and replays of them, {SYNTHETIC}; medians of {options.rounds} rounds"
     return [Table(about, rows)]
 
 
@@ -49,11 +49,11 @@ def _measured(measuring: Measuring, batch: Batch, algorithm: str, rounds: int) -
 
     samples: dict[bool, list[dict[str, float]]] = {False: [], True: []}
     for number in range(rounds):
-        for tape in (False, True) if number % 2 == 0 else (True, False):
-            samples[tape].append(measuring.batch(replace(batch, tape=tape), algorithm, look if tape else dict))
+        for kept in (False, True) if number % 2 == 0 else (True, False):
+            samples[kept].append(measuring.batch(replace(batch, keep_facts=kept), algorithm, look if kept else dict))
     without, with_tape = (
-        {name: statistics.median(one[name] for one in samples[tape]) for name in samples[tape][0]}
-        for tape in (False, True)
+        {name: statistics.median(one[name] for one in samples[kept]) for name in samples[kept][0]}
+        for kept in (False, True)
     )
     return {
         "cpu_us_per_pair": without["cpu_us_per_pair"],
@@ -67,9 +67,9 @@ def _measured(measuring: Measuring, batch: Batch, algorithm: str, rounds: int) -
 
 
 def _tape(measuring: Measuring) -> int:
-    """Bytes of the tables of the tape, as they are stored."""
+    """Bytes of the tables of recordings, as they are stored."""
     query = """select sum(pg_total_relation_size(inhrelid)) from pg_inherits
-                where inhparent in ('brokerage.tape'::regclass, 'brokerage.tape_value'::regclass)"""
+                where inhparent in ('brokerage.recording'::regclass, 'brokerage.recorded_value'::regclass)"""
     [(size,)] = measuring.connection.execute(query).fetchall()
     return int(size)
 

@@ -114,7 +114,7 @@ def _assign(
 
 def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
     """The tasks among these that are not due, and why."""
-    query = """select task_id, not_due from brokerage.task_standing
+    query = """select task_id, not_due from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
                 order by 1"""
     return rows_of(connection, query, setup, algorithm, tasks) if tasks else []
@@ -127,7 +127,7 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
                       min(retry_at) filter (where not_open is null and waits) as retry_at,
                       count(*) filter (where not_open is not null) as others,
                       min(task_id) filter (where not_open is not null) as example
-                 from brokerage.task_standing where setup = %s and algorithm = %s"""
+                 from brokerage.task_due_state where setup = %s and algorithm = %s"""
     [row] = rows_of(connection, query, setup, algorithm)
     if row["due"]:
         are = f"{counted(row['due'], 'task')} {'is' if row['due'] == 1 else 'are'} due"
@@ -137,7 +137,7 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
         are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
         reasons.append(f"{counted(row['waiting'], 'task')} {are} {output.moment(row['retry_at'])}")
     if row["others"]:
-        query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
+        query = "select not_open from brokerage.task_due_state where setup = %s and algorithm = %s and task_id = %s"
         [example] = rows_of(connection, query, setup, algorithm, row["example"])
         such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
         reasons.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")

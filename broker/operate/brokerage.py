@@ -274,7 +274,7 @@ def _changed_profile(
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
     """The tasks among these that the broker does not work on, and why. A task that does not exist is an error."""
     connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
-    query = """select task_id, not_open from brokerage.task_standing
+    query = """select task_id, not_open from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null
                 order by 1"""
     return dict(connection.execute(query, (setup, algorithm, list(tasks))).fetchall())

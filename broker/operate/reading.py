@@ -78,7 +78,7 @@ def task_explanation(
     if algorithm is None:
         [row] = rows_of(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
         algorithm = row["algorithm"]
-    query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
+    query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_due_state
                 where setup = %s and task_id = %s and algorithm = %s"""
     nowhere = {"algorithm": algorithm, "not_due": None, "jobs": 0, "jobs_left": 0}
     standing = next(iter(rows_of(connection, query, setup, task, algorithm)), nowhere)

@@ -18,7 +18,7 @@ create table brokerage.setting (
   assignments_count interval not null default '15 minutes'
     check (assignments_count > interval '0' and assignments_count <= interval '100 years'),
   --: Whether the facts of real runs are kept as long as their decisions, for brokerage.replay.
-  tape              boolean not null default true,
+  keep_facts        boolean not null default true,
   --: How long a replay may take.
   replay_time       interval not null default '2 minutes'
     check (replay_time > interval '0' and replay_time <= interval '100 years'),
@@ -267,10 +267,10 @@ create table brokerage.verdict (
 create table brokerage.verdict_default partition of brokerage.verdict default;
 create index verdict_run on brokerage.verdict (run_id, task_id);
 
--- The tape keeps facts as JSON with a key for each attribute. So an attribute that a later release adds, removes or
+-- A recording keeps facts as JSON with a key for each attribute. So an attribute that a later release adds, removes or
 -- gives another type changes no table, and is found by its name.
 --: What a part of a real run decided from; brokerage.replay decides it again. Partitioned by day (UTC).
-create table brokerage.tape (
+create table brokerage.recording (
   setup      text not null,
   run_id     bigint not null,
   part       bigint not null,  --: Part of the run (brokerage.part).
@@ -278,23 +278,23 @@ create table brokerage.tape (
   tasks      jsonb not null,  --: Facts of the tasks (brokerage.to_columns).
   queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (tape_value).
   subjects   jsonb not null,  --: Facts by subject (brokerage.to_columns).
-  rules      text not null,  --: Digest of the rules of the algorithm (brokerage.tape_value).
-  program    text not null,  --: Digest of the functions that decided (brokerage.tape_value).
+  rules      text not null,  --: Digest of the rules of the algorithm (brokerage.recorded_value).
+  program    text not null,  --: Digest of the functions that decided (brokerage.recorded_value).
   foreign key (setup, run_id) references brokerage.run on delete cascade
 ) partition by range (decided_at);
-create table brokerage.tape_default partition of brokerage.tape default;
-create index tape_run on brokerage.tape (run_id, part);
+create table brokerage.recording_default partition of brokerage.recording default;
+create index recording_run on brokerage.recording (run_id, part);
 
 --: What parts of a day have in common: columns of queues that did not change, rules, digests of functions. Two runs at
 --: once may note the same. Partitioned by day (UTC).
-create table brokerage.tape_value (
+create table brokerage.recorded_value (
   setup    text not null references resource.setup on delete cascade,
   noted_at timestamptz not null,  --: The day (UTC) on which it was decided.
   digest   text not null,  --: Under which it is found.
   value    jsonb not null  --: The value.
 ) partition by range (noted_at);
-create table brokerage.tape_value_default partition of brokerage.tape_value default;
-create index tape_value_digest on brokerage.tape_value (digest, setup);
+create table brokerage.recorded_value_default partition of brokerage.recorded_value default;
+create index recorded_value_digest on brokerage.recorded_value (digest, setup);
 
 -- Facts that rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
 -- facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by name. A later revision
@@ -764,7 +764,7 @@ create type brokerage.composed_facts as (
   pair text,  --: The pair before the weights.
   weighed_pair text,  --: The pair behind the weights; the text @weight@ is to be replaced.
   again text,  --: The pairs @pairs@, to be replaced, with all facts again.
-  carried text,  --: Facts of pairs that the sieve keeps.
+  carried text,  --: Facts of pairs that the first filter keeps.
   carried_as text  --: The same, with types.
 );
 
@@ -775,7 +775,7 @@ create type brokerage.composition as (
   survivors boolean,  --: Facts of pairs that no rule rejects are requested.
   has_sieve boolean,  --: Pairs that the first level loses are gathered, a row a task.
   keeps_marks boolean,  --: Marks of those pairs are read, for a second pass.
-  sieved text,  --: Relation of those pairs.
+  filtered text,  --: Relation of those pairs.
   done text,  --: Relations up to the weight, if rules follow behind a weight of terms.
   stage text,  --: Name of the relation that steps begins with.
   pairs text,  --: Relation that the next level selects from.

@@ -148,7 +148,7 @@ def test_everything_that_deciding_reads_is_copied() -> None:
     """By the text of the functions which what-if and evaluate call, and of all that these call."""
     made_there = {
         "brokerage.run", "brokerage.task_decision", "brokerage.part", "brokerage.verdict", "brokerage.assignment",
-        "brokerage.tape_value", "brokerage.profile", "brokerage.profile_rule",
+        "brokerage.recorded_value", "brokerage.profile", "brokerage.profile_rule",
         "resource.identity", "resource.installation_role", "resource.setup_move",
     }  # fmt: skip
     texts = objects()

@@ -30,7 +30,7 @@ language sql stable as $$
                where l.task_number not in (select r.task_number from ranked r)
               union all
               select distinct s.task_number, brokerage.reason_head(l.failed), brokerage.reason_head(l.marked)
-                from sieved s
+                from filtered s
                cross join lateral unnest(s.reasons, s.marks) l(failed, marked)
                where s.task_number not in (select r.task_number from ranked r)) j
        group by j.task_number having %s
@@ -44,7 +44,7 @@ language sql stable as $$
            (coalesce(d.outside, 0) + coalesce(s.outside, 0))::int,
            s.lost || d.lost, s.reasons || d.reasons, d.queues, null::bigint[], null::text, null::float8
       from unnest($2) with ordinality t
-      left join sieved s on s.task_number = t.ordinality
+      left join filtered s on s.task_number = t.ordinality
       left join decided d on d.task_number = t.ordinality$q$,
     brokerage.compose_second_pass(p_rules, p_algorithm, 'j.task_number'))
 $$;

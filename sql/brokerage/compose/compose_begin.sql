@@ -12,7 +12,7 @@ begin
   c.survivors := p_survivors;
   c.has_sieve := p_wide and not p_all_failures and p_algorithm <> 'production_task';
   c.keeps_marks := (brokerage.second_pass(p_rules, p_algorithm)).rule is not null;
-  c.sieved := 'sieved as (select null::bigint as task_number, null::int[] as lost, null::text[] as reasons, '
+  c.filtered := 'filtered as (select null::bigint as task_number, null::int[] as lost, null::text[] as reasons, '
               'null::text[] as marks, null::bigint as outside where false), ';
   c.done := '';
   c.stage := 'asked';

@@ -10,8 +10,8 @@ begin
                                      brokerage.compose_alive(c.alone), p_step, c.all_failures);
   c.beside := '';
   if c.has_sieve and p_step[1].step = 1 then
-    select s.sieved, s.passed into c.sieved, c.pairs
-      from brokerage.compose_sieve(c.pairs, (c.facts).carried, (c.facts).carried_as, c.keeps_marks) s;
+    select s.filtered, s.passed into c.filtered, c.pairs
+      from brokerage.compose_first_filter(c.pairs, (c.facts).carried, (c.facts).carried_as, c.keeps_marks) s;
     c.marked := array[v_marked];
     c.marks_made := c.marked;
     c.asked := c.marked;

@@ -5,7 +5,7 @@ declare
   v_pairs text := brokerage.compose_figures(c);
 begin
   return brokerage.filled(
-    $q$with {sieved}{done}{steps}judged as materialized (
+    $q$with {filtered}{done}{steps}judged as materialized (
          select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, coalesce({failed}) as failed,
                 coalesce({marked}) as marked, {failures} as failures, {weight} as weight, {factors} as factors,
                 {figures}{survivors}
@@ -15,7 +15,7 @@ begin
                 {best_rule}::text as best_rule
            from judged x where x.failed is null) $q$,
     jsonb_build_object(
-      'sieved', c.sieved, 'done', c.done,
+      'filtered', c.filtered, 'done', c.done,
       'steps', case when c.steps = '' then ''
                     else brokerage.filled(
                            $q${stage} as materialized (

@@ -46,7 +46,7 @@ begin
                                          from unnest(s.reasons || d.failed, s.marks || d.marked) l(failed, marked)) j
                                having %2$s) as again
               from pair d
-              left join sieved s on s.task_number = d.number
+              left join filtered s on s.task_number = d.number
              order by d.number offset 0) u
      cross join lateral (%3$s
        select array_agg(brokerage.verdict_of(r.queue, r.failed, r.place, r.best, r.best_rule, r.weight, r.factors,

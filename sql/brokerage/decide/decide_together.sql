@@ -47,7 +47,7 @@ begin
   insert into brokerage.part (setup, run_id, decided_at, queues)
   values (p_run.setup, p_run.run_id, p_run.started_at, array(select f.queue from unnest(p_queues) f))
   returning part into v_part;
-  if not p_run.dry and (select s.tape from brokerage.setting_in_force s where s.setup = p_run.setup) then
+  if not p_run.dry and (select s.keep_facts from brokerage.setting_in_force s where s.setup = p_run.setup) then
     perform brokerage.keep_facts(p_run, v_part, p_rules, v_subjects, v_tasks, p_queues);
   end if;
   with answer as materialized (

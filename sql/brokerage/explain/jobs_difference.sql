@@ -25,7 +25,7 @@ begin
                                 hashint8extended(d.task_id, r.seed)) as jobs
       from decided d
       join brokerage.run r on r.setup = p_setup and r.run_id = p_before
-      join brokerage.task_standing t on t.setup = p_setup and t.task_id = d.task_id and t.algorithm = r.algorithm
+      join brokerage.task_due_state t on t.setup = p_setup and t.task_id = d.task_id and t.algorithm = r.algorithm
   )
   select u.queue, count(*) filter (where g.run_id = p_before and u.rank = 1),
          count(*) filter (where g.run_id = p_after and u.rank = 1),

@@ -7,7 +7,7 @@ select d.setup, d.task_id, d.algorithm,
             when d.not_open is null then coalesce(w.reason, 'waiting')
             else 'waiting' end as reason,
        d.jobs_left, w.rule, w.queue, w.queues, w.run_id
-  from brokerage.task_standing d
+  from brokerage.task_due_state d
   left join brokerage.waiting_reason w on w.setup = d.setup and w.task_id = d.task_id and w.algorithm = d.algorithm
  where d.has_task
    and (d.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true

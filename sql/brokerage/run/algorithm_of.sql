@@ -5,7 +5,7 @@ language plpgsql stable security definer set search_path = brokerage, pg_temp as
 begin
   perform brokerage.require_tasks(p_setup, array[p_task_id]);
   return (
-    select t.algorithm from brokerage.task_standing t
+    select t.algorithm from brokerage.task_due_state t
      where t.setup = p_setup and t.task_id = p_task_id
      order by t.not_open is not null, not t.of_label, t.algorithm limit 1);
 end $$;

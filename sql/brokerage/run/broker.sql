@@ -24,7 +24,7 @@ begin
   if p_task_ids is not null then
     perform brokerage.require_tasks(p_setup, p_task_ids, case when p_dry_run is not true then p_algorithm end);
     select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
-      from (select t.task_id, t.not_due from brokerage.task_standing t
+      from (select t.task_id, t.not_due from brokerage.task_due_state t
              where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_task_ids)
                and t.not_due is not null
              order by 1

@@ -19,11 +19,11 @@ begin
     on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks;
   end loop;
   v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days);
-  v_changed := v_changed + resource.keep_partitions('brokerage.tape', v_kept, p_days)
-               + resource.keep_partitions('brokerage.tape_value', v_kept + interval '1 day', p_days);
+  v_changed := v_changed + resource.keep_partitions('brokerage.recording', v_kept, p_days)
+               + resource.keep_partitions('brokerage.recorded_value', v_kept + interval '1 day', p_days);
   delete from brokerage.verdict_default d where d.decided_at < now() - v_kept;
-  delete from brokerage.tape_default t where t.decided_at < now() - v_kept;
-  delete from brokerage.tape_value_default t where t.noted_at < now() - v_kept - interval '1 day';
+  delete from brokerage.recording_default t where t.decided_at < now() - v_kept;
+  delete from brokerage.recorded_value_default t where t.noted_at < now() - v_kept - interval '1 day';
   delete from brokerage.part p where p.decided_at < date_trunc('day', now() - v_kept, 'utc');
   delete from brokerage.run r  -- with what it decided
    using brokerage.setting_in_force s

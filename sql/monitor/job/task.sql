@@ -3,7 +3,7 @@
 create or replace view monitor.task as
 select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_priority as priority, t.nucleus,
        coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
-       (select d.not_due from brokerage.task_standing d
+       (select d.not_due from brokerage.task_due_state d
          where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) as not_due,
        a.algorithm, s.run_id, s.retry_at,
        coalesce((select sum(c.jobs)::bigint from workload.job_by_task c
@@ -12,7 +12,7 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
             else (select coalesce(d.not_open, nullif(concat_ws('; ', d.decided, r.rejections), ''),
                                   case when s.run_id is null then 'no run has decided it yet'
                                        else format('%s of its %s jobs are not assigned', d.jobs_left, d.jobs) end)
-                    from brokerage.task_standing d
+                    from brokerage.task_due_state d
                     left join lateral (
                       select format('%s rejected %s of %s %s', v.rule, v.rejected, v.places,
                                     case a.algorithm when 'production_task' then 'nuclei' else 'queues' end)
@@ -36,7 +36,7 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                               when d.waits then to_char(d.retry_at at time zone 'utc',
                                                         '"from" YYYY-MM-DD HH24:MI:SS "UTC on"')
                               else 'the next run' end
-                    from brokerage.task_standing d
+                    from brokerage.task_due_state d
                    where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as next_try
   from workload.task t
  cross join lateral (

@@ -574,7 +574,7 @@ def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> N
     assigned = db.execute("select task_id, queue, jobs from brokerage.assignment where run_id = %s", [run]).fetchall()
     assert assigned == [(1, "A", 1)]
     query = (
-        "select not_due from brokerage.task_standing where setup = 'w' and task_id = 1 and algorithm = 'analysis_job'"
+        "select not_due from brokerage.task_due_state where setup = 'w' and task_id = 1 and algorithm = 'analysis_job'"
     )
     assert db.execute(query).fetchall() == [("its one job is assigned",)]
 

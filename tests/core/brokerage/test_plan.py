@@ -46,7 +46,7 @@ DECIDED = """ select to_json(x) from (
       from judged j left join ranked r using (task_number, queue)
     union all
     select ($2[s.task_number]).task_id, ($3[l.number]).queue, l.failed, null, null, null, null, null, null, null, null
-      from sieved s cross join unnest(s.lost, s.reasons) l(number, failed)) x"""
+      from filtered s cross join unnest(s.lost, s.reasons) l(number, failed)) x"""
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, pr
     again = [
         node["Function Call"] for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1
     ]
-    assert [one for one in again if not re.search(r"\.(passed|lost)\)", one)] == []  # those are the rows of the sieve
+    assert [one for one in again if not re.search(r"\.(passed|lost)\)", one)] == []  # those are the rows of the first filter
     over_pairs = [node for node in nodes if node["Actual Rows"] * node["Actual Loops"] >= _pairs(db)]
     parts = [part for node in over_pairs for part in node.get("Plans", ())]
     assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []
@@ -209,9 +209,9 @@ def test_behind_the_sieve_are_only_pairs_that_pass(db: Connection, profile: str)
     """Pairs that the first level of rules loses are gathered at once, a row a task; no later level looks at them."""
     pairs = _pairs(db)
     parts = {node["Subplan Name"]: node for node in _nodes(_plan(db, profile)) if "Subplan Name" in node}
-    sieve = parts.pop("CTE sieved")
-    assert (sieve["Node Type"], sieve["Strategy"]) == ("Aggregate", "Hashed")
-    assert [child["Actual Rows"] for child in sieve["Plans"] if child["Node Type"] == "Hash Join"] == [pairs]
+    first = parts.pop("CTE filtered")
+    assert (first["Node Type"], first["Strategy"]) == ("Aggregate", "Hashed")
+    assert [child["Actual Rows"] for child in first["Plans"] if child["Node Type"] == "Hash Join"] == [pairs]
     behind = [parts[name] for name in ("CTE asked", "CTE judged", "CTE ranked") if name in parts]
     assert len(behind) >= 2
     assert max(node["Actual Rows"] * node["Actual Loops"] for part in behind for node in _nodes(part)) < pairs / 2

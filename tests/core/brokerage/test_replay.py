@@ -71,7 +71,7 @@ def test_a_run_is_reproduced_whatever_has_happened_since(
         f"call brokerage.{CALLS[algorithm]}('grid', null, %s, p_tasks_a_commit => 25)".encode(), [profile]
     ).fetchall()
     [(parts, tasks)] = db.execute(
-        """select (select count(*) from brokerage.tape), count(*) from brokerage.task_decision
+        """select (select count(*) from brokerage.recording), count(*) from brokerage.task_decision
             where run_id = %s and status <> 'error'""",
         [run],
     ).fetchall()
@@ -100,8 +100,8 @@ def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
     world.load(db, [given], "grid")
     db.execute("call brokerage.broker_jobs('grid', null, 'panda2026', 7, p_tasks_a_commit => null)")
     [(pairs,)] = db.execute(
-        "select max((tasks -> '')::int) * max(cardinality((v.value #>> '{}')::text[])) from brokerage.tape t"
-        " join brokerage.tape_value v on v.digest = t.queues ->> 'queue'"
+        "select max((tasks -> '')::int) * max(cardinality((v.value #>> '{}')::text[])) from brokerage.recording t"
+        " join brokerage.recorded_value v on v.digest = t.queues ->> 'queue'"
     ).fetchall()
     assert pairs > 5000
     assert [row for row in replayed(db) if row["differs"]] == []
@@ -155,13 +155,13 @@ def test_what_does_not_fit_is_refused(decided: Connection, given: Row, sqlstate:
     assert (raised.value.diag.message_primary or "").startswith(message)
 
 
-def test_dry_runs_and_runs_without_the_tape_keep_no_facts(db: Connection) -> None:
+def test_dry_runs_and_runs_without_recording_keep_no_facts(db: Connection) -> None:
     small(db)
     ran(db, dry_run=True)
-    db.execute("""select brokerage.set_settings('w', '{"tape": false}')""")
+    db.execute("""select brokerage.set_settings('w', '{"keep_facts": false}')""")
     run = ran(db)
-    assert db.execute("select from brokerage.tape").fetchall() == []
-    assert db.execute("select from brokerage.tape_value").fetchall() == []
+    assert db.execute("select from brokerage.recording").fetchall() == []
+    assert db.execute("select from brokerage.recorded_value").fetchall() == []
     with pytest.raises(psycopg.Error, match=f"no facts are kept of run {run} in setup w"):
         replayed(db, setup="w", run_id=run)
 
@@ -179,16 +179,16 @@ def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> N
 
 def test_facts_of_another_release_are_found_by_name(decided: Connection) -> None:
     """An attribute that is gone is left out. One that is lacking is an error: null would let queues pass."""
-    decided.execute("""update brokerage.tape set tasks = tasks || '{"gone_since": [1, 2]}'""")
+    decided.execute("""update brokerage.recording set tasks = tasks || '{"gone_since": [1, 2]}'""")
     assert [row["differs"] for row in replayed(decided, setup="w")] == [[], []]
-    decided.execute("update brokerage.tape set tasks = tasks - 'ram_count'")
+    decided.execute("update brokerage.recording set tasks = tasks - 'ram_count'")
     with pytest.raises(psycopg.Error, match=r"the facts that were kept lack ram_count of task_facts"):
         replayed(decided, setup="w")
 
 
 def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> None:
     """A number that was kept as a text, or the other way round, is what it was; what is no number is an error."""
-    keep = "update brokerage.tape set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
+    keep = "update brokerage.recording set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
     decided.execute(keep, ['{"2000","500"}'])
     before = [row["differs"] for row in replayed(decided, setup="w")]
     decided.execute(keep, ["{2000,500}"])
@@ -201,7 +201,7 @@ def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> N
         ("preassigned", '["A", "B"]', "scalar"),
         ("config", '"{}"', "scalar"),
     ):
-        keep = "update brokerage.tape set tasks = tasks || jsonb_build_object(%s::text, %s::jsonb)"
+        keep = "update brokerage.recording set tasks = tasks || jsonb_build_object(%s::text, %s::jsonb)"
         with decided.transaction(force_rollback=True):
             decided.execute(keep, [name, value])
             with pytest.raises(psycopg.Error, match=rf"were kept do not fit .*task_facts: .*({error})") as caught:
@@ -263,7 +263,7 @@ def test_a_function_that_is_another_one_is_named(decided: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_two_brokers_do_not_wait_for_each_others_tape(db: Connection, connect: Connect) -> None:
+def test_two_brokers_do_not_wait_for_each_others_recording(db: Connection, connect: Connect) -> None:
     """Both note the same columns of the same queues; the first has not committed."""
     small(db)
     query = "select brokerage.open_run('w', 'production_job', null, null, false) from generate_series(1, 2)"
@@ -276,29 +276,29 @@ def test_two_brokers_do_not_wait_for_each_others_tape(db: Connection, connect: C
     assert [row["differs"] for row in replayed(db, setup="w")] == [[], []]
 
 
-def test_the_tape_goes_with_the_decisions(decided: Connection) -> None:
+def test_recordings_are_removed_with_their_decisions(decided: Connection) -> None:
     day = datetime.now(UTC) - timedelta(days=5)
-    for table in ("tape", "tape_value"):
-        column = "decided_at" if table == "tape" else "noted_at"
+    for table in ("recording", "recorded_value"):
+        column = "decided_at" if table == "recording" else "noted_at"
         decided.execute(f"update brokerage.{table} set {column} = %s".encode(), [day])
     decided.execute("select * from brokerage.maintain()")
-    assert decided.execute("select from brokerage.tape").fetchall() == []
-    assert decided.execute("select from brokerage.tape_value").fetchall() == []
-    query = """select count(*) from pg_inherits where inhparent in ('brokerage.tape'::regclass,
-                                                                    'brokerage.tape_value'::regclass)"""
+    assert decided.execute("select from brokerage.recording").fetchall() == []
+    assert decided.execute("select from brokerage.recorded_value").fetchall() == []
+    query = """select count(*) from pg_inherits where inhparent in ('brokerage.recording'::regclass,
+                                                                    'brokerage.recorded_value'::regclass)"""
     [(partitions,)] = decided.execute(query).fetchall()
     assert partitions >= 2 * 4  # the default one, and days ahead
 
 
-def test_the_tape_goes_with_its_setup(decided: Connection) -> None:
+def test_recordings_are_removed_with_their_setup(decided: Connection) -> None:
     decided.execute("select taskqueue.remove_setup('w')")
-    assert decided.execute("select from brokerage.tape").fetchall() == []
-    assert decided.execute("select from brokerage.tape_value").fetchall() == []
+    assert decided.execute("select from brokerage.recording").fetchall() == []
+    assert decided.execute("select from brokerage.recorded_value").fetchall() == []
 
 
 @pytest.mark.parametrize("far", ["178000000 years", "-178000000 years", "1000 years"])
 def test_a_time_may_be_as_long_as_it_likes(decided: Connection, far: str) -> None:
-    query = "select count(*) from brokerage.taped('w', %s, %s, null)"
+    query = "select count(*) from brokerage.recorded('w', %s, %s, null)"
     everything = decided.execute(query, [None, None]).fetchone()
     since, until = (decided.execute(query, given).fetchone() for given in ([far, None], [None, far]))
     assert everything is not None and everything != (0,)

@@ -218,7 +218,7 @@ def test_what_a_trial_under_way_does_not_allow(db: Connection) -> None:
         with pytest.raises(psycopg.Error) as raised:
             db.execute(query.encode())
         assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", message)
-    db.execute("""select brokerage.set_settings('grid', '{"tape": false, "profile": "documented"}')""")
+    db.execute("""select brokerage.set_settings('grid', '{"keep_facts": false, "profile": "documented"}')""")
     db.execute("select brokerage.set_profile('acme', 'documented', 'other words')")
     db.execute("select brokerage.end_trial('grid')")
     for query in list(refused)[1:]:

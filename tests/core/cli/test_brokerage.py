@@ -95,7 +95,7 @@ def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, wor
 
 
 def test_a_task_that_is_named_and_not_due_is_decided_and_noted(cli: Cli, gridded: Connection) -> None:
-    query = """select task_id, not_due from brokerage.task_standing
+    query = """select task_id, not_due from brokerage.task_due_state
                 where setup = 'grid' and algorithm = 'production_job' and not_due is not null limit 1"""
     [(task, reason)] = gridded.execute(query).fetchall()
     printed = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--task", task, "--json").json

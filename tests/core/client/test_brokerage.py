@@ -225,7 +225,7 @@ def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
 
 @pytest.mark.slow
 def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection) -> None:
-    query = """select task_id, not_open from brokerage.task_standing
+    query = """select task_id, not_open from brokerage.task_due_state
                 where setup = 'grid' and algorithm = 'production_job' and not_open is not null"""
     [(finished, reason), *_] = gridded.execute(query).fetchall()
     [(opened,), *_] = gridded.execute(
@@ -365,7 +365,7 @@ def test_what_if_refuses(gridded: Connection) -> None:
 def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 5)").fetchall()
     viewer = connect("broker_viewer")
-    names = "assignments due_task open_task outcomes rejections rule_in_force setting_in_force task_standing"
+    names = "assignments due_task open_task outcomes rejections rule_in_force setting_in_force task_due_state"
     views = [f"brokerage.{view}" for view in names.split()]
     for view in (*views, "monitor.decision", "monitor.task_decision"):
         assert viewer.execute(f"select * from {view}".encode()).fetchall(), view

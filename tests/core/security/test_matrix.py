@@ -261,7 +261,7 @@ VIEWS = {  # beside those of monitor
     "brokerage.rule_in_force",
     "brokerage.setting_in_force",
     "brokerage.task_reason",
-    "brokerage.task_standing",
+    "brokerage.task_due_state",
     "lifecycle.needed_loop",
     "history.figure",
     "history.freshness",

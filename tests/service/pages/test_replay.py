@@ -137,13 +137,13 @@ def test_an_unknown_field_is_refused(look: Look) -> None:
 
 
 def test_without_a_tape_the_page_names_the_setting(look: Look, filled: Calls) -> None:
-    filled.connection.execute("select brokerage.set_settings('default', '{\"tape\": false}')")
+    filled.connection.execute("select brokerage.set_settings('default', '{\"keep_facts\": false}')")
     filled.connection.execute("delete from brokerage.task_state")
     filled.connection.execute("call brokerage.broker_jobs('default')")
     answer = look("/replay", newest="1", check="1")
     assert answer.status_code == 404
     assert "no facts are kept of run" in answer.text
-    assert "broker settings --setup default --set brokerage.tape=true" in answer.text
+    assert "broker settings --setup default --set brokerage.recording=true" in answer.text
 
 
 def test_a_setup_without_runs(db: psycopg.Connection[Any], person: People) -> None:

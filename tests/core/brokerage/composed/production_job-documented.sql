@@ -1,6 +1,6 @@
 -- The query that decides by profile documented, algorithm production_job, for many pairs; made by a test.
 -- $1 has the facts by subject, $2 the tasks, $3 the queues. t, q, p stand for rows of all facts.
-WITH sieved AS MATERIALIZED (
+WITH filtered AS MATERIALIZED (
   SELECT
     x.task_number,
     ARRAY_AGG(CAST(x.queue_number AS INT)) FILTER(WHERE
@@ -191,7 +191,7 @@ WITH sieved AS MATERIALIZED (
           SELECT
             s.task_number,
             l.*
-          FROM sieved AS s
+          FROM filtered AS s
           CROSS JOIN LATERAL UNNEST(s.passed) AS l(queue_number BIGINT, marked_0 TEXT, p_is_preassigned BOOLEAN, p_preassigned_alone BOOLEAN, p_is_nucleus_queue BOOLEAN, p_is_near BOOLEAN, p_is_own BOOLEAN, p_closeness DOUBLE PRECISION, p_queued DOUBLE PRECISION, p_queued_express DOUBLE PRECISION, p_mbps DOUBLE PRECISION, p_running BIGINT, p_starting BIGINT, p_activated BIGINT, p_assigned BIGINT, p_defined BIGINT, p_numslots BIGINT, p_type_running BIGINT, p_type_starting BIGINT, p_type_activated BIGINT, p_type_assigned BIGINT, p_type_defined BIGINT, p_available_files BIGINT, p_available_bytes BIGINT, p_reachable_files BIGINT, p_reachable_bytes BIGINT, p_input_is_local BOOLEAN, p_has_readable_source BOOLEAN, p_zero_share TEXT, p_software TEXT, p_platform_level_percent DOUBLE PRECISION)
         ) AS x
         JOIN UNNEST($2) WITH ORDINALITY AS t
@@ -294,7 +294,7 @@ WITH sieved AS MATERIALIZED (
       s.task_number,
       brokerage.reason_head(l.failed),
       brokerage.reason_head(l.marked)
-    FROM sieved AS s
+    FROM filtered AS s
     CROSS JOIN LATERAL UNNEST(s.reasons, s.marks) AS l(failed, marked)
     WHERE
       NOT s.task_number IN (
@@ -339,7 +339,7 @@ SELECT
   CAST(NULL AS TEXT),
   CAST(NULL AS DOUBLE PRECISION)
 FROM UNNEST($2) WITH ORDINALITY AS t
-LEFT JOIN sieved AS s
+LEFT JOIN filtered AS s
   ON s.task_number = t.ordinality
 LEFT JOIN decided AS d
   ON d.task_number = t.ordinality

@@ -1,4 +1,5 @@
--- Writes what a part decides from to the tape. Most columns of queues are the same all day: each is noted once.
+-- Records the facts from which a part of a run decides. Most columns of queues are the same all day: each is noted
+-- once.
 create or replace function brokerage.keep_facts(
   p_run brokerage.run, p_part bigint, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -29,7 +30,7 @@ begin
   with list as materialized (
     select c.key as name, c.value, md5(c.value::text) as digest from jsonb_each(brokerage.to_columns(p_queues)) c
   ), noted as (  -- not unique: two runs at once would wait for each other, and a value twice does no harm
-    insert into brokerage.tape_value (setup, noted_at, digest, value)
+    insert into brokerage.recorded_value (setup, noted_at, digest, value)
     select p_run.setup, v_day, n.digest,
            case when n.digest = v_program then brokerage.program_of(v_schemas) else n.value end
       from (select distinct on (n.digest) n.digest, n.value
@@ -38,11 +39,11 @@ begin
                     select md5(v_rules::text), v_rules
                     union all
                     select v_program, null) n(digest, value)) n
-     where not exists (select from brokerage.tape_value v
+     where not exists (select from brokerage.recorded_value v
                         where v.setup = p_run.setup and v.noted_at = v_day and v.digest = n.digest)
   )
   select jsonb_object_agg(l.name, l.digest) into v_queues from list l;
-  insert into brokerage.tape (setup, run_id, part, decided_at, tasks, queues, subjects, rules, program)
+  insert into brokerage.recording (setup, run_id, part, decided_at, tasks, queues, subjects, rules, program)
   values (p_run.setup, p_run.run_id, p_part, p_run.started_at, brokerage.to_columns(p_tasks), v_queues, v_subjects,
           md5(v_rules::text), v_program);
 end $$;
@@ -50,4 +51,4 @@ end $$;
 comment on function brokerage.keep_facts(
   brokerage.run, bigint, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
   brokerage.queue_facts[]) is
-  'Keeps the facts and rules from which a part of a run decides (brokerage.tape).';
+  'Keeps the facts and rules from which a part of a run decides (brokerage.recording).';

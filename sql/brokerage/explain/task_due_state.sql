@@ -2,7 +2,7 @@
 -- brokerage.due_task are its rows without a reason). Tasks of users belong to the analysis broker, all others to the
 -- two of production; the retry time of a waiting task must be over. The task broker takes tasks in JEDI's status
 -- assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
-create or replace view brokerage.task_standing as
+create or replace view brokerage.task_due_state as
 select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open,
        x.waits, coalesce(x.not_open,
                          case when x.waits
@@ -56,21 +56,21 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
                  case when d.reason is null or d.rejected > 0 then 'found none for it'
                       else format('decided %s: %s', concat_ws(', ', d.status, d.rule), d.reason) end) as decided) w;
 
-comment on view brokerage.task_standing is
+comment on view brokerage.task_due_state is
   'Every task and broker, with the reason if the broker does not take the task now.';
-comment on column brokerage.task_standing.algorithm is
+comment on column brokerage.task_due_state.algorithm is
   'production_task: the task broker; production_job, analysis_job: the job brokers.';
-comment on column brokerage.task_standing.of_label is 'Tasks of this label are that broker''s.';
-comment on column brokerage.task_standing.jobs is 'Jobs of its input (workload.input_digest).';
-comment on column brokerage.task_standing.jobs_left is 'Jobs that are not assigned yet.';
-comment on column brokerage.task_standing.not_open is
+comment on column brokerage.task_due_state.of_label is 'Tasks of this label are that broker''s.';
+comment on column brokerage.task_due_state.jobs is 'Jobs of its input (workload.input_digest).';
+comment on column brokerage.task_due_state.jobs_left is 'Jobs that are not assigned yet.';
+comment on column brokerage.task_due_state.not_open is
   'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
-comment on column brokerage.task_standing.waits is 'Its retry time is still to come.';
-comment on column brokerage.task_standing.not_due is
+comment on column brokerage.task_due_state.waits is 'Its retry time is still to come.';
+comment on column brokerage.task_due_state.not_due is
   'Why it is not brokered now, in words; null = it is (brokerage.due_task).';
-comment on column brokerage.task_standing.decided is
+comment on column brokerage.task_due_state.decided is
   'What its last run decided, in words, where that gave it a retry time; null = it assigned jobs, or no run decided '
   'it.';
-comment on column brokerage.task_standing.status is 'Status of the task in JEDI; null = not known.';
-comment on column brokerage.task_standing.has_task is
+comment on column brokerage.task_due_state.status is 'Status of the task in JEDI; null = not known.';
+comment on column brokerage.task_due_state.has_task is
   'The task is in that broker''s hands: each task has one row of which this is true.';

@@ -1,4 +1,4 @@
--- Decides again what runs of a time decided, from the facts on the tape, and compares. Within a part the answers feed
+-- Decides again what runs of a time decided, from the recorded facts, and compares. Within a part the answers feed
 -- each other as they did then; all later facts stay as they were recorded. It writes nothing. The time is looked at
 -- between two parts. Rows come in the order of the parts, and of the tasks of a part. Long because a task may differ in
 -- many ways.
@@ -15,7 +15,7 @@ as $$
 declare
   v_begin timestamptz := clock_timestamp();
   v_time interval;
-  v_tape brokerage.tape;
+  v_recording brokerage.recording;
   v_algorithm text;
   v_recorded brokerage.profile_rule[];
   v_rules brokerage.profile_rule[];
@@ -36,30 +36,32 @@ begin
   end if;
   perform brokerage.require_decided_by(p_setup, p_since, p_until, p_run_id, p_profile,
                                        array(select jsonb_object_keys(p_changes)) || p_without);
-  for v_tape in
-    select t.* from brokerage.taped(p_setup, p_since, p_until, p_run_id) t order by t.part
+  for v_recording in
+    select t.* from brokerage.recorded(p_setup, p_since, p_until, p_run_id) t order by t.part
   loop
     if v_parts > 0 and clock_timestamp() - v_begin > v_time then
-      raise exception 'the replay took longer than %: it reached %, after % parts', v_time, v_tape.decided_at, v_parts
+      raise exception 'the replay took longer than %: it reached %, after % parts',
+        v_time, v_recording.decided_at, v_parts
         using errcode = 'PB006',
               hint = 'Replay a shorter time, or allow more: brokerage.set_settings, replay_time.';
     end if;
-    select r.algorithm into v_algorithm from brokerage.run r where r.setup = p_setup and r.run_id = v_tape.run_id;
+    select r.algorithm into v_algorithm from brokerage.run r where r.setup = p_setup and r.run_id = v_recording.run_id;
     v_recorded := array(
       select jsonb_populate_record(null::brokerage.profile_rule, e.value)
-        from jsonb_array_elements(brokerage.noted_value(p_setup, v_tape.decided_at, v_tape.rules)) e);
+        from jsonb_array_elements(brokerage.noted_value(p_setup, v_recording.decided_at, v_recording.rules)) e);
     if p_profile is null then
       v_rules := v_recorded;
-    elsif brokerage.base_profile(brokerage.profile_name(p_profile)) <> v_tape.subjects ->> 'base_profile' then
+    elsif brokerage.base_profile(brokerage.profile_name(p_profile)) <> v_recording.subjects ->> 'base_profile' then
       raise exception 'profile % is based on %, run % was decided by %', p_profile,
-        brokerage.base_profile(brokerage.profile_name(p_profile)), v_tape.run_id, v_tape.subjects ->> 'base_profile'
+        brokerage.base_profile(brokerage.profile_name(p_profile)), v_recording.run_id,
+        v_recording.subjects ->> 'base_profile'
         using errcode = 'PB001', hint = 'Facts differ by base profile: take a profile of the same base.';
     else
       v_rules := brokerage.rules_of(p_profile, v_algorithm);
     end if;
     v_rules := brokerage.changed_rules(v_rules, p_changes, p_without);
     return query
-    select v_tape.run_id, a.task_id, v_algorithm, array_remove(array[
+    select v_recording.run_id, a.task_id, v_algorithm, array_remove(array[
              case when (a.status, a.rule, a.reason, a.retry_at)
                        is distinct from (d.status, d.rule, d.reason, d.retry_at) then 'status' end,
              case when n.candidates is distinct from b.candidates then 'candidates' end,
@@ -69,9 +71,10 @@ begin
            d.status, a.status,
            array(select unnest(n.candidates) except select unnest(b.candidates) order by 1),
            array(select unnest(b.candidates) except select unnest(n.candidates) order by 1), j.before, j.after
-      from brokerage.judge_again(v_tape, v_rules, brokerage.profile_name(p_profile)) a
-      left join brokerage.task_decision d on d.setup = p_setup and d.run_id = v_tape.run_id and d.task_id = a.task_id
-      left join brokerage.verdict v on v.setup = p_setup and v.run_id = v_tape.run_id and v.task_id = a.task_id
+      from brokerage.judge_again(v_recording, v_rules, brokerage.profile_name(p_profile)) a
+      left join brokerage.task_decision d on d.setup = p_setup and d.run_id = v_recording.run_id
+                                        and d.task_id = a.task_id
+      left join brokerage.verdict v on v.setup = p_setup and v.run_id = v_recording.run_id and v.task_id = a.task_id
      cross join lateral brokerage.comparable(a.queues, a.lost, a.reasons) n
      cross join lateral brokerage.comparable(v.queues, v.lost, v.reasons) b
      cross join lateral (
@@ -82,7 +85,7 @@ begin
               case when d.nucleus is not null then jsonb_build_object(d.nucleus, 1)
                    else (select jsonb_object_agg(g.queue, g.jobs)
                            from brokerage.assignment g
-                          where g.setup = p_setup and g.run_id = v_tape.run_id
+                          where g.setup = p_setup and g.run_id = v_recording.run_id
                             and g.task_id = a.task_id) end as before) j
      order by a.task_id;
     v_parts := v_parts + 1;
@@ -90,8 +93,8 @@ begin
   if v_parts = 0 then
     raise exception 'no facts are kept of % in setup %', coalesce('run ' || p_run_id, 'runs in that time'), p_setup
       using errcode = 'PB004',
-            hint = 'Facts of real runs are kept as long as decisions (settings tape and decisions_kept); dry runs have '
-                   'none.';
+            hint = 'Facts of real runs are kept as long as decisions (settings keep_facts and decisions_kept); '
+                   'dry runs have none.';
   end if;
 end $$;
 

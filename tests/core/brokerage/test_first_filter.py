@@ -21,7 +21,7 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_stores_what_single_tasks_are_told(db: Connection, profile: str, *, dry: bool) -> None:
-    """More than 5,000 pairs of analysis: sieved, with second passes, dry and in turn; and each task by itself."""
+    """More than 5,000 pairs of analysis: filtered, with second passes, dry and in turn; and each task by itself."""
     given = grid(3, 60, 0, user_tasks=100)
     for task in given["tasks"]:
         task["status"] = "ready"

@@ -10,7 +10,7 @@ begin
     v_known := array(
       select distinct e.value ->> 'rule'
         from (select distinct date_trunc('day', t.decided_at, 'utc') as day, t.rules
-                from brokerage.taped(p_setup, p_since, p_until, p_run_id) t) t
+                from brokerage.recorded(p_setup, p_since, p_until, p_run_id) t) t
        cross join lateral jsonb_array_elements(brokerage.noted_value(p_setup, t.day, t.rules)) e);
   else
     v_known := array(select r.rule from unnest(brokerage.rules_of(p_profile)) r);

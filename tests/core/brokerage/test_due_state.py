@@ -16,7 +16,7 @@ from broker.laboratory.grid import grid
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NOT_DUE = """select not_due from brokerage.task_standing
+NOT_DUE = """select not_due from brokerage.task_due_state
              where setup = 'default' and algorithm = 'production_job' and task_id = 1"""
 
 
@@ -92,7 +92,7 @@ def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
 def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) -> None:
     world.load(db, [grid(3, 10, 60)])
     db.execute("call brokerage.broker_jobs('grid', p_limit => 30, p_tasks_a_commit => null)")
-    query = "select task_id, jobs_left, not_open, not_due, waits from brokerage.task_standing where algorithm = %s"
+    query = "select task_id, jobs_left, not_open, not_due, waits from brokerage.task_due_state where algorithm = %s"
     rows = db.execute(query, ["production_job"]).fetchall()
     assert len(rows) == 60
     for view, place in (("open_task", 2), ("due_task", 3)):
@@ -108,7 +108,7 @@ def test_one_broker_has_each_task(db: Connection) -> None:
     kinds = product(("managed", "user", None), ("assigning", "ready", "done", None))
     tasks = [{"id": number, "label": label, "status": status} for number, (label, status) in enumerate(kinds, 1)]
     world.load(db, [{"tasks": tasks}])
-    query = "select task_id, algorithm from brokerage.task_standing where has_task order by task_id"
+    query = "select task_id, algorithm from brokerage.task_due_state where has_task order by task_id"
     has = db.execute(query).fetchall()
     assert has == db.execute("select task_id, algorithm from monitor.task order by task_id").fetchall()
     assert [algorithm for _, algorithm in has[:5]] == ["production_task"] + 3 * ["production_job"] + ["analysis_job"]
@@ -183,7 +183,7 @@ def test_the_message_of_an_error_is_read(connect: Callable[..., Connection]) -> 
     assert _part(first, "task_id", "status", "reason", "jobs") == (1, "error", bad[4], None)
     assert _part(second, "task_id", "status") == (2, "error")
     assert _part(third, "task_id", "status", "candidates", "jobs", "dry") == (3, "candidates", 1, 4, False)
-    assert viewer.execute("select not_due from brokerage.task_standing order by task_id").fetchall()[0][0]
+    assert viewer.execute("select not_due from brokerage.task_due_state order by task_id").fetchall()[0][0]
 
 
 def test_a_task_that_a_rule_refused_is_counted_by_the_rule(db: Connection) -> None:

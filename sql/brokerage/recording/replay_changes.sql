@@ -9,7 +9,7 @@ begin
   with recorded as materialized (
     select distinct e.key, e.value
       from (select distinct date_trunc('day', t.decided_at, 'utc') as day, t.program
-              from brokerage.taped(p_setup, p_since, p_until, p_run_id) t) t
+              from brokerage.recorded(p_setup, p_since, p_until, p_run_id) t) t
      cross join lateral jsonb_each_text(brokerage.noted_value(p_setup, t.day, t.program)) e
   ), present as materialized (
     select e.key, e.value

@@ -1,10 +1,10 @@
 -- A thousand years are as good as more, and stay within the range of a timestamp.
-create or replace function brokerage.taped(
+create or replace function brokerage.recorded(
   p_setup text, p_since interval, p_until interval, p_run_id bigint
-) returns setof brokerage.tape
+) returns setof brokerage.recording
 language sql stable as $$
   select t.*
-    from brokerage.tape t
+    from brokerage.recording t
    where t.setup = p_setup
      and (p_since is null
           or t.decided_at >= resource.clock(p_setup) - greatest(least(p_since, '1000 years'), '-1000 years'))
@@ -13,5 +13,5 @@ language sql stable as $$
      and (p_run_id is null or t.run_id = p_run_id)
 $$;
 
-comment on function brokerage.taped(text, interval, interval, bigint) is
+comment on function brokerage.recorded(text, interval, interval, bigint) is
   'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; null = no limit.';

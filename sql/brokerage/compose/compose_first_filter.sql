@@ -1,14 +1,14 @@
--- Most pairs are lost to the first level of rules, and nothing more is asked about them. The sieve is a row a task:
--- the numbers of the lost queues with their reasons, ready to be stored, and the pairs that passed as records with the
--- facts that the rules behind it read. Those are the pairs that the rest of the query sees.
--- Columns of the relation sieved: task_number; lost, reasons ('rule<tab>reason', after ! if the queue never entered the
--- list) and marks (reasons of temporary rules that only mark) of the lost queues; outside (how many of them never
+-- Most pairs are lost to the first level of rules, and nothing more is asked about them. The first filter is a row a
+-- task: the numbers of the lost queues with their reasons, ready to be stored, and the pairs that passed as records with
+-- the facts that the later rules read. The rest of the query sees only those pairs.
+-- Columns of the relation filtered: task_number; lost, reasons ('rule<tab>reason', after ! if the queue never entered
+-- the list) and marks (reasons of temporary rules that only mark) of the lost queues; outside (how many of them never
 -- entered the list); passed.
-create or replace function brokerage.compose_sieve(
-  p_pairs text, p_carried text, p_carried_as text, p_with_marks boolean, out sieved text, out passed text
+create or replace function brokerage.compose_first_filter(
+  p_pairs text, p_carried text, p_carried_as text, p_with_marks boolean, out filtered text, out passed text
 )
 language sql immutable parallel safe as $$
-  select format('sieved as materialized (select x.task_number, '
+  select format('filtered as materialized (select x.task_number, '
                 'array_agg(x.queue_number::int) filter (where x.failed_0 is not null) as lost, '
                 'array_agg(x.failed_0) filter (where x.failed_0 is not null) as reasons, '
                 '%s as marks, '
@@ -18,13 +18,13 @@ language sql immutable parallel safe as $$
                 case when p_with_marks then 'array_agg(x.marked_0) filter (where x.failed_0 is not null)'
                      else 'null::text[]' end,
                 p_carried, p_pairs),
-         format('(select s.task_number, l.* from sieved s cross join lateral unnest(s.passed) '
+         format('(select s.task_number, l.* from filtered s cross join lateral unnest(s.passed) '
                 'l(queue_number bigint, marked_0 text, %s)) x'
                 ' join unnest($2) with ordinality t on t.ordinality = x.task_number'
                 ' join unnest($3) with ordinality q on q.ordinality = x.queue_number', p_carried_as)
 $$;
 
-comment on function brokerage.compose_sieve(text, text, text, boolean) is
-  'SQL of the relation sieved over pairs with their first level of rules, and of the pairs that passed. p_carried, '
+comment on function brokerage.compose_first_filter(text, text, text, boolean) is
+  'SQL of the relation filtered over pairs with their first level of rules, and of the pairs that passed. p_carried, '
   'p_carried_as: the facts that they keep, as columns and with types. p_with_marks: whether marks of lost queues are '
   'read.';
