@@ -716,31 +716,24 @@ create table taskqueue.task_queue_tag (
 );
 create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
 
---: A job that is asked for, with a random stream of its own, and the progress of its draws.
+--: A job that is asked for, with a random stream of its own, and the progress of its draws (taskqueue.new_stream).
 create type taskqueue.stream as (
   number int,  --: Number of the job among those asked for together, from 1.
   request int,  --: Number of the request that asks for it, and of the description of its resource.
   token uuid,  --: Token of the attempt.
   seed bigint,  --: Seed of its draws.
+  is_seeded boolean,  --: Whether the caller gave the seed: the job is drawn without the hand.
+  goes_alone boolean,  --: Whether its TaskQueue depends on the jobs before it: limits, a JobID or a given seed.
   bucket_index int,  --: Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.
   tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).
+  max_tries int,  --: Candidates after which the rest of the bucket is drawn with a key per TaskQueue.
   last_key float8,  --: Key of the last candidate.
+  is_listed boolean,  --: Whether there were TaskQueues that the sites may see.
+  passed bigint[],  --: TaskQueues that gave no job.
   task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null = none yet.
   definition_id bigint,  --: Definition of that TaskQueue.
+  slots jsonb,  --: Slots of limits that are locked for the job (taskqueue.lock_slots).
   card taskqueue.card  --: Job that was taken.
-);
-
---: A draw of TaskQueues that goes on until one of them gives a job (taskqueue.next_task_queue).
-create type taskqueue.race as (
-  seed bigint,  --: Seed of the draws.
-  bucket_index int,  --: Number of the CPU bucket that is drawn from; 0 = all buckets are exhausted.
-  tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).
-  max_tries int,  --: Candidates, after which the rest of the bucket is drawn with a key per TaskQueue.
-  last_key float8,  --: Key of the last candidate.
-  definition_ids bigint[],  --: Their TaskQueues are drawn with a key each; null = candidates are drawn.
-  passed bigint[],  --: TaskQueues that gave no job.
-  listed boolean,  --: Whether there were TaskQueues that the sites may see.
-  task_queue_id bigint  --: TaskQueue that was drawn; null = none.
 );
 
 --: A request of taskqueue.match_many, as it was read.
@@ -756,6 +749,7 @@ create type taskqueue.match_request as (
 --: Who asks for a job.
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null = none.
+  asked      bigint,  --: Hash of the resource description that was given with the request id.
   subject    text  --: Who asks through the service; null = a login of the database.
 );
 

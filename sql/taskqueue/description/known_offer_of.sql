@@ -26,9 +26,6 @@ begin
   end if;
   if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
     v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
-    if (v_known.offer).limited then
-      v_known.offer := taskqueue.with_limits(p_setup, p_resource, v_known.offer);
-    end if;
     return v_known;
   end if;
   v_known.setup := p_setup;

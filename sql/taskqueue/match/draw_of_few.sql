@@ -1,11 +1,15 @@
 -- DRAWING.md, Rare matches: the first TaskQueue of the drawn order where few definitions match. They were compared with
--- the description before, whatever its CPUTime, so that a key is all that is needed; the keys are those that
--- taskqueue.drawn_task_queue draws under the same seed. CPU buckets go from the highest down until one has a TaskQueue.
+-- the description before, whatever its CPUTime, so that a key is all that is needed, but for the limits of the moment.
+-- Under one seed a TaskQueue has the same key in every call, so one that is passed over leaves the others their keys.
+-- CPU buckets go from the highest down until one has a TaskQueue; where candidates were drawn in the first of them
+-- before (taskqueue.next_candidate), the keys there are drawn given that they lie above the last key.
 create or replace function taskqueue.draw_of_few(
-  p_setup text, p_known taskqueue.known_offer, p_cpu_time bigint, p_seed bigint
+  p_setup text, p_known taskqueue.known_offer, p_cpu_time bigint, p_seed bigint, p_last_key float8 default 0,
+  p_passed bigint[] default '{}'
 ) returns table (task_queue_id bigint, definition_id bigint, requirements jsonb, is_accepted boolean)
 language plpgsql rows 1 as $$
 declare
+  v_limited boolean := coalesce((p_known.offer).limited, false);
   v_new bigint[] := '{}'::bigint[];
 begin
   if exists (select from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to)
@@ -27,10 +31,15 @@ begin
                     offset 0) k
              cross join lateral (
                     select i.task_queue_id, i.definition_id
-                      from taskqueue.task_queue i
-                     where i.setup = p_setup and i.definition_id = any (k.ids)
-                       and i.cpu_time = b.cpu_time and i.is_open
-                     order by taskqueue.draw_key(resource.draw(i.task_queue_id, p_seed), 1, i.priority, p_known.policy)
+                      from (select t.task_queue_id, t.definition_id
+                              from taskqueue.task_queue t
+                             where t.setup = p_setup and t.definition_id = any (k.ids)
+                               and t.cpu_time = b.cpu_time and t.is_open and t.task_queue_id <> all (p_passed)
+                             order by taskqueue.draw_key(resource.draw(t.task_queue_id, p_seed), 1, t.priority,
+                                                         p_known.policy,
+                                                         case when b.cpu_time = p_cpu_time then p_last_key else 0 end)
+                             limit case when not v_limited then 1 end) i
+                     where not v_limited or taskqueue.accepts_definition(p_setup, i.definition_id, p_known.offer)
                      limit 1) q
              order by b.cpu_time desc
              limit 1) c
@@ -41,7 +50,7 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.draw_of_few(text, taskqueue.known_offer, bigint, bigint) is
-  'Of the open TaskQueues of the definitions that match a description, up to a CPUTime (seconds), the first of the '
-  'drawn order in the highest CPU bucket. No row: there is none. A row without a TaskQueue: what matches was forgotten '
-  'meanwhile, and the TaskQueue has to be drawn in another way.';
+comment on function taskqueue.draw_of_few(text, taskqueue.known_offer, bigint, bigint, float8, bigint[]) is
+  'Of the open TaskQueues of the definitions that match a description, up to a CPUTime (seconds) and without p_passed, '
+  'the first of the drawn order in the highest CPU bucket. No row: there is none. A row without a TaskQueue: what '
+  'matches was forgotten after the description was read, and the TaskQueue has to be drawn in another way.';

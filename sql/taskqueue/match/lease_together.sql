@@ -1,52 +1,73 @@
--- DRAWING.md, Guarantees of the draw: many jobs in a few statements instead of six per job. The distribution is that of
--- one after the other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams draw a
--- TaskQueue first; the streams that drew the same one take its cards in their order. The first stream that gets none
--- depends on what the ones before it left: taskqueue.lease_jobs serves it alone, and the others go on behind it.
+-- DRAWING.md, Guarantees of the draw: jobs for streams, in steps over sets. The distribution is that of one after the
+-- other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams draw a TaskQueue first
+-- (taskqueue.draw_together), and those that drew the same one take its cards in their order (taskqueue.take_together).
+-- The first stream that gets none depends on what the ones before it left: it takes and draws on alone
+-- (taskqueue.take_alone, taskqueue.draw_on), and the others go on behind it.
 create or replace function taskqueue.lease_together(
-  p_setup text, p_resources jsonb[], p_known taskqueue.known_offer[], p_streams taskqueue.stream[],
-  p_askers taskqueue.asker[]
-) returns table (number int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
+  p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- what is locked or written has an id
+) returns taskqueue.stream[]
 language plpgsql as $$
 declare
-  v_left taskqueue.stream[] := taskqueue.draw_together(p_setup, p_known, p_streams);
-  v_first taskqueue.stream;  -- the first that has no TaskQueue, or whose hand has no card
-  v_some taskqueue.stream[];
-  v_locked taskqueue.stream[];
+  v_alone boolean := cardinality(p_streams) = 1;
+  v_left taskqueue.stream[] := p_streams;
+  v_first taskqueue.stream;
+  v_known taskqueue.known_offer;
+  v_drawn record;
+  v_taken taskqueue.stream[];
+  v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
+  v_begun_again int;  -- number of a stream that drew once more, when more TaskQueues had been posted
 begin
+  if not v_alone then
+    v_left := taskqueue.draw_together(p_setup, p_known, array(select s from unnest(p_streams) s where not s.goes_alone))
+              || array(select s from unnest(p_streams) s where s.goes_alone);
+  end if;
   while v_left <> '{}' loop
-    v_some := array(select s from unnest(v_left) s
-                     where s.number < coalesce((select min(o.number) from unnest(v_left) o
-                                                 where o.task_queue_id is null), 2147483647));
-    if cardinality(v_some) > 1 then
-      v_locked := taskqueue.lock_cards(p_setup, v_some);
-      if cardinality(v_locked) < cardinality(v_some)
-         and taskqueue.deal_cards(p_setup, p_known[p_streams[1].request], v_some) then
-        v_locked := taskqueue.lock_cards(p_setup, v_some);
-      end if;
-      v_some := taskqueue.lease_cards(p_setup, p_resources, p_known, v_locked, p_askers);
-      return query
-        select s.number, (s.card).job_id, s.task_queue_id, d.requirements, (s.card).user_priority::int,
-               taskqueue.attempt_text((s.card).attempt, s.token)
-          from unnest(v_some) s
-          join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
-         order by s.number;
+    v_first := v_left[1];
+    v_known := p_known[v_first.request];
+    if v_alone then
+      v_taken := taskqueue.take_alone(p_setup, v_known, v_first, p_may_wait);
+    else
+      v_taken := taskqueue.take_together(p_setup, v_known, array(
+        select s from unnest(v_left) s
+         where s.number < coalesce((select min(o.number) from unnest(v_left) o
+                                     where o.task_queue_id is null), 2147483647)));
+    end if;
+    if v_taken <> '{}' then
+      perform taskqueue.lease_cards(p_setup, p_known, v_taken, p_askers);
+      v_leased := v_leased || v_taken;
       v_left := array(select s from unnest(v_left) s
-                       where s.number <> all (array(select o.number from unnest(v_some) o)) order by s.number);
+                       where s.number <> all (array(select t.number from unnest(v_taken) t)));
     end if;
-    if v_left <> '{}' then
-      v_first := v_left[1];
-      return query
-        select v_first.number, l.*
-          from taskqueue.lease_jobs(p_setup, p_resources[v_first.request], 1, null, array[v_first],
-                                    p_askers[v_first.request], p_known[v_first.request]) l;
-      -- lease_jobs has tried all that matches, so the other jobs of the request get nothing either
-      v_left := case when found then v_left[2:]
-                     else array(select s from unnest(v_left) s where s.request <> v_first.request) end;
+    if v_taken <> '{}' or not v_alone then
+      v_alone := not v_alone;
+      p_may_wait := p_may_wait and pg_current_xact_id_if_assigned() is null;
+      continue;
     end if;
+    v_drawn := taskqueue.draw_on(p_setup, v_known, v_first);
+    v_known := v_drawn.p_known;
+    v_first := v_drawn.p_stream;
+    if v_first.task_queue_id is not null then
+      v_left[1] := v_first;
+    elsif v_known.matches is null and v_first.number is distinct from v_begun_again
+          and taskqueue.post_pending(p_setup) then
+      v_begun_again := v_first.number;
+      v_left[1] := taskqueue.new_stream(
+        v_first.number, v_first.request, v_first.token, v_first.seed # 1,
+        width_bucket((v_known.offer).cpu_time, v_known.cpu_buckets), p_is_seeded => v_first.is_seeded,
+        p_goes_alone => v_first.goes_alone, p_is_listed => v_first.is_listed);
+    else  -- all that matches was tried, so the other jobs of the request get nothing either
+      if v_known.matched_at is null and v_first.is_listed then
+        v_known := taskqueue.find_matching(p_setup, v_known);
+      end if;
+      v_left := array(select s from unnest(v_left) s where s.request <> v_first.request);
+    end if;
+    p_known[v_first.request] := v_known;
   end loop;
+  return v_leased;
 end $$;
 
-comment on function taskqueue.lease_together(text, jsonb[], taskqueue.known_offer[], taskqueue.stream[],
-                                               taskqueue.asker[]) is
-  'Leases a job for each stream; a stream without a row gets none. p_resources, p_known, p_askers: the descriptions, '
-  'and who asks, by number of request.';
+comment on function taskqueue.lease_together(
+  text, taskqueue.known_offer[], taskqueue.stream[], taskqueue.asker[], boolean) is
+  'Leases a job for each stream, and returns the streams that got one, with it. p_known, p_askers: the descriptions, '
+  'and who asks, by number of request. p_may_wait: as for taskqueue.renew_hand.';

@@ -1,7 +1,7 @@
 -- DRAWING.md, Order of the draw, in the short way: a known description, its two posting lists in the highest CPU bucket
--- (Next candidate), the next card of a hand. What does not end here goes on in taskqueue.lease_jobs, from the TaskQueue
--- and the key that were reached. The token, which an agent cannot choose, seeds random(). The planner's settings:
--- sql/README.md, Planner settings.
+-- (Next candidate), the next card of a hand. What does not end here goes on in taskqueue.lease_together, as a
+-- stream that has reached a TaskQueue or a key. The token, which an agent cannot choose, seeds random(). The planner's
+-- settings: sql/README.md, Planner settings.
 -- Long because a call pays for each table (12 us) and each operator (1 us) before it reads anything.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -18,6 +18,7 @@ declare
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
   v_start record;
   v_known taskqueue.known_offer;
+  v_leased taskqueue.stream[];
   v_tries int := 0;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
   v_place float8;
@@ -38,7 +39,12 @@ begin
   end if;
   v_known := v_start.known;
   if (v_known.is_plain and (v_start.bound > 0 or v_known.matches is not null and v_start.cpu_time > 0)) is not true then
-    return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, null, row(p_request_id, null));
+    if v_known.digest is not null then
+      v_known.offer.cpu_time := floor(v_cpu_time);
+    end if;
+    return query
+      select * from taskqueue.lease_for_resource(p_setup, p_resource, 1, p_request_id => p_request_id,
+                                                 p_asked => v_asked, p_known => v_known);
     return;
   end if;
   while v_tries < 32 loop
@@ -80,11 +86,7 @@ begin
                     where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id and h.hand_id = v_card.hand_id)
     returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
          into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
-    if v_card.job_id is null then
-      v_card := taskqueue.take_next(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy,
-                                    hashtextextended(v_start.token::text, 4), v_may_wait);
-      exit when v_card.job_id is null;
-    end if;
+    exit when v_card.job_id is null;
     insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
                                       site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
     values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
@@ -93,25 +95,35 @@ begin
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;
-    if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) or v_card.brokered then
-      perform taskqueue.follow_match(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
+    if v_card.brokered then
+      perform taskqueue.mark_sent(p_setup, array[v_card.job_id]);
+    end if;
+    if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) then
+      perform taskqueue.follow_hand(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
     end if;
     return next;
     exit;
   end loop;
   if job_id is null and (v_known.matches is null or v_queue.is_accepted is not null) then
+    v_known.offer.cpu_time := v_start.cpu_time;
+    v_leased := taskqueue.lease_together(
+      p_setup, array[v_known], array[taskqueue.new_stream(
+        p_number => 1, p_request => 1, p_token => v_start.token, p_seed => uuid_hash_extended(v_start.token, 5),
+        p_bucket_index => width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
+                                                v_start.cpu_time)::float8, v_known.cpu_buckets),
+        p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
+        p_is_listed => true,
+        p_task_queue_id => case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end,
+        p_definition_id => v_queue.definition_id)],
+      array[row(p_request_id, v_asked, null)::taskqueue.asker], v_may_wait);
     return query
-      select * from taskqueue.lease_jobs(p_setup, p_resource, 1, null, array[
-        row(1, 1, v_start.token, uuid_hash_extended(v_start.token, 5),
-            width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
-                                  v_start.cpu_time)::float8, v_known.cpu_buckets), v_tries,
-            coalesce((1 - v_above) / v_start.highest, 0),
-            case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end, v_queue.definition_id,
-            null)::taskqueue.stream], row(p_request_id, null));
+      select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
+        from taskqueue.leased_jobs(p_setup, v_leased) l;
+    v_queue.definition_id := v_leased[1].definition_id;
   end if;
   if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
-    perform taskqueue.note_known(p_setup, p_resource, found,
-                                 case when job_id is not null then v_queue.definition_id end);
+    v_known.offer.cpu_time := v_start.cpu_time;
+    perform taskqueue.note_resource(p_setup, p_resource, v_known, found, v_queue.definition_id);
   end if;
 end $$;
 

@@ -16,7 +16,7 @@ begin
   end if;
   perform taskqueue.enter_setup(p_setup);
   if p_request_id is null then
-    return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit);
+    return query select * from taskqueue.lease_for_resource(p_setup, p_resource, p_limit);
     return;
   elsif p_limit = 1 then
     return query select * from taskqueue.match_job(p_setup, p_resource, p_request_id);
@@ -25,7 +25,7 @@ begin
   v_asked := jsonb_hash_extended(p_resource, p_limit);
   v_answer := taskqueue.answer_given(p_setup, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_batch(p_setup, p_resource, p_limit) m;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_for_resource(p_setup, p_resource, p_limit) m;
     if v_answer is not null then
       perform taskqueue.keep_answer(p_setup, p_request_id, 'match_jobs', v_asked, v_answer);
     end if;

@@ -11,7 +11,7 @@ begin
       using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
+  return query select * from taskqueue.lease_for_resource(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is

@@ -1,19 +1,25 @@
--- The randomness comes from the tokens, which an agent cannot choose.
-create or replace function taskqueue.new_streams(p_known taskqueue.known_offer[], p_numbers int[])
-returns taskqueue.stream[]
+-- The randomness comes from the tokens, which an agent cannot choose. Streams that go alone follow the others.
+create or replace function taskqueue.new_streams(
+  p_known taskqueue.known_offer[], p_numbers int[], p_seed bigint default null
+) returns taskqueue.stream[]
 language plpgsql as $$
 begin
   return array(
-    select row(t.number, t.request, t.token, uuid_hash_extended(t.token, 0), t.bucket_index, 0, 0, null, null,
-               null)::taskqueue.stream
-      from (select row_number() over (order by k.ordinality) as number, k.ordinality as request,
-                   width_bucket((k.offer).cpu_time, k.cpu_buckets) as bucket_index, gen_random_uuid() as token
+    select taskqueue.new_stream(
+             t.number, t.request, t.token,
+             case when p_seed is null then uuid_hash_extended(t.token, 0) else hashint8extended(t.number, p_seed) end,
+             t.bucket_index, p_is_seeded => p_seed is not null, p_goes_alone => t.goes_alone)
+      from (select (row_number() over (order by a.goes_alone, k.ordinality))::int as number,
+                   k.ordinality::int as request, a.goes_alone, gen_random_uuid() as token,
+                   width_bucket((k.offer).cpu_time, k.cpu_buckets) as bucket_index
               from unnest(p_known) with ordinality k
+             cross join lateral (select p_seed is not null or (k.offer).job_id is not null
+                                        or coalesce((k.offer).limited, false) as goes_alone) a
              cross join lateral generate_series(1, p_numbers[k.ordinality])
              where k.digest is not null offset 0) t
      order by t.number);
 end $$;
 
-comment on function taskqueue.new_streams(taskqueue.known_offer[], int[]) is
+comment on function taskqueue.new_streams(taskqueue.known_offer[], int[], bigint) is
   'Streams at their beginning, numbered from 1: nothing is drawn yet. p_known, p_numbers: the description and how many '
-  'jobs are asked for, by number of request; null descriptions ask for nothing.';
+  'jobs are asked for, by number of request; null descriptions ask for nothing. With p_seed the draws follow from it.';

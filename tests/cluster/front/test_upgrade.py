@@ -33,7 +33,7 @@ def _next_release(folder: Path) -> Program:
                 "p_request_id uuid default null", "p_request_id uuid default null, p_more text default ''"
             )
             text = text.replace("match_job(text, jsonb, uuid)", "match_job(text, jsonb, uuid, text)")
-        if path.stem in ("lease_jobs", "finish_job", "insert_jobs"):
+        if path.stem in ("lease_together", "finish_job", "insert_jobs"):
             text = text.replace("$$\n", "$$\n-- another release\n", 1)
         if path.stem == VIEW:
             text = text.replace("select ", "select 'another release' as more, ", 1)

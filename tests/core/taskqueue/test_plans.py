@@ -107,10 +107,16 @@ HAND = f"from taskqueue.hand h where h.task_queue_id = {BIG} order by h.hand_id 
 
 def streams(task_queue_id: str, number: int = 3) -> str:
     """Jobs asked for together, by agents of the big site."""
-    bucket = "width_bucket(400000, k.cpu_buckets)"
-    stream = f"row(n, 1, gen_random_uuid(), n, {bucket}, 0, 0, {task_queue_id}, 1, null)::taskqueue.stream"
+    stream = f"""taskqueue.new_stream(n, 1, gen_random_uuid(), n, width_bucket(400000, k.cpu_buckets),
+                                       p_task_queue_id => {task_queue_id}, p_definition_id => 1)"""
     known = f"""taskqueue.known_offer k where k.resource = '{'{"Site": "BIG"}'}'"""
     return f"select array_agg({stream}) from generate_series(1, {number}) n, {known}"
+
+
+def with_cards(task_queue_id: str) -> str:
+    """The same, with the cards that they get."""
+    return f"""select array_agg(taskqueue.with_card(s, c)) from unnest(({streams(task_queue_id)})) s
+                 join taskqueue.next_cards('default', {task_queue_id}, 3) c on c.place = s.number"""
 
 
 # What the variables of the statements are, in all functions: where a name stands twice it means the same.
@@ -120,7 +126,6 @@ VARIABLES: Types = {
     "p_offer": ("taskqueue.offer", OFFER),
     "p_offer.job_id": ("bigint", "7"),
     "p_definition_id": ("bigint", "1"),
-    "p_definition_ids": ("bigint[]", f"'{{{','.join(map(str, range(1, 101)))}}}'"),
     "p_entry_ids": ("bigint[]", f"select h.entry_ids {HAND}"),
     "p_first_ids": ("bigint[]", f"select h.first_ids {HAND}"),
     "p_job_id": ("bigint", "7"),
@@ -130,16 +135,15 @@ VARIABLES: Types = {
     "p_task_queue_id": ("bigint", BIG),
     "p_bucket": ("bigint", "300000"),
     "p_last_key": ("float8", "0"),
-    "p_limit": ("int", "3"),
     "p_passed": ("bigint[]", "'{}'"),
+    "p_sites": ("text[]", "'{BIG,*}'"),
+    "p_stream.definition_id": ("bigint", "1"),
+    "p_stream.task_queue_id": ("bigint", BIG),
+    "p_tests": ("int", "4"),
     "p_ten_first": ("boolean", "false"),
     "p_policy": ("text", "'dirac'"),
     "p_request_id": ("uuid", "null"),
-    "p_asker": ("taskqueue.asker", "null"),
-    "p_asker.request_id": ("uuid", "null"),
-    "v_subject": ("text", "null"),
     "p_askers": ("taskqueue.asker[]", "null"),
-    "p_resources": ("jsonb[]", "null"),
     "p_seed": ("bigint", "7"),
     "p_streams": ("taskqueue.stream[]", streams(BIG)),
     "p_without": ("bigint[]", f"select h.entry_ids {HAND}"),
@@ -155,27 +159,17 @@ VARIABLES: Types = {
     "p_known.known_id": ("bigint", """select known_id from taskqueue.known_offer where resource = '{"Site": "BIG"}'"""),
     "p_known.offer": ("taskqueue.offer", OFFER),
     "p_known.policy": ("text", "'dirac'"),
-    "p_known.tests": ("int", "4"),
     "p_cpu_time": ("bigint", "300000"),
-    "p_race.bucket_index": ("int", "3"),
-    "p_race.last_key": ("float8", "0"),
-    "p_race.seed": ("bigint", "7"),
-    "p_race.tries": ("int", "1"),
     "user_priorities": ("smallint[]", "'{1,2,1,2}'"),
     "v_above": ("float8", "1"),
     "v_after": ("bigint", "0"),
     "v_asked": ("bigint", "null"),
-    "v_bucket_index": ("int", "3"),
-    "v_bucket": ("bigint", "300000"),
     "v_busy": ("bigint[]", "'{}'"),
     "v_card.address": ("tid", f"select c.address {CARD}"),
     "v_card.attempt": ("int", "1"),
-    "v_card.begun_id": ("bigint", f"select c.begun_id {CARD}"),
     "v_card.brokered": ("boolean", "false"),
     "v_card.hand_id": ("bigint", f"select c.hand_id {CARD}"),
-    "v_card.in_flight": ("xid8[]", f"select c.in_flight {CARD}"),
     "v_card.job_id": ("bigint", "60000"),
-    "v_card.known_to": ("xid8", f"select c.known_to {CARD}"),
     "v_card.since": ("xid8", f"select c.since {CARD}"),
     "v_card.user_priority": ("smallint", "1::smallint"),
     "v_class": ("int", f"select array_position(l.weight_classes, p.weight_class) {POSTED}"),
@@ -202,51 +196,36 @@ VARIABLES: Types = {
     "v_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
     "v_known.grid_ce": ("text", "null"),
     "v_known.lease_time": ("interval", "'30 minutes'"),
-    "v_known.matched_at": ("timestamptz", "null"),
     "v_known.offer": ("taskqueue.offer", OFFER),
     "v_known.policy": ("text", "'dirac'"),
     "v_known.site": ("text", "'BIG'"),
     "v_known.ten_first": ("boolean", "false"),
     "v_known.tests": ("int", "4"),
-    "v_last_key": ("float8", "0"),
+    "v_left": ("taskqueue.stream[]", streams(BIG)),
+    "v_limited": ("boolean", "false"),
     "v_level.user_priority": ("smallint", "1::smallint"),
     "v_list.cumulative_bounds": ("float8[]", f"select l.cumulative_bounds {POSTED}"),
     "v_list.list_id": ("bigint", f"select l.list_id {POSTED}"),
     "v_list.upper_bounds": ("float8[]", f"select l.upper_bounds {POSTED}"),
     "v_list.weight_classes": ("int[]", f"select l.weight_classes {POSTED}"),
-    "v_list_id": ("bigint", f"select p.list_id {POSTED}"),
     "v_new": ("bigint[]", "'{}'"),
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
-    "v_offer.grid_ces": ("text[]", "null"),
     "v_offer.owner_groups": ("text[]", "null"),
-    "v_offer.sites": ("text[]", "'{BIG}'"),
-    "v_passed": ("bigint[]", "'{}'"),
-    "v_position": ("int", f"select p.position {POSTED}"),
     "v_place": (
         "float8",
         f"""select coalesce(l.cumulative_bounds[array_position(l.weight_classes, p.weight_class) - 1], 0)
                    + (p.position - 0.5) * l.upper_bounds[array_position(l.weight_classes, p.weight_class)] {POSTED}""",
     ),
-    "v_queue.banned_sites": ("text[]", "'{}'"),
     "v_queue.definition_id": ("bigint", "1"),
-    "v_queue.grid_ces": ("text[]", "'{}'"),
     "v_queue.requirements": ("jsonb", "'{}'"),
-    "v_queue.sites": ("text[]", "'{}'"),
     "v_queue.task_queue_id": ("bigint", BIG),
-    "v_race.task_queue_id": ("bigint", BIG),
     "v_resource": ("jsonb", """'{"Site": "BIG"}'"""),
-    "v_round": ("int", "0"),
     "v_role": ("text", "session_user"),
-    "v_seed": ("bigint", "7"),
-    "v_sites": ("text[]", "'{BIG,*}'"),
-    "v_some": ("taskqueue.stream[]", f"select taskqueue.lock_cards('default', ({streams(BIG)}))"),
     "v_start.highest": ("float8", f"select l.highest_bound {POSTED}"),
     "v_start.now": ("timestamptz", "now()"),
     "v_start.role_name": ("text", "session_user"),
     "v_start.token": ("uuid", "gen_random_uuid()"),
-    "v_stream.definition_id": ("bigint", "1"),
-    "v_token": ("uuid", "gen_random_uuid()"),
     "v_tries": ("int", "1"),
     "v_void": ("boolean", "false"),
     "v_arrived": ("boolean", "false"),
@@ -379,6 +358,7 @@ STATEMENTS: dict[str, Hot] = {
         buffers=170,  # three a definition of a bucket, before PostgreSQL 17
         sorted=frozenset({"task_queue"}),
         guessed=frozenset({"definition", "task_queue"}),
+        called=frozenset({"accepts_definition"}),
     ),
     "the search for what matches": Hot(
         "find_matching",
@@ -411,8 +391,8 @@ STATEMENTS: dict[str, Hot] = {
         called=CONDITIONS,
     ),
     "the next candidate": Hot(
-        "next_task_queue",
-        r"(select o\.max_tries.*?p_known\.tests\) o);",
+        "next_candidate",
+        r"^(select .*)$",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id weight_class position"],
@@ -424,39 +404,17 @@ STATEMENTS: dict[str, Hot] = {
         guessed=frozenset({"posting_list"}),
     ),
     "the rest of a bucket": Hot(  # after enough rejected candidates where many match: all of it is read
-        "next_task_queue",
-        r"array\(\s*(select distinct q\.definition_id.*?v_bucket\)\))\);",
+        "draw_rest",
+        r"return query (select c\.task_queue_id.*?limit 1);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id"],
-            "task_queue": ["task_queue_pkey: setup task_queue_id"],
+            "task_queue": [QUEUE],
+            "definition": [DEFINITION],
         },
-        buffers=450,
+        buffers=900,
         sorted=frozenset({"posting_list", "posting", "task_queue"}),
-        guessed=frozenset({"posting_list", "task_queue"}),
-    ),
-    "the requirements of a queue drawn": Hot(
-        "lease_jobs",
-        r"(select q\.task_queue_id, d\.definition_id.*?and q\.is_open);",
-        {"task_queue": [QUEUE], "definition": [DEFINITION]},
-        buffers=9,
-        guessed=frozenset({"definition"}),
-    ),
-    "the lease": Hot(
-        "lease_jobs",
-        r"(insert into taskqueue\.lease .*?) into job_id",
-        {"setup": ["setup_pkey: setup"]},
-        buffers=9,
-        called=frozenset({"first_site"}),
-    ),
-    "a key per TaskQueue": Hot(
-        "drawn_task_queue",
-        r"return \(\s*(select c\.task_queue_id.*?limit 1)\);",
-        {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
-        buffers=500,  # three a definition given; a custom plan may read all TaskQueues instead
-        sorted=frozenset({"task_queue"}),
-        guessed=frozenset({"definition", "task_queue"}),
-        custom=frozenset({"definition", "task_queue"}),
+        guessed=frozenset({"posting_list", "task_queue", "definition"}),
         called=CONDITIONS,
     ),
     "the queue of a wanted job": Hot(
@@ -500,14 +458,23 @@ STATEMENTS: dict[str, Hot] = {
 }
 
 STATEMENTS |= {  # of the hand
-    "the next card": Hot(
-        "take_next", r"(select n\.\* into v_card .*?, 1\) n);", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6
+    "the requirements of a limited job": Hot(
+        "take_alone",
+        r":= \((select l\.slots.*?l\.taken)\);",
+        {"definition": [DEFINITION]},
+        buffers=40,
+        called=frozenset({"lock_slots"}),
     ),
-    "the delete of the card": Hot(
-        "take_next",
-        r"(delete from taskqueue\.job j.*?v_card\.begun_id\));",
+    "the next card": Hot(
+        "take_alone", r"(select n\.\* into v_card .*?, 1\) n);", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6
+    ),
+    "the delete of the cards": Hot(
+        "take_cards",
+        r"(with gone as.*?g\.job_id);",
         {"job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2, "hand": [NEWEST_HAND]},
-        buffers=12,
+        buffers=40,
+        sorted=HAND_TABLES,
+        values={"p_streams": with_cards(BIG)},
     ),
     "whether there is a newer hand": Hot(
         "renew_hand", r"if (exists \(select from taskqueue\.hand .*?p_hand_id\)) then", {"hand": [THAT_HAND]}, buffers=4
@@ -611,31 +578,25 @@ STATEMENTS |= {  # of jobs taken together; three here
         sorted=HAND_TABLES,
     ),
     "cards together": Hot(
-        "lock_cards",
+        "take_together",
         r"array\(\s*(with drawn.*?s\.is_served)\);",
         {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
         buffers=16,
         sorted=HAND_TABLES,
     ),
-    "leases together": Hot(
+    "the leases": Hot(
         "lease_cards",
-        r"(with gone as.*?l\.job_id);",
-        {
-            "job": [BY_ADDRESS],
-            "job_count_change": [CHANGES] * 2,
-            "hand": [NEWEST_HAND],
-            "definition": [DEFINITION],
-            "setup": ["setup_pkey: setup"],
-        },
-        buffers=50,
-        sorted=frozenset({*HAND_TABLES, "definition", "setup"}),
+        r"(insert into taskqueue\.lease.*?t\.setup = p_setup);",
+        {"definition": [DEFINITION], "setup": ["setup_pkey: setup"]},
+        buffers=30,
+        sorted=frozenset({"definition", "setup"}),
         guessed=frozenset({"definition"}),
         called=frozenset({"first_site"}),
-        values={"p_streams": f"select taskqueue.lock_cards('default', ({streams(BIG)}))"},
+        values={"p_streams": with_cards(BIG)},
     ),
     "the requirements of the jobs": Hot(
-        "lease_together",
-        r"return query (select s\.number.*?order by s\.number);",
+        "leased_jobs",
+        r"^(select s\.request.*)$",
         {"definition": [DEFINITION]},
         buffers=12,
         sorted=frozenset({"definition"}),
@@ -702,7 +663,7 @@ def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
         return f"${used.index(name[0]) + 1}"
 
     text = ("select " if into.startswith(("exists", "from")) else "") + re.sub(
-        r"\b[pv]_\w+(?:\.\w+)?|(?<=unnest\()user_priorities\b", mark, into
+        r"\b[pv]_\w+(?:\.\w+)?\b(?! =>)|(?<=unnest\()user_priorities\b", mark, into
     )
     big = str(big_queue(q))
     given = {name: value for name, (_, value) in VARIABLES.items()} | hot.values | values
@@ -834,11 +795,10 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 
 
 CALLS = {  # functions that a function of the match runs in its statements; theirs are looked at by themselves
-    "match_job": {"draw_of_few", "jobs_of_answer", "lease_jobs"},
-    "next_task_queue": {"first_site"},
-    "lease_batch": {"lease_jobs", "lease_together"},
-    "lease_jobs": {"lock_slots"},
-    "lease_together": {"lease_jobs"},
+    "match_job": {"draw_of_few", "jobs_of_answer", "leased_jobs", "lease_for_resource"},
+    "draw_on": {"draw_rest", "wanted_task_queue"},
+    "lease_for_resource": {"leased_jobs"},
+    "lease_together": set(),
 }
 
 
@@ -866,7 +826,7 @@ def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, funct
     [
         ("the next candidate", "width_bucket", 1),
         ("user priorities of a hand", "hashint8extended", 4),
-        ("a key per TaskQueue", "hashint8extended", 2),
+        ("the rest of a bucket", "hashint8extended", 2),
     ],
 )
 def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
@@ -888,7 +848,7 @@ def test_a_candidate_costs_the_same_whatever_the_number_of_queues(
         most["posting_list"] = skewed.value("select count(*) from taskqueue.posting_list")
     seen = dict.fromkeys(most, 0.0)
     for seed in range(10):
-        values = {"v_sites": f"'{sites}'".replace("''", '""'), "v_known.policy": f"'{policy}'", "v_seed": str(seed)}
+        values = {"p_sites": f"'{sites}'".replace("''", '""'), "p_policy": f"'{policy}'", "p_seed": str(seed)}
         root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the next candidate"], **values))
         assert root["Actual Rows"] <= 1
         for node in nodes(root):
@@ -910,7 +870,7 @@ def test_a_card_costs_the_same_whatever_the_jobs(
 ) -> None:
     """One hand and one job are read and locked, however many cards there are; nothing is sorted."""
     id_ = str(queue(skewed))
-    values = {"p_task_queue_id": id_, "v_queue.task_queue_id": id_}
+    values = {"p_stream.task_queue_id": id_, "v_queue.task_queue_id": id_}
     root = measured(skewed, mode, statement_of(skewed, STATEMENTS[name], **values))
     assert root["Actual Rows"] == 1
     assert rows_read(root, "hand") == 1
@@ -926,7 +886,7 @@ def test_cards_together_are_locked_once(
 ) -> None:
     """A hand is read once for all jobs asked for together, and of its cards no more than those."""
     given = streams(str(queue(skewed)), 5)
-    root = measured(skewed, mode, statement_of(skewed, STATEMENTS["cards together"], p_streams=given))
+    root = measured(skewed, mode, statement_of(skewed, STATEMENTS["cards together"], v_left=given))
     assert (rows_read(root, "hand"), rows_read(root, "job")) == (1, 5)
 
 

@@ -1,0 +1,40 @@
+-- HANDS.md, Taking a card: the streams that drew the same TaskQueue take its cards in their order. The cards behind the
+-- first stream that gets none stay where they are. Where cards are missing, hands are dealt once. One stream is left to
+-- taskqueue.take_alone.
+create or replace function taskqueue.take_together(
+  p_setup text, p_known taskqueue.known_offer, p_streams taskqueue.stream[]
+) returns taskqueue.stream[]
+language plpgsql as $$
+declare
+  v_left taskqueue.stream[] := p_streams;
+  v_taken taskqueue.stream[] := '{}'::taskqueue.stream[];
+  v_locked taskqueue.stream[];
+begin
+  for v_turn in 0..1 loop
+    exit when cardinality(v_left) < 2;
+    v_locked := array(
+      -- drawn by TaskQueue first: a join the other way round would lock the cards anew for each stream
+      with drawn as materialized (
+        select q.task_queue_id, row_number() over (partition by q.task_queue_id order by c.place) as turn, c as card
+          from (select i.task_queue_id, count(*) as wanted from unnest(v_left) i group by i.task_queue_id) q
+         cross join lateral taskqueue.next_cards(p_setup, q.task_queue_id, q.wanted) c
+         where c.job_id is not null)
+      select taskqueue.with_card(s.stream, s.card)
+        from (select u.stream, d.card, bool_and(d.turn is not null) over (order by (u.stream).number) as is_served
+                from (select i as stream, i.task_queue_id,
+                             row_number() over (partition by i.task_queue_id order by i.number) as turn
+                        from unnest(v_left) i) u
+                left join drawn d on d.task_queue_id = u.task_queue_id and d.turn = u.turn) s
+       where s.is_served);
+    v_locked := taskqueue.take_cards(p_setup, v_locked);
+    v_taken := v_taken || v_locked;
+    v_left := array(select s from unnest(v_left) s
+                     where s.number <> all (array(select t.number from unnest(v_locked) t)));
+    exit when v_turn = 1 or v_left = '{}' or not taskqueue.deal_cards(p_setup, p_known, v_left);
+  end loop;
+  return v_taken;
+end $$;
+
+comment on function taskqueue.take_together(text, taskqueue.known_offer, taskqueue.stream[]) is
+  'Takes a card for each stream, which has drawn a TaskQueue; returns the streams that got one, with it. p_known: '
+  'holds the settings of the setup.';

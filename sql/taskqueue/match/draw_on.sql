@@ -1,0 +1,46 @@
+-- DRAWING.md, Order of the draw and Rare matches: what depends on the jobs before. A TaskQueue that gave no job is
+-- passed over. Limits that other jobs have reached leave out what they hit. After the first 32 rejected candidates the
+-- matching definitions are searched and kept with the description; where they are many, the rest of the bucket is drawn
+-- with a key per TaskQueue.
+create or replace function taskqueue.draw_on(
+  p_setup text, inout p_known taskqueue.known_offer, inout p_stream taskqueue.stream
+)
+language plpgsql as $$
+begin
+  if p_stream.task_queue_id is not null then
+    perform taskqueue.drop_task_queue_if_empty(p_setup, p_stream.task_queue_id);
+    p_stream.passed := p_stream.passed || p_stream.task_queue_id;
+    p_stream.task_queue_id := null;
+  end if;
+  if (p_known.offer).limited then
+    p_known.offer := taskqueue.with_limits(p_setup, p_known.resource, p_known.offer);
+  end if;
+  while p_stream.task_queue_id is null and p_stream.bucket_index > 0 loop
+    if (p_known.offer).job_id is not null then
+      p_stream.bucket_index := 0;
+      select w.task_queue_id, w.definition_id into p_stream.task_queue_id, p_stream.definition_id
+        from taskqueue.wanted_task_queue(p_setup, p_known.offer) w;
+    elsif p_known.matches is not null or p_stream.tries < p_stream.max_tries then
+      p_stream := (taskqueue.draw_together(p_setup, array[p_known], array[p_stream]))[1];
+      if p_known.matches is not null and p_stream.task_queue_id is null and p_stream.bucket_index > 0 then
+        p_known.matches := null;  -- forgotten since the description was read
+      end if;
+    elsif p_stream.tries >= 32 and p_known.matched_at is null then
+      p_known := taskqueue.find_matching(p_setup, p_known);
+    else
+      select r.task_queue_id, r.definition_id into p_stream.task_queue_id, p_stream.definition_id
+        from taskqueue.draw_rest(p_setup, p_known.offer, p_known.cpu_buckets[p_stream.bucket_index]::bigint,
+                                 p_stream.last_key, p_stream.passed, p_known.policy, p_stream.seed # 8) r;
+      if not found then
+        p_stream.bucket_index := p_stream.bucket_index - 1;
+        p_stream.tries := 0;
+        p_stream.max_tries := 8;
+        p_stream.last_key := 0;
+      end if;
+    end if;
+  end loop;
+end $$;
+
+comment on function taskqueue.draw_on(text, taskqueue.known_offer, taskqueue.stream) is
+  'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0: there is none. '
+  'p_known: its description, with what was found out about it.';
