@@ -28,9 +28,10 @@ begin
        where s.is_served);
     v_locked := taskqueue.take_cards(p_setup, v_locked);
     v_taken := v_taken || v_locked;
+    exit when v_turn = 1 or cardinality(v_taken) = cardinality(p_streams);
     v_left := array(select s from unnest(v_left) s
                      where s.number <> all (array(select t.number from unnest(v_locked) t)));
-    exit when v_turn = 1 or v_left = '{}' or not taskqueue.deal_cards(p_setup, p_known, v_left);
+    exit when not taskqueue.deal_cards(p_setup, p_known, v_left);
   end loop;
   return v_taken;
 end $$;

@@ -5,34 +5,46 @@ create or replace function taskqueue.lease_cards(
 language plpgsql as $$
 declare
   v_known taskqueue.known_offer := p_known[p_streams[1].request];
-  v_last record;
+  v_brokered bigint[];
+  v_limited taskqueue.stream[];
+  v_last taskqueue.stream[];  -- those with the last cards of a hand
+  v_stream taskqueue.stream;
 begin
-  insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
-                               grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
-  select p_setup, (s.card).job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id, (s.card).user_priority,
-         case when cardinality(o.sites) = 1 then o.sites[1]
-              else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
-         case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
-              else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-         resource.caller(), t.now, t.now + v_known.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject
-    from unnest(p_streams) s
-   cross join lateral (select (p_askers[s.request]).*) a
-   cross join lateral (select (k.offer).sites, (k.offer).grid_ces
-                         from (select (p_known[s.request]).*) k offset 0) o
-    join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
-    join resource.setup_time t on t.setup = p_setup;
-  perform taskqueue.use_slots(p_setup, (s.card).job_id, s.slots) from unnest(p_streams) s where s.slots <> '[]';
-  perform taskqueue.mark_sent(p_setup, b.job_ids)
-     from (select array_agg((s.card).job_id) as job_ids from unnest(p_streams) s where (s.card).brokered) b
-    where b.job_ids is not null;
-  for v_last in
-    select distinct on (s.task_queue_id) s.task_queue_id, s.card
-      from unnest(p_streams) s order by s.task_queue_id, (s.card).place desc
-  loop
-    if taskqueue.shall_deal((v_last.card).place, (v_last.card).cards, (v_last.card).rest) then
-      perform taskqueue.follow_hand(p_setup, v_last.task_queue_id, v_last.card, v_known.ten_first, v_known.policy);
-    end if;
-  end loop;
+  with leased as (
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
+                                 grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
+    select p_setup, (s.card).job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id,
+           (s.card).user_priority,
+           case when cardinality(o.sites) = 1 then o.sites[1]
+                else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
+           case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
+                else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
+           resource.caller(), t.now, t.now + v_known.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject
+      from unnest(p_streams) s
+     cross join lateral (select (p_askers[s.request]).*) a
+     cross join lateral (select (k.offer).sites, (k.offer).grid_ces
+                           from (select (p_known[s.request]).*) k offset 0) o
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
+      join resource.setup_time t on t.setup = p_setup
+  )
+  select array_agg((s.card).job_id) filter (where (s.card).brokered),
+         array_agg(s) filter (where s.slots <> '[]'),
+         array_agg(s) filter (where taskqueue.shall_deal((s.card).place, (s.card).cards, (s.card).rest))
+    into v_brokered, v_limited, v_last
+    from unnest(p_streams) s;
+  if v_limited is not null then
+    perform taskqueue.use_slots(p_setup, (s.card).job_id, s.slots) from unnest(v_limited) s;
+  end if;
+  if v_brokered is not null then
+    perform taskqueue.mark_sent(p_setup, v_brokered);
+  end if;
+  if v_last is not null then
+    for v_stream in
+      select distinct on (s.task_queue_id) s.* from unnest(v_last) s order by s.task_queue_id, (s.card).place desc
+    loop
+      perform taskqueue.follow_hand(p_setup, v_stream.task_queue_id, v_stream.card, v_known.ten_first, v_known.policy);
+    end loop;
+  end if;
 end $$;
 
 comment on function taskqueue.lease_cards(text, taskqueue.known_offer[], taskqueue.stream[], taskqueue.asker[]) is

@@ -36,8 +36,10 @@ begin
     if v_taken <> '{}' then
       perform taskqueue.lease_cards(p_setup, p_known, v_taken, p_askers);
       v_leased := v_leased || v_taken;
-      v_left := array(select s from unnest(v_left) s
-                       where s.number <> all (array(select t.number from unnest(v_taken) t)));
+      exit when cardinality(v_leased) = cardinality(p_streams);
+      v_left := case when v_alone then v_left[2:]
+                     else array(select s from unnest(v_left) s
+                                 where s.number <> all (array(select t.number from unnest(v_taken) t))) end;
     end if;
     if v_taken <> '{}' or not v_alone then
       v_alone := not v_alone;

@@ -15,11 +15,11 @@ begin
       using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  if p_request_id is null then
-    return query select * from taskqueue.lease_for_resource(p_setup, p_resource, p_limit);
-    return;
-  elsif p_limit = 1 then
+  if p_limit = 1 then
     return query select * from taskqueue.match_job(p_setup, p_resource, p_request_id);
+    return;
+  elsif p_request_id is null then
+    return query select * from taskqueue.lease_for_resource(p_setup, p_resource, p_limit);
     return;
   end if;
   v_asked := jsonb_hash_extended(p_resource, p_limit);

@@ -771,6 +771,25 @@ def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Con
     assert chi_square(found, win(queues)) > GENEROUS
 
 
+def test_a_reached_limit_leaves_out_its_queues_where_few_match(connect: Callable[..., psycopg.Connection[Any]]) -> None:
+    """Whether the limit was reached before the call, or by the job before in the same call."""
+    q = counted(connect, known=True)
+    queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
+    limited = queues_with(q, [50.0] * 3, start=20, JobTypes=["N", "M"])
+    queues = queues_with(q, FIVE, JobTypes=["N"])
+    q.running_limit("JobTypes", "M", 1, "Here")
+    assert known(q, **NARROW) == 0
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    found = Counter[int]()
+    for _ in range(300):
+        with q.connection.transaction(force_rollback=True):
+            drawn = [match.task_queue_id for match in q.match_jobs(7, **NARROW)]
+            assert len(drawn) == 7 and len([queue for queue in drawn if queue in limited]) == 1
+            if drawn[0] in limited:
+                found[drawn[1]] += 1
+    assert chi_square(found, win(queues)) > GENEROUS
+
+
 @pytest.mark.drawn
 @pytest.mark.parametrize(("limit", "looked_at", "draws"), [(2, 2, 800), (8, 3, 400)])
 def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, looked_at: int, draws: int) -> None:
