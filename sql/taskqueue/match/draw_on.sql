@@ -6,6 +6,8 @@ create or replace function taskqueue.draw_on(
   p_setup text, inout p_known taskqueue.known_offer, inout p_stream taskqueue.stream
 )
 language plpgsql as $$
+declare
+  v_drawn taskqueue.stream[];
 begin
   if p_stream.task_queue_id is not null then
     perform taskqueue.drop_task_queue_if_empty(p_setup, p_stream.task_queue_id);
@@ -21,9 +23,14 @@ begin
       select w.task_queue_id, w.definition_id into p_stream.task_queue_id, p_stream.definition_id
         from taskqueue.wanted_task_queue(p_setup, p_known.offer) w;
     elsif p_known.matches is not null or p_stream.tries < p_stream.max_tries then
-      p_stream := (taskqueue.draw_together(p_setup, array[p_known], array[p_stream]))[1];
-      if p_known.matches is not null and p_stream.task_queue_id is null and p_stream.bucket_index > 0 then
-        p_known.matches := null;  -- forgotten since the description was read
+      v_drawn := taskqueue.draw_together(p_setup, array[p_known], array[p_stream]);
+      if v_drawn is null then
+        p_stream.bucket_index := 0;
+        return;
+      end if;
+      p_stream := v_drawn[1];
+      if p_stream.task_queue_id is null then
+        p_known.matches := null;  -- those that were known are forgotten since the description was read
       end if;
     elsif p_stream.tries >= 32 and p_known.matched_at is null then
       p_known := taskqueue.find_matching(p_setup, p_known);

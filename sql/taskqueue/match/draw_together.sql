@@ -2,7 +2,7 @@
 -- with draws of its own. CPU buckets go from the highest down, TaskQueues in drawn order, one by one
 -- (taskqueue.next_candidate), so that a draw costs the same whatever their number. TaskQueues that are passed over
 -- leave the others their keys, so the distribution over the rest stays right. Where few definitions match, the keys of
--- taskqueue.draw_of_few decide at once.
+-- taskqueue.draw_of_few decide at once; nothing there means that nothing matches.
 create or replace function taskqueue.draw_together(
   p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
@@ -49,14 +49,14 @@ begin
              p_max_tries => c.max_tries, p_last_key => c.last_key, p_is_listed => c.is_listed,
              p_passed => (c.stream).passed, p_task_queue_id => c.task_queue_id, p_definition_id => c.definition_id)
              order by (c.stream).number)
-      from (select s as stream, case when f.is_accepted is null then 0 else s.bucket_index end as bucket_index, s.tries,
-                   s.max_tries, s.last_key, s.is_listed, f.task_queue_id, f.definition_id
+      from (select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, f.task_queue_id,
+                   f.definition_id
               from unnest(p_streams) s
               join unnest(p_known) with ordinality k
                 on k.ordinality = case cardinality(p_known) when 1 then 1 else s.request end and k.matches is not null
-              left join lateral taskqueue.draw_of_few(
-                     p_setup, p_known[k.ordinality], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8, s.last_key,
-                     s.passed) f on true
+             cross join lateral taskqueue.draw_of_few(
+                    p_setup, p_known[k.ordinality], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8, s.last_key,
+                    s.passed) f
             union all
             select i.stream, i.bucket_index, i.tries, i.max_tries, i.last_key, i.is_listed, i.task_queue_id,
                    i.definition_id
@@ -65,4 +65,5 @@ end $$;
 
 comment on function taskqueue.draw_together(text, taskqueue.known_offer[], taskqueue.stream[]) is
   'Draws a TaskQueue for each stream. A stream without one has exhausted all CPU buckets (bucket_index 0), or the '
-  'candidates of one: taskqueue.draw_on goes on. p_known: the descriptions, by number of request, or one for all.';
+  'candidates of one: taskqueue.draw_on goes on. One for which nothing matches is left out. p_known: the descriptions, '
+  'by number of request, or one for all.';
