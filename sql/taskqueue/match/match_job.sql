@@ -113,7 +113,7 @@ begin
                                                 v_start.cpu_time)::float8, v_known.cpu_buckets),
         p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
         p_is_listed => true,
-        p_task_queue_id => case when v_tries < 32 or v_queue.is_accepted then v_queue.task_queue_id end,
+        p_task_queue_id => case when v_tries < 32 or v_card.hand_id > 0 then v_queue.task_queue_id end,
         p_definition_id => v_queue.definition_id)],
       array[row(p_request_id, v_asked, null)::taskqueue.asker], v_may_wait);
     return query

@@ -586,7 +586,7 @@ STATEMENTS |= {  # of jobs taken together; three here
     ),
     "the leases": Hot(
         "lease_cards",
-        r"(insert into taskqueue\.lease.*?t\.setup = p_setup);",
+        r"(with leased as.*?unnest\(p_streams\) s);",
         {"definition": [DEFINITION], "setup": ["setup_pkey: setup"]},
         buffers=30,
         sorted=frozenset({"definition", "setup"}),
