@@ -1,7 +1,8 @@
 -- PACKING.md, New instances: the third phase; Cost of packing. A new instance goes through the runs in their order
 -- and takes what fits. Runs of one price and hint are a list, by falling cpu: the runs within the free cpu are an
--- end of the list, and the first of these within the free ram is found by a tree over their least ram. A filling is
--- repeated while enough steps are left. Long because a call for each search would copy the tree.
+-- end of the list, and the first of these within the free ram is found by a tree over their least ram (a list with the
+-- least ram of each 64 runs took 2.4 s instead of 1.3 s for 20,000 distinct shapes on no instances). A filling is
+-- repeated while enough steps are left. Long because an instance is filled from several lists at once.
 create or replace function instance.fill_instances(
   p_setup text, p_limit bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],
   p_count int[], p_place int[], out types text[], out at int[], out place int[], out count int[],
@@ -70,19 +71,8 @@ begin
           end loop;
           v_from[v_next] := v_low;
           if v_low <= list_last[v_next] then
-            v_node := v_leaves - 1 + v_low;
-            while v_node <> 0 and l_least[v_node] > v_ram loop  -- up, to the next subtree on the right
-              while v_node % 2 = 1 loop
-                v_node := v_node / 2;
-              end loop;
-              v_node := v_node + (v_node <> 0)::int;
-            end loop;
-            while v_node between 1 and v_leaves - 1 loop
-              v_node := 2 * v_node;
-              v_node := v_node + (l_least[v_node] > v_ram)::int;
-            end loop;
-            v_leaf := v_node - v_leaves + 1;
-            if v_node = 0 or v_leaf > list_last[v_next] then
+            v_leaf := instance.first_leaf(l_least, v_low, v_ram);
+            if v_leaf is null or v_leaf > list_last[v_next] then
               v_from[v_next] := list_last[v_next] + 1;  -- free ram only gets less
             else
               v_from[v_next] := v_leaf;
@@ -141,5 +131,5 @@ end $$;
 comment on function instance.fill_instances(
   text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]) is
   'Places what is left of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
-  'p_limit: their types, and placements: so many steps (count) from a place in the order on, at an instance (its place '
-  'in types), with what was free there before.';
+  'p_limit: their types, and placements: this many steps (count) from a place in the order on, at an instance (its '
+  'place in types), with what was free there before.';

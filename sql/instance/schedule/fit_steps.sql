@@ -1,5 +1,6 @@
--- PACKING.md, Fitting: the second phase; Cost of packing. Long because each change of the search trees is written
--- out: a call for each placement would copy the trees.
+-- PACKING.md, Fitting: the second phase; Cost of packing. The instances are a list, sorted by free cpu, free ram and
+-- id, in blocks of c_size slots. A search skips the blocks that have too little ram. A full block is cut in two.
+-- Long because each change of the list is written out: a function that changes an array gets a copy of it.
 create or replace function instance.fit_steps(
   p_setup text, p_task_id bigint, p_queue text, p_cpu numeric[], p_ram numeric[], p_hint text[], inout p_count int[],
   inout p_place int[], out instances bigint[], out types text[], out at int[], out place int[], out count int[],
@@ -7,142 +8,124 @@ create or replace function instance.fit_steps(
 )
 language plpgsql stable as $$
 declare
+  c_size constant int := 64;
   v_hints text[] := array(select distinct h from unnest(p_hint) h where h is not null);
-  v_least_cpu numeric[] := p_cpu; v_least_ram numeric[] := p_ram;  -- of a run and those behind it
-  v_runs int := cardinality(p_cpu);
-  v_instances int; i_cpu numeric[]; i_ram numeric[]; i_tree int[];  -- free cpu and ram of an instance, its tree
-  t_rank int[]; t_child int[]; t_most numeric[]; t_path int[];
-  v_run int := 1; v_out int := 0;
-  v_root int; v_shift int; v_node int; v_slot int; v_cur int; v_left int; v_right int; v_depth int; v_found int;
-  v_enters boolean; v_cpu numeric; v_ram numeric; v_taken int;
+  v_width int := cardinality(v_hints) + 1;
+  -- of an instance: free cpu and ram, and the number of its type in v_hints (0 = no step names it)
+  i_cpu numeric[]; i_ram numeric[]; i_hint int[];
+  -- blocks in their order; of block b: slots in use (instances, from slot b * c_size + 1 on), a bound that no instance
+  -- of it exceeds, and at b * v_width + h the most free ram of hint h (0 = of all)
+  b_order int[] := array[1]; b_used int[] := array[0];
+  b_cpu numeric[] := array['Infinity'::numeric]; b_ram numeric[] := b_cpu; b_instance bigint[] := array[0];
+  b_most numeric[] := array_fill(-1::numeric, array[v_width], array[v_width]);
+  s_instance int[];
+  v_runs int := cardinality(p_cpu); v_run int := 1; v_instances int; v_entered int := 0; v_out int := 0;
+  v_cpu numeric; v_ram numeric; v_hint int; v_taken int;
+  v_found int; v_place int; v_block int; v_new int; v_slot int; v_last int;
 begin
-  for n in reverse v_runs - 1 .. 1 loop
-    v_least_cpu[n] := least(v_least_cpu[n], v_least_cpu[n + 1]);
-    v_least_ram[n] := least(v_least_ram[n], v_least_ram[n + 1]);
-  end loop;
-  select s.instances, s.types, s.cpu, s.ram, s.tree, s.rank, s.child, s.most, cardinality(s.instances)
-    into instances, types, i_cpu, i_ram, i_tree, t_rank, t_child, t_most, v_instances
-    from instance.search_trees(p_setup, p_task_id, p_queue, v_least_cpu[1], v_least_ram[1], v_hints) s;
-  if v_instances = 0 then
-    return;
-  end if;
-  t_path := array_fill(0, array[2 * v_instances + 1]);
-  v_root := 4 * v_instances + 2;
-  while v_run <= v_runs loop
-    v_cpu := p_cpu[v_run];
-    v_ram := p_ram[v_run];
-    v_shift := case when p_hint[v_run] is null then 0 else v_instances end;
-    v_node := t_child[v_root + coalesce(array_position(v_hints, p_hint[v_run]), 0)];
-    v_found := 0;
-    while v_node <> 0 loop  -- the first node that suits, or with such a node on its right
-      if i_cpu[v_node - v_shift] < v_cpu then
-        v_node := t_child[2 * v_node + 1];
-      else
-        if i_ram[v_node - v_shift] >= v_ram or t_most[t_child[2 * v_node + 1]] >= v_ram then
-          v_found := v_node;
-        end if;
-        v_node := t_child[2 * v_node];
+  select count(*), coalesce(array_agg(f.instance_id), '{}'), array_agg(f.type), array_agg(f.cpu), array_agg(f.ram),
+         array_agg(coalesce(array_position(v_hints, f.type), 0))
+    into v_instances, instances, types, i_cpu, i_ram, i_hint
+    from (select i.instance_id, i.type, i.cpu - i.used_cpu as cpu, i.ram - i.used_ram as ram
+            from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
+                  union all
+                  select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
+           where i.cpu - i.used_cpu >= (select min(n) from unnest(p_cpu) n)
+             and i.ram - i.used_ram >= (select min(n) from unnest(p_ram) n)
+           order by 3, 4, 1) f;
+  while v_instances > 0 loop
+    if v_entered < v_instances then
+      v_entered := v_entered + 1;
+      v_found := v_entered;
+      v_place := cardinality(b_order);
+    else
+      exit when v_run > v_runs;
+      v_cpu := p_cpu[v_run];
+      v_ram := p_ram[v_run];
+      v_hint := coalesce(array_position(v_hints, p_hint[v_run]), 0);
+      v_place := instance.first_block(b_order, b_cpu, b_ram, b_instance, v_cpu, v_ram, 0);
+      loop  -- the first instance that suits
+        while b_most[b_order[v_place] * v_width + v_hint] < v_ram loop
+          v_place := v_place + 1;
+        end loop;
+        v_block := b_order[v_place];
+        exit when v_block is null;
+        v_slot := v_block * c_size + 1;
+        v_last := v_block * c_size + b_used[v_block];
+        while v_slot <= v_last and (i_cpu[s_instance[v_slot]] < v_cpu or i_ram[s_instance[v_slot]] < v_ram
+                                    or v_hint not in (0, i_hint[s_instance[v_slot]])) loop
+          v_slot := v_slot + 1;
+        end loop;
+        exit when v_slot <= v_last;
+        v_place := v_place + 1;
+      end loop;
+      if v_block is null then
+        v_run := v_run + 1;
+        continue;
       end if;
+      v_found := s_instance[v_slot];
+      v_taken := least(p_count[v_run], div(i_cpu[v_found], nullif(v_cpu, 0)), div(i_ram[v_found], nullif(v_ram, 0)));
+      v_out := v_out + 1;
+      at[v_out] := v_found;
+      place[v_out] := p_place[v_run];
+      count[v_out] := v_taken;
+      free_cpu[v_out] := i_cpu[v_found];
+      free_ram[v_out] := i_ram[v_found];
+      i_cpu[v_found] := i_cpu[v_found] - v_taken * v_cpu;
+      i_ram[v_found] := i_ram[v_found] - v_taken * v_ram;
+      p_count[v_run] := p_count[v_run] - v_taken;
+      p_place[v_run] := p_place[v_run] + v_taken;
+      v_run := v_run + (p_count[v_run] = 0)::int;
+      for n in v_slot .. v_last - 1 loop  -- it leaves its block
+        s_instance[n] := s_instance[n + 1];
+      end loop;
+      b_used[v_block] := b_used[v_block] - 1;
+      foreach v_hint in array array[0, i_hint[v_found]] loop
+        continue when b_most[v_block * v_width + v_hint] > free_ram[v_out];
+        b_most[v_block * v_width + v_hint] :=
+          instance.most_ram(i_ram, i_hint, s_instance, v_block * c_size + 1, v_last - 1, v_hint);
+      end loop;
+      v_place := instance.first_block(b_order, b_cpu, b_ram, b_instance, i_cpu[v_found], i_ram[v_found],
+                                      instances[v_found]);
+    end if;
+    v_cpu := i_cpu[v_found];
+    v_ram := i_ram[v_found];
+    v_block := b_order[v_place];
+    v_slot := v_block * c_size + b_used[v_block];
+    while v_slot > v_block * c_size and (i_cpu[s_instance[v_slot]], i_ram[s_instance[v_slot]],
+                                         instances[s_instance[v_slot]]) > (v_cpu, v_ram, instances[v_found]) loop
+      s_instance[v_slot + 1] := s_instance[v_slot];
+      v_slot := v_slot - 1;
     end loop;
-    if v_found = 0 then
-      v_run := v_run + 1;
-      continue;
-    end if;
-    if i_ram[v_found - v_shift] < v_ram then
-      v_found := t_child[2 * v_found + 1];
-      loop
-        if t_most[t_child[2 * v_found]] >= v_ram then
-          v_found := t_child[2 * v_found];
-        else
-          exit when i_ram[v_found - v_shift] >= v_ram;
-          v_found := t_child[2 * v_found + 1];
-        end if;
-      end loop;
-    end if;
-    v_found := v_found - v_shift;
-    v_taken := least(p_count[v_run], div(i_cpu[v_found], nullif(v_cpu, 0)), div(i_ram[v_found], nullif(v_ram, 0)));
-    v_out := v_out + 1;
-    at[v_out] := v_found;
-    place[v_out] := p_place[v_run];
-    count[v_out] := v_taken;
-    free_cpu[v_out] := i_cpu[v_found];
-    free_ram[v_out] := i_ram[v_found];
-    i_cpu[v_found] := i_cpu[v_found] - v_taken * v_cpu;
-    i_ram[v_found] := i_ram[v_found] - v_taken * v_ram;
-    p_count[v_run] := p_count[v_run] - v_taken;
-    p_place[v_run] := p_place[v_run] + v_taken;
-    v_run := v_run + (p_count[v_run] = 0)::int;
-    exit when v_run > v_runs;
-    v_enters := i_cpu[v_found] >= v_least_cpu[v_run] and i_ram[v_found] >= v_least_ram[v_run];  -- may suit again
-    foreach v_shift in array array[0, v_instances] loop
-      v_slot := v_root + case when v_shift = 0 then 0 else i_tree[v_found] end;
-      continue when v_slot is null;
-      v_node := v_found + v_shift;
-      v_depth := 0;
-      loop  -- the instance leaves its tree
-        v_cur := t_child[v_slot];
-        exit when v_cur = v_node;
-        v_depth := v_depth + 1;
-        t_path[v_depth] := v_cur;
-        v_slot := 2 * v_cur + ((i_cpu[v_cur - v_shift], i_ram[v_cur - v_shift], v_cur)
-                               < (free_cpu[v_out], free_ram[v_out], v_node))::int;
-      end loop;
-      v_left := t_child[2 * v_node];
-      v_right := t_child[2 * v_node + 1];
-      while v_left <> 0 and v_right <> 0 loop
-        v_cur := case when t_rank[v_left - v_shift] > t_rank[v_right - v_shift] then v_left else v_right end;
-        v_depth := v_depth + 1;
-        t_path[v_depth] := v_cur;
-        t_child[v_slot] := v_cur;
-        v_slot := 2 * v_cur + (v_cur = v_left)::int;
-        v_left := case when v_cur = v_left then t_child[v_slot] else v_left end;
-        v_right := case when v_cur = v_right then t_child[v_slot] else v_right end;
-      end loop;
-      t_child[v_slot] := v_left + v_right;
-      for n in reverse v_depth .. 1 loop
-        v_cur := t_path[n];
-        t_most[v_cur] := greatest(i_ram[v_cur - v_shift], t_most[t_child[2 * v_cur]], t_most[t_child[2 * v_cur + 1]]);
-      end loop;
-      continue when not v_enters;
-      v_slot := v_root + case when v_shift = 0 then 0 else i_tree[v_found] end;
-      v_depth := 0;
-      loop  -- it enters above the first node of lower rank, whose subtree it splits
-        v_cur := t_child[v_slot];
-        exit when v_cur = 0 or t_rank[v_cur - v_shift] < t_rank[v_found];
-        v_depth := v_depth + 1;
-        t_path[v_depth] := v_cur;
-        v_slot := 2 * v_cur + ((i_cpu[v_cur - v_shift], i_ram[v_cur - v_shift], v_cur)
-                               < (i_cpu[v_found], i_ram[v_found], v_node))::int;
-      end loop;
-      t_child[v_slot] := v_node;
-      v_depth := v_depth + 1;
-      t_path[v_depth] := v_node;
-      v_left := 2 * v_node;
-      v_right := 2 * v_node + 1;
-      while v_cur <> 0 loop
-        v_depth := v_depth + 1;
-        t_path[v_depth] := v_cur;
-        if (i_cpu[v_cur - v_shift], i_ram[v_cur - v_shift], v_cur) < (i_cpu[v_found], i_ram[v_found], v_node) then
-          t_child[v_left] := v_cur;
-          v_left := 2 * v_cur + 1;
-          v_cur := t_child[v_left];
-        else
-          t_child[v_right] := v_cur;
-          v_right := 2 * v_cur;
-          v_cur := t_child[v_right];
-        end if;
-      end loop;
-      t_child[v_left] := 0;
-      t_child[v_right] := 0;
-      for n in reverse v_depth .. 1 loop
-        v_cur := t_path[n];
-        t_most[v_cur] := greatest(i_ram[v_cur - v_shift], t_most[t_child[2 * v_cur]], t_most[t_child[2 * v_cur + 1]]);
+    s_instance[v_slot + 1] := v_found;
+    b_used[v_block] := b_used[v_block] + 1;
+    foreach v_hint in array array[0, i_hint[v_found]] loop
+      b_most[v_block * v_width + v_hint] := greatest(b_most[v_block * v_width + v_hint], v_ram);
+    end loop;
+    continue when b_used[v_block] < c_size;
+    v_new := cardinality(b_used) + 1;  -- takes the upper half of the full block, and its bound
+    for n in 1 .. c_size / 2 loop
+      s_instance[v_new * c_size + n] := s_instance[v_block * c_size + c_size / 2 + n];
+    end loop;
+    b_order := b_order[:v_place] || v_new || b_order[v_place + 1:];
+    b_cpu[v_new] := b_cpu[v_block];
+    b_ram[v_new] := b_ram[v_block];
+    b_instance[v_new] := b_instance[v_block];
+    v_last := s_instance[v_block * c_size + c_size / 2];
+    b_cpu[v_block] := i_cpu[v_last];
+    b_ram[v_block] := i_ram[v_last];
+    b_instance[v_block] := instances[v_last];
+    foreach v_block in array array[v_block, v_new] loop
+      b_used[v_block] := c_size / 2;
+      for n in 0 .. v_width - 1 loop
+        b_most[v_block * v_width + n] := instance.most_ram(i_ram, i_hint, s_instance, v_block * c_size + 1,
+                                                           v_block * c_size + c_size / 2, n);
       end loop;
     end loop;
   end loop;
 end $$;
 
 comment on function instance.fit_steps(text, bigint, text, numeric[], numeric[], text[], int[], int[]) is
-  'Places the runs of instance.order_steps on the instances of a task at a queue of kind cloud that are there '
-  '(instances, types). Each placement: so many steps (count) from a place in the order on, at an instance (its place '
-  'in instances), with what was free there before. p_count, p_place: what is left of each run.';
+  'Places the runs of instance.order_steps on the instances of a task and of no task at a queue of kind cloud that are '
+  'there (instances, types). Each placement: this many steps (count) from a place in the order on, at an instance (its '
+  'place in instances), with what was free there before. p_count, p_place: what is left of each run.';

@@ -1,5 +1,6 @@
 """instance.packing and instance.schedule against the model of PACKING.md, on random inputs with many ties."""
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -127,6 +128,23 @@ def test_larger_inputs(
     rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
 ) -> None:
     compare(rolled_back, case)
+
+
+def test_placements_on_more_instances_than_a_block_holds(rolled_back: Connection) -> None:
+    """Blocks of the list of instances are full and cut in two, also where what is free and hints are equal."""
+    draw = random.Random(0)
+    types = [Type(f"t{n}", Fraction(40), Fraction(40), Fraction(n)) for n in range(3)]
+    there = [
+        Instance(n, draw.choice("t0 t1 t2".split()), Fraction(draw.randint(1, 40)), Fraction(draw.randint(1, 40)))
+        for n in range(1, 601)
+    ]
+    steps = [
+        Step(
+            FIRST + n, Fraction(draw.randint(0, 9)), Fraction(draw.randint(0, 9)), draw.choice([None, None, "t0", "t1"])
+        )
+        for n in range(900)
+    ]
+    compare(rolled_back, (types, there, steps, None, False))
 
 
 def test_a_limit_counts_again_what_was_released(rolled_back: Connection) -> None:
