@@ -40,46 +40,20 @@ begin
     select p_setup, p_task_queue_id, case when v_void then v_hand.hand_id else v_hand.begun_id end, s.known_to,
            array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to),
            case when s.known_to::text::numeric - s.since::text::numeric < 10000 then s.since end,
-           l.jobs, l.first_ids, coalesce(k.cards, 0) + cardinality(d.job_ids), cardinality(d.job_ids),
+           l.jobs, l.first_ids, k.cards + cardinality(d.job_ids), cardinality(d.job_ids),
            case when k.used - v_struck >= 4 then 0 when v_arrived and v_hand.drawn > 0 then least(v_hand.vain + 1, 5)
                 else v_hand.vain end,
-           l.total - coalesce(cardinality(k.job_ids), 0) - cardinality(d.job_ids),
+           l.total - cardinality(k.job_ids) - cardinality(d.job_ids),
            k.job_ids[:k.cards] || d.job_ids || k.job_ids[k.cards + 1:],
            k.entry_ids[:k.cards] || d.entry_ids || k.entry_ids[k.cards + 1:],
            k.user_priorities[:k.cards] || d.user_priorities || k.user_priorities[k.cards + 1:],
-           k.addresses[:k.cards] || d.addresses
+           k.addresses || d.addresses
       from (select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as known_to,
                    pg_snapshot_xmin(pg_current_snapshot()) as since, pg_current_xact_id() as own) s
-     cross join lateral (
-            select count(*) filter (where t.is_card) as cards,
-                   count(*) filter (where t.address is null and t.place <= v_hand.cards) as used,
-                   array_agg(t.job_id order by t.place) filter (where t.stays) as job_ids,
-                   array_agg(t.entry_id order by t.place) filter (where t.stays) as entry_ids,
-                   array_agg(t.user_priority order by t.place) filter (where t.stays) as user_priorities,
-                   array_agg(t.address order by t.place) filter (where t.is_card) as addresses,
-                   array_agg(t.user_priority) filter (where t.address is null) as gone
-              from (select u.*, j.ctid as address,
-                           j.job_id is not null and not v_void and u.place <= v_hand.cards as is_card,
-                           j.job_id is not null and (not v_void and u.place <= v_hand.cards
-                                                     or u.entry_id = any (v_busy)) as stays
-                      from unnest(v_hand.job_ids, v_hand.entry_ids, v_hand.user_priorities) with ordinality
-                             u (job_id, entry_id, user_priority, place)
-                      left join taskqueue.job j on j.setup = p_setup and j.job_id = u.job_id
-                                               and j.entry_id = u.entry_id) t) k
-     cross join lateral (
-            select array_agg(coalesce(n.jobs, 0) order by i.level) as jobs,
-                   array_agg(coalesce(n.jobs, 0) - coalesce(cardinality(
-                     array_positions(k.user_priorities, i.level::smallint)), 0) order by i.level) as left_jobs,
-                   array_agg(f.job_id order by i.level) as first_ids, coalesce(sum(n.jobs), 0) as total
-              from generate_series(0, 10) i (level)
-              left join taskqueue.level_of_hand(v_hand, k.gone) n on n.user_priority = i.level
-              left join lateral (select j.job_id from taskqueue.job j
-                                  where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
-                                    and j.user_priority = i.level and j.job_id >= coalesce(n.first_id, 0) and n.jobs > 0
-                                  order by j.job_id limit 1) f on true) l
-     cross join lateral taskqueue.drawn_jobs(
-       p_setup, p_task_queue_id, l.left_jobs, l.first_ids, coalesce(k.entry_ids, '{}'), p_number, p_ten_first, p_policy,
-       p_seed) d
+     cross join taskqueue.cards_left(v_hand, v_void, v_busy) k
+     cross join lateral taskqueue.levels_left(v_hand, k.gone, k.user_priorities) l
+     cross join lateral taskqueue.drawn_jobs(p_setup, p_task_queue_id, l.left_jobs, l.first_ids, k.entry_ids, p_number,
+                                             p_ten_first, p_policy, p_seed) d
      where v_void or not exists (
        select from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight));
     exit when found;
