@@ -32,8 +32,8 @@ World = dict[str, Any]
 class Batch:
     """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
 
-    makes: whether the jobs that are assigned are made, too, and not only counted. keep_facts: whether facts are recorded.
-    dry: whether decisions alone are stored.
+    makes: whether the jobs that are assigned are made, too, and not only counted. keep_facts: whether facts are
+    recorded. dry: whether decisions alone are stored.
     """
 
     setup: str

@@ -37,7 +37,9 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
                     batch = Batch(setup, fewer, profile, 1, algorithm != "production_task")
                     kind = {"tasks_x_candidates": setup, "algorithm": algorithm, "profile": profile}
                     rows.append(kind | _measured(measuring, batch, algorithm, options.rounds))
-    about = f"real runs without and with recording, and replays of them, {SYNTHETIC}; medians of {options.rounds} rounds"
+    about = (
+        f"real runs without and with recording, and replays of them, {SYNTHETIC}; medians of {options.rounds} rounds"
+    )
     return [Table(about, rows)]
 
 

@@ -70,7 +70,7 @@ def match_many(
 
     A request is {"resources": \[{...}, ...], "n": 1, "request_id": "..."}.
 
-    resources: descriptions in the order of wish; the first that yields a job counts.
+    resources: descriptions in the order of preference; the first that yields a job counts.
     n: how many jobs, 1 by default. request_id: a UUID with which the call can be repeated.
 
     Exit code 2: no job matches. A request that is refused is an error; the others

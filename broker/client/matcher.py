@@ -42,7 +42,7 @@ class Match(Lease):
 class Request(TypedDict):
     """One request among many, as taskqueue.match_many takes it.
 
-    resources: descriptions in the order of wish, of which the first that yields a job counts.
+    resources: descriptions in the order of preference, of which the first that yields a job counts.
     n: how many jobs (1..1000); one where it is left out. request_id: a UUID, as for JobAgent.match.
     """
 

@@ -205,7 +205,7 @@ def _mark(source: Connection, setup: str, shard: str) -> None:
     )
     # A description that is known is matched without a look at who asks. A call from before may make one known again.
     for _ in range(2):
-        source.execute("select taskqueue.forget_offers(%s)", [setup])
+        source.execute("select taskqueue.forget_descriptions(%s)", [setup])
         _wait(source, setup)
 
 

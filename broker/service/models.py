@@ -19,8 +19,8 @@ class Request(Struct, forbid_unknown_fields=True):
 
 
 class MatchRequest(Request):
-    """Ask for jobs. resources: descriptions of the resource in the order of wish; the first that yields a job counts.
-    request_id may stand in the header Idempotency-Key instead."""
+    """Ask for jobs. resources: descriptions of the resource in the order of preference; the first that yields a job
+    counts. request_id may stand in the header Idempotency-Key instead."""
 
     resources: Annotated[list[Resource], Meta(min_length=1, max_length=10)]
     n: Annotated[int, Meta(ge=1, le=1000, description="How many jobs.")] = 1

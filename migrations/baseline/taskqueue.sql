@@ -135,7 +135,7 @@ create table taskqueue.definition (
   created_at    timestamptz not null default now(),  --: When these requirements were first seen.
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   search_keys   bigint[] not null,  --: Hashes of sites and a tag, by which a search finds it (taskqueue.search_keys).
-  --: Bits: 1 always; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs required; see taskqueue.known_offer.tests.
+  --: Bits: 1 always; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs required; see taskqueue.parsed_description.tests.
   demands       int not null generated always as (
     1
     | case when min_ram is null then 0 else 2 end
@@ -494,11 +494,11 @@ create table taskqueue.request (
 alter table taskqueue.request alter column setup set (n_distinct = 1);
 
 create sequence taskqueue.known_id;
-comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskqueue.known_offer.known_id).';
+comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskqueue.parsed_description.known_id).';
 
 --: Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a
---: row goes when a configuration changes (taskqueue.forget_offers), and when it was not noted for a day.
-create unlogged table taskqueue.known_offer (
+--: row goes when a configuration changes (taskqueue.forget_descriptions), and when it was not noted for a day.
+create unlogged table taskqueue.parsed_description (
   setup       text not null,
   known_id    bigint not null unique default nextval('taskqueue.known_id'),  --: Description.
   digest      bigint not null,  --: Hash of the description.
@@ -529,12 +529,12 @@ create unlogged table taskqueue.known_offer (
   known_to    xid8,  --: Definitions made in this transaction or a later one are not kept yet.
   in_flight   xid8[]  --: Definitions made in these transactions are not kept yet either.
 ) with (fillfactor = 70);
-create index known_offer_digest on taskqueue.known_offer (setup, digest);
-alter table taskqueue.known_offer alter column setup set (n_distinct = 1);
+create index parsed_description_digest on taskqueue.parsed_description (setup, digest);
+alter table taskqueue.parsed_description alter column setup set (n_distinct = 1);
 
 --: Which definitions match a description that many definitions do not match, by CPU bucket. Unlogged.
 create unlogged table taskqueue.known_match (
-  known_id       bigint not null references taskqueue.known_offer (known_id) on delete cascade,  --: Description.
+  known_id       bigint not null references taskqueue.parsed_description (known_id) on delete cascade,  --: Description.
   cpu_time       bigint not null,  --: CPU bucket of the definitions, seconds.
   definition_ids bigint[] not null,  --: Definitions.
   primary key (known_id, cpu_time)
@@ -569,7 +569,7 @@ create table taskqueue.resource_class (
 );
 
 --: Kinds of resources as they were parsed, limits left out, for taskqueue.find_reasons. A kind without a row is new
---: there. Unlogged; rows go when a configuration changes (taskqueue.forget_offers).
+--: there. Unlogged; rows go when a configuration changes (taskqueue.forget_descriptions).
 create unlogged table taskqueue.kind_offer (
   setup text not null,
   class uuid not null,  --: Kind of resource.
@@ -739,7 +739,7 @@ create type taskqueue.stream as (
 --: A request of taskqueue.match_many, as it was read.
 create type taskqueue.match_request as (
   number     int,  --: Number of the request, from 1.
-  resources  jsonb,  --: Descriptions of its resource, in the order of wish.
+  resources  jsonb,  --: Descriptions of its resource, in the order of preference.
   jobs       int,  --: How many jobs it asks for.
   request_id uuid,  --: Id that the client chose; null = none, or refused.
   subject    text,  --: Who asks through the service; null = a login of the database.

@@ -10,7 +10,7 @@ with relation as (
 ), hot as (
   select r.* from relation r
    where r.kind = 'r'
-     and r.name in ('definition', 'task_queue', 'posting_list', 'posting', 'known_offer', 'job', 'hand',
+     and r.name in ('definition', 'task_queue', 'posting_list', 'posting', 'parsed_description', 'job', 'hand',
                     'job_count_change', 'lease', 'limit_slot')
 ), used as (
   select s.relid, s.relname as name, s.n_live_tup as live, s.n_dead_tup as dead,

@@ -72,7 +72,7 @@ begin
   get diagnostics changed = row_count;
   return next;
   step := 'known offers';
-  changed := taskqueue.forget_unused_offers(v_setup, v_now, 100000);
+  changed := taskqueue.forget_unused_descriptions(v_setup, v_now, 100000);
   return next;
 end $$;
 

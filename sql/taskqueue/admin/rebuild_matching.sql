@@ -6,7 +6,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.posting p where p.setup = p_setup;
   delete from taskqueue.posting_list l where l.setup = p_setup;

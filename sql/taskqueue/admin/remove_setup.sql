@@ -16,7 +16,7 @@ begin
   delete from taskqueue.ended e where e.setup = p_setup;
   delete from taskqueue.history h where h.setup = p_setup;
   delete from taskqueue.request r where r.setup = p_setup;
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   delete from taskqueue.resource_seen r where r.setup = p_setup;
   delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.owner_weight w where w.setup = p_setup;

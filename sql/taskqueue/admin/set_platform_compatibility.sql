@@ -13,7 +13,7 @@ begin
   perform resource.require_short('platform', a) from (select p_offered union all select unnest(p_accepted)) p(a);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   delete from taskqueue.platform_compatibility c
    where c.setup = p_setup and c.offered = p_offered and c.accepted <> all (p_accepted);
   insert into taskqueue.platform_compatibility (setup, offered, accepted)

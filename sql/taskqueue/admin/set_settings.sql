@@ -4,7 +4,7 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   perform resource.change_settings('taskqueue.setting', p_setup, p_settings);
   perform taskqueue.recompute_shares(p_setup);
 end $$;

@@ -7,7 +7,7 @@ language sql stable as $$
       or exists (select from taskqueue.definition d
                   where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot())
                     and d.made_in is distinct from pg_current_xact_id_if_assigned())
-      or exists (select from taskqueue.known_offer k
+      or exists (select from taskqueue.parsed_description k
                   where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 

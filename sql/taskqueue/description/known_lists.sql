@@ -2,7 +2,7 @@
 -- each column costs a look into the catalogue at each level of the plan. Inlined by the planner.
 create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric, p_request_id uuid)
 returns table (
-  role_name text, known taskqueue.known_offer, cpu_time bigint, list_1 taskqueue.posting_list,
+  role_name text, known taskqueue.parsed_description, cpu_time bigint, list_1 taskqueue.posting_list,
   list_2 taskqueue.posting_list, bound float8, bound_1 float8, highest float8,
   exponent float8, is_given boolean, now timestamptz
 )
@@ -15,7 +15,7 @@ language sql stable rows 1 as $$
               or exists (select from taskqueue.lease l where l.setup = p_setup and l.request_id = p_request_id)),
          (select t.now from resource.setup_time t where t.setup = p_setup)
     from resource.identity i
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(p_resource, 0)
+    join taskqueue.parsed_description k on k.setup = p_setup and k.digest = jsonb_hash_extended(p_resource, 0)
                                 and k.resource = p_resource and k.owner_group is not distinct from i.owner_group
                                 and k.owner_dn is not distinct from i.owner_dn
    cross join lateral (

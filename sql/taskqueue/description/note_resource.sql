@@ -3,7 +3,7 @@
 -- another. A known description is noted again by few calls (taskqueue.shall_note_resource), so that ten thousand kinds
 -- of resources cost little.
 create or replace function taskqueue.note_resource(
-  p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean, p_definition_id bigint
+  p_setup text, p_resource jsonb, p_parsed taskqueue.parsed_description, p_matched boolean, p_definition_id bigint
 ) returns void
 language plpgsql as $$
 declare
@@ -11,12 +11,12 @@ declare
   v_resource jsonb;
   v_class uuid;
   v_now timestamptz := resource.clock(p_setup);
-  v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
+  v_bucket bigint := p_parsed.cpu_buckets[width_bucket((p_parsed.offer).cpu_time, p_parsed.cpu_buckets)];
 begin
-  if coalesce(v_bucket, 0) = any (p_known.seen) and p_known.seen_at > v_now - interval '10 seconds' then
+  if coalesce(v_bucket, 0) = any (p_parsed.seen) and p_parsed.seen_at > v_now - interval '10 seconds' then
     return;
   end if;
-  v_offer := p_known.offer;
+  v_offer := p_parsed.offer;
   v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
   if v_resource ? 'CPUTime' then
     v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(v_bucket, 0));
@@ -46,17 +46,17 @@ begin
     insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource, definition_id)
     values (p_setup, v_class, v_now, p_matched, v_resource, p_definition_id);
   end if;
-  update taskqueue.known_offer k
+  update taskqueue.parsed_description k
      set seen_at = v_now,
          seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
-   where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
-                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
-                                and i.owner_group is not distinct from p_known.owner_group
-                                and i.owner_dn is not distinct from p_known.owner_dn
+   where k.ctid = any (array(select i.ctid from taskqueue.parsed_description i
+                              where i.setup = p_setup and i.digest = p_parsed.digest and i.resource = p_parsed.resource
+                                and i.owner_group is not distinct from p_parsed.owner_group
+                                and i.owner_dn is not distinct from p_parsed.owner_dn
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean, bigint) is
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.parsed_description, boolean, bigint) is
   'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
   'the owner of the identity, without JobID. p_definition_id: definition of the job that it got, null = none or not '
   'known.';

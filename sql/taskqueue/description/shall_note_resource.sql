@@ -2,17 +2,17 @@
 -- the last note is five minutes old, one in fifty, or one in ten where nothing matched; where
 -- it is fifteen minutes old, every call. Inlined.
 create or replace function taskqueue.shall_note_resource(
-  p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean, p_now timestamptz
+  p_parsed taskqueue.parsed_description, p_cpu_time bigint, p_matched boolean, p_now timestamptz
 ) returns boolean
 language sql as $$
-  select p_known.seen_at is null
-      or p_known.seen_at < p_now - interval '5 minutes'
+  select p_parsed.seen_at is null
+      or p_parsed.seen_at < p_now - interval '5 minutes'
          and (random() < case when p_matched then 0.02 when not p_matched then 0.1 else 1 end
-              or p_known.seen_at < p_now - interval '15 minutes')
-      or not coalesce(p_known.cpu_buckets[width_bucket(p_cpu_time, p_known.cpu_buckets)],
-                      0)::bigint = any (p_known.seen)
+              or p_parsed.seen_at < p_now - interval '15 minutes')
+      or not coalesce(p_parsed.cpu_buckets[width_bucket(p_cpu_time, p_parsed.cpu_buckets)],
+                      0)::bigint = any (p_parsed.seen)
 $$;
 
-comment on function taskqueue.shall_note_resource(taskqueue.known_offer, bigint, boolean, timestamptz) is
+comment on function taskqueue.shall_note_resource(taskqueue.parsed_description, bigint, boolean, timestamptz) is
   'Whether a call notes its resource; p_matched: whether it found a job, null = not known yet, so that a call which '
   'shall not note it now need not ask again; p_now: time of the setup.';

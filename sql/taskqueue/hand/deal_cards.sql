@@ -1,7 +1,7 @@
 -- HANDS.md, When a hand is dealt: where cards are missing for jobs that are taken together, a TaskQueue that was drawn
 -- for several of them gets a hand with enough cards, if it has as many jobs. The others deal one by one.
 create or replace function taskqueue.deal_cards(
-  p_setup text, p_known taskqueue.known_offer, p_streams taskqueue.stream[]
+  p_setup text, p_parsed taskqueue.parsed_description, p_streams taskqueue.stream[]
 ) returns boolean
 language plpgsql as $$
 declare
@@ -23,14 +23,14 @@ begin
                                  join taskqueue.job j on j.ctid = c.address and j.entry_id = c.entry_id))
      order by q.first
   loop
-    if taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), p_known.ten_first,
-                           p_known.policy, uuid_hash_extended(gen_random_uuid(), 0)) then
+    if taskqueue.deal_hand(p_setup, v_hand.task_queue_id, greatest(v_hand.wanted::int, 16), p_parsed.ten_first,
+                           p_parsed.policy, uuid_hash_extended(gen_random_uuid(), 0)) then
       v_dealt := true;
     end if;
   end loop;
   return v_dealt;
 end $$;
 
-comment on function taskqueue.deal_cards(text, taskqueue.known_offer, taskqueue.stream[]) is
+comment on function taskqueue.deal_cards(text, taskqueue.parsed_description, taskqueue.stream[]) is
   'Deals hands to the TaskQueues of streams that have fewer cards than streams, or void ones. True: there is a new '
   'hand.';

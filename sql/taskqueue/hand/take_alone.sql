@@ -1,7 +1,7 @@
 -- HANDS.md, Taking a card: a job for one stream that drew a TaskQueue: with the slots of limits that it needs, by its
 -- id if one was asked for, from the hand, from a new hand, or drawn without a hand.
 create or replace function taskqueue.take_alone(
-  p_setup text, p_known taskqueue.known_offer, p_stream taskqueue.stream, p_may_wait boolean
+  p_setup text, p_parsed taskqueue.parsed_description, p_stream taskqueue.stream, p_may_wait boolean
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -12,16 +12,16 @@ begin
   if p_stream.task_queue_id is null then
     return v_none;
   end if;
-  if (p_known.offer).limited then
+  if (p_parsed.offer).limited then
     p_stream.slots := (select l.slots from taskqueue.definition d
-                        cross join lateral taskqueue.lock_slots(p_setup, d.requirements, p_known.offer) l
+                        cross join lateral taskqueue.lock_slots(p_setup, d.requirements, p_parsed.offer) l
                         where d.setup = p_setup and d.definition_id = p_stream.definition_id and l.taken);
     if p_stream.slots is null then
       return v_none;
     end if;
   end if;
-  if (p_known.offer).job_id is not null then
-    p_stream.card := taskqueue.take_job(p_setup, (p_known.offer).job_id, p_stream.task_queue_id);
+  if (p_parsed.offer).job_id is not null then
+    p_stream.card := taskqueue.take_job(p_setup, (p_parsed.offer).job_id, p_stream.task_queue_id);
   else
     for v_turn in 0..9 loop
       exit when p_stream.is_seeded;
@@ -34,14 +34,14 @@ begin
         end if;
       end if;
       exit when not taskqueue.renew_hand(p_setup, p_stream.task_queue_id, coalesce(v_card.hand_id, 0),
-                                         p_known.ten_first, p_known.policy, p_may_wait);
+                                         p_parsed.ten_first, p_parsed.policy, p_may_wait);
     end loop;
-    p_stream.card := taskqueue.draw_job(p_setup, p_stream.task_queue_id, p_known.ten_first, p_known.policy,
+    p_stream.card := taskqueue.draw_job(p_setup, p_stream.task_queue_id, p_parsed.ten_first, p_parsed.policy,
                                         p_stream.seed # 4);
   end if;
   return case when (p_stream.card).job_id is not null then array[p_stream] else v_none end;
 end $$;
 
-comment on function taskqueue.take_alone(text, taskqueue.known_offer, taskqueue.stream, boolean) is
+comment on function taskqueue.take_alone(text, taskqueue.parsed_description, taskqueue.stream, boolean) is
   'Takes a job for a stream out of waiting; returns the stream with its card. None: no TaskQueue was drawn, or it has '
   'no job that is not locked, or a limit is reached. p_may_wait: as for taskqueue.renew_hand.';

@@ -2,7 +2,7 @@
 -- first stream that gets none stay where they are. Where cards are missing, hands are dealt once. One stream is left to
 -- taskqueue.take_alone.
 create or replace function taskqueue.take_together(
-  p_setup text, p_known taskqueue.known_offer, p_streams taskqueue.stream[]
+  p_setup text, p_parsed taskqueue.parsed_description, p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -31,11 +31,11 @@ begin
     exit when v_turn = 1 or cardinality(v_taken) = cardinality(p_streams);
     v_left := array(select s from unnest(v_left) s
                      where s.number <> all (array(select t.number from unnest(v_locked) t)));
-    exit when not taskqueue.deal_cards(p_setup, p_known, v_left);
+    exit when not taskqueue.deal_cards(p_setup, p_parsed, v_left);
   end loop;
   return v_taken;
 end $$;
 
-comment on function taskqueue.take_together(text, taskqueue.known_offer, taskqueue.stream[]) is
-  'Takes a card for each stream, which has drawn a TaskQueue; returns the streams that got one, with it. p_known: '
+comment on function taskqueue.take_together(text, taskqueue.parsed_description, taskqueue.stream[]) is
+  'Takes a card for each stream, which has drawn a TaskQueue; returns the streams that got one, with it. p_parsed: '
   'holds the settings of the setup.';

@@ -17,7 +17,7 @@ begin
   if not found then
     return false;
   end if;
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_id;
   delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = v_id;
   return true;

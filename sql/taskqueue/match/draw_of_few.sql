@@ -4,30 +4,30 @@
 -- CPU buckets go from the highest down until one has a TaskQueue; where candidates were drawn in the first of them
 -- before (taskqueue.next_candidate), the keys there are drawn given that they lie above the last key.
 create or replace function taskqueue.draw_of_few(
-  p_setup text, p_known taskqueue.known_offer, p_cpu_time bigint, p_seed bigint, p_last_key float8 default 0,
+  p_setup text, p_parsed taskqueue.parsed_description, p_cpu_time bigint, p_seed bigint, p_last_key float8 default 0,
   p_passed bigint[] default '{}'
 ) returns table (task_queue_id bigint, definition_id bigint, requirements jsonb, is_accepted boolean)
 language plpgsql rows 1 as $$
 declare
-  v_limited boolean := coalesce((p_known.offer).limited, false);
+  v_limited boolean := coalesce((p_parsed.offer).limited, false);
   v_new bigint[] := '{}'::bigint[];
 begin
-  if exists (select from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to)
-     or p_known.in_flight <> '{}' and exists (
-        select from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) then
-    v_new := taskqueue.new_matching(p_setup, p_known);
+  if exists (select from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_parsed.known_to)
+     or p_parsed.in_flight <> '{}' and exists (
+        select from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_parsed.in_flight)) then
+    v_new := taskqueue.new_matching(p_setup, p_parsed);
   end if;
-  if p_known.matches = 0 and v_new = '{}' then
+  if p_parsed.matches = 0 and v_new = '{}' then
     return;
   end if;
   return query
     select c.task_queue_id, c.definition_id, d.requirements, true
       from (select q.task_queue_id, q.definition_id
-              from (select u::bigint as cpu_time from unnest(p_known.cpu_buckets) u
+              from (select u::bigint as cpu_time from unnest(p_parsed.cpu_buckets) u
                      where u <= p_cpu_time order by u::bigint desc offset 0) b
              cross join lateral (
                     select (select m.definition_ids from taskqueue.known_match m
-                             where m.known_id = p_known.known_id and m.cpu_time = b.cpu_time) || v_new as ids
+                             where m.known_id = p_parsed.known_id and m.cpu_time = b.cpu_time) || v_new as ids
                     offset 0) k
              cross join lateral (
                     select i.task_queue_id, i.definition_id
@@ -36,21 +36,21 @@ begin
                              where t.setup = p_setup and t.definition_id = any (k.ids)
                                and t.cpu_time = b.cpu_time and t.is_open and t.task_queue_id <> all (p_passed)
                              order by taskqueue.draw_key(resource.draw(t.task_queue_id, p_seed), 1, t.priority,
-                                                         p_known.policy,
+                                                         p_parsed.policy,
                                                          case when b.cpu_time = p_cpu_time then p_last_key else 0 end)
                              limit case when not v_limited then 1 end) i
-                     where not v_limited or taskqueue.accepts_definition(p_setup, i.definition_id, p_known.offer)
+                     where not v_limited or taskqueue.accepts_definition(p_setup, i.definition_id, p_parsed.offer)
                      limit 1) q
              order by b.cpu_time desc
              limit 1) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id;
-  if not found and p_known.matches > 0
-     and not exists (select from taskqueue.known_match m where m.known_id = p_known.known_id) then  -- forgotten
+  if not found and p_parsed.matches > 0
+     and not exists (select from taskqueue.known_match m where m.known_id = p_parsed.known_id) then  -- forgotten
     return query select null::bigint, null::bigint, null::jsonb, false;
   end if;
 end $$;
 
-comment on function taskqueue.draw_of_few(text, taskqueue.known_offer, bigint, bigint, float8, bigint[]) is
+comment on function taskqueue.draw_of_few(text, taskqueue.parsed_description, bigint, bigint, float8, bigint[]) is
   'Of the open TaskQueues of the definitions that match a description, up to a CPUTime (seconds) and without p_passed, '
   'the first of the drawn order in the highest CPU bucket. No row: there is none. A row without a TaskQueue: what '
   'matches was forgotten after the description was read, and the TaskQueue has to be drawn in another way.';

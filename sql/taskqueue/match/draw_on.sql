@@ -3,7 +3,7 @@
 -- matching definitions are searched and kept with the description; where they are many, the rest of the bucket is drawn
 -- with a key per TaskQueue.
 create or replace function taskqueue.draw_on(
-  p_setup text, inout p_known taskqueue.known_offer, inout p_stream taskqueue.stream
+  p_setup text, inout p_parsed taskqueue.parsed_description, inout p_stream taskqueue.stream
 )
 language plpgsql as $$
 declare
@@ -14,30 +14,30 @@ begin
     p_stream.passed := p_stream.passed || p_stream.task_queue_id;
     p_stream.task_queue_id := null;
   end if;
-  if (p_known.offer).limited then
-    p_known.offer := taskqueue.with_limits(p_setup, p_known.resource, p_known.offer);
+  if (p_parsed.offer).limited then
+    p_parsed.offer := taskqueue.with_limits(p_setup, p_parsed.resource, p_parsed.offer);
   end if;
   while p_stream.task_queue_id is null and p_stream.bucket_index > 0 loop
-    if (p_known.offer).job_id is not null then
+    if (p_parsed.offer).job_id is not null then
       p_stream.bucket_index := 0;
       select w.task_queue_id, w.definition_id into p_stream.task_queue_id, p_stream.definition_id
-        from taskqueue.wanted_task_queue(p_setup, p_known.offer) w;
-    elsif p_known.matches is not null or p_stream.tries < p_stream.max_tries then
-      v_drawn := taskqueue.draw_together(p_setup, array[p_known], array[p_stream]);
+        from taskqueue.wanted_task_queue(p_setup, p_parsed.offer) w;
+    elsif p_parsed.matches is not null or p_stream.tries < p_stream.max_tries then
+      v_drawn := taskqueue.draw_together(p_setup, array[p_parsed], array[p_stream]);
       if v_drawn is null then
         p_stream.bucket_index := 0;
         return;
       end if;
       p_stream := v_drawn[1];
       if p_stream.task_queue_id is null then
-        p_known.matches := null;  -- those that were known are forgotten since the description was read
+        p_parsed.matches := null;  -- those that were known are forgotten since the description was read
       end if;
-    elsif p_stream.tries >= 32 and p_known.matched_at is null then
-      p_known := taskqueue.find_matching(p_setup, p_known);
+    elsif p_stream.tries >= 32 and p_parsed.matched_at is null then
+      p_parsed := taskqueue.find_matching(p_setup, p_parsed);
     else
       select r.task_queue_id, r.definition_id into p_stream.task_queue_id, p_stream.definition_id
-        from taskqueue.draw_rest(p_setup, p_known.offer, p_known.cpu_buckets[p_stream.bucket_index]::bigint,
-                                 p_stream.last_key, p_stream.passed, p_known.policy, p_stream.seed # 8) r;
+        from taskqueue.draw_rest(p_setup, p_parsed.offer, p_parsed.cpu_buckets[p_stream.bucket_index]::bigint,
+                                 p_stream.last_key, p_stream.passed, p_parsed.policy, p_stream.seed # 8) r;
       if not found then
         p_stream.bucket_index := p_stream.bucket_index - 1;
         p_stream.tries := 0;
@@ -48,6 +48,6 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.draw_on(text, taskqueue.known_offer, taskqueue.stream) is
+comment on function taskqueue.draw_on(text, taskqueue.parsed_description, taskqueue.stream) is
   'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0: there is none. '
-  'p_known: its description, with what was found out about it.';
+  'p_parsed: its description, with what was found out about it.';

@@ -4,7 +4,7 @@
 -- leave the others their keys, so the distribution over the rest stays right. Where few definitions match, the keys of
 -- taskqueue.draw_of_few decide at once; nothing there means that nothing matches.
 create or replace function taskqueue.draw_together(
-  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[]
+  p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
 language plpgsql as $$
 begin
@@ -14,8 +14,8 @@ begin
              s.definition_id, k.offer, k.tests, k.policy, k.cpu_buckets, k.matched_at,
              taskqueue.listed_sites(k.offer) as sites
         from unnest(p_streams) s
-        join unnest(p_known) with ordinality k
-          on k.ordinality = case cardinality(p_known) when 1 then 1 else s.request end
+        join unnest(p_parsed) with ordinality k
+          on k.ordinality = case cardinality(p_parsed) when 1 then 1 else s.request end
        where k.matches is null
       union all
       select c.stream,
@@ -52,10 +52,10 @@ begin
       from (select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, f.task_queue_id,
                    f.definition_id
               from unnest(p_streams) s
-              join unnest(p_known) with ordinality k
-                on k.ordinality = case cardinality(p_known) when 1 then 1 else s.request end and k.matches is not null
+              join unnest(p_parsed) with ordinality k
+                on k.ordinality = case cardinality(p_parsed) when 1 then 1 else s.request end and k.matches is not null
              cross join lateral taskqueue.draw_of_few(
-                    p_setup, p_known[k.ordinality], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8, s.last_key,
+                    p_setup, p_parsed[k.ordinality], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8, s.last_key,
                     s.passed) f
             union all
             select i.stream, i.bucket_index, i.tries, i.max_tries, i.last_key, i.is_listed, i.task_queue_id,
@@ -63,7 +63,7 @@ begin
               from candidate i where i.task_queue_id is not null or i.bucket_index = 0 or i.tries >= i.max_tries) c);
 end $$;
 
-comment on function taskqueue.draw_together(text, taskqueue.known_offer[], taskqueue.stream[]) is
+comment on function taskqueue.draw_together(text, taskqueue.parsed_description[], taskqueue.stream[]) is
   'Draws a TaskQueue for each stream. A stream without one has exhausted all CPU buckets (bucket_index 0), or the '
-  'candidates of one: taskqueue.draw_on goes on. One for which nothing matches is left out. p_known: the descriptions, '
-  'by number of request, or one for all.';
+  'candidates of one: taskqueue.draw_on goes on. One for which nothing matches is left out. p_parsed: the '
+  'descriptions, by number of request, or one for all.';

@@ -1,11 +1,11 @@
 -- DRAWING.md, Rare matches: the definitions that match a description whatever its CPUTime and the limits of the
 -- moment, as of one snapshot. They are kept with the description unless there are many; otherwise only the fact that
 -- there are many is kept, so that nobody searches again.
-create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer)
-returns taskqueue.known_offer
+create or replace function taskqueue.find_matching(p_setup text, p_parsed taskqueue.parsed_description)
+returns taskqueue.parsed_description
 language plpgsql as $$
 declare
-  v_offer taskqueue.offer := p_known.offer;
+  v_offer taskqueue.offer := p_parsed.offer;
   v_keys bigint[];
   v_snapshot pg_snapshot;
   v_ids bigint[];
@@ -25,10 +25,10 @@ begin
       from taskqueue.definition d
      where d.setup = p_setup and d.search_keys && v_keys and taskqueue.accepts(d, v_offer);
   end if;
-  p_known.matches := taskqueue.keep_matching(p_known.known_id, v_ids, v_cpu_times, v_snapshot);
-  p_known.matched_at := now();
-  return p_known;
+  p_parsed.matches := taskqueue.keep_matching(p_parsed.known_id, v_ids, v_cpu_times, v_snapshot);
+  p_parsed.matched_at := now();
+  return p_parsed;
 end $$;
 
-comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
+comment on function taskqueue.find_matching(text, taskqueue.parsed_description) is
   'A known description whose matching definitions have been searched: those of its sites and tags are tested.';

@@ -1,10 +1,10 @@
 -- DRAWING.md, Guarantees of the draw: the leases of jobs that were taken, and what follows.
 create or replace function taskqueue.lease_cards(
-  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[], p_askers taskqueue.asker[]
+  p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[]
 ) returns void
 language plpgsql as $$
 declare
-  v_known taskqueue.known_offer := p_known[p_streams[1].request];
+  v_parsed taskqueue.parsed_description := p_parsed[p_streams[1].request];
   v_brokered bigint[];
   v_limited taskqueue.stream[];
   v_last taskqueue.stream[];  -- those with the last cards of a hand
@@ -19,11 +19,11 @@ begin
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
            case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
                 else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-           resource.caller(), t.now, t.now + v_known.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject
+           resource.caller(), t.now, t.now + v_parsed.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject
       from unnest(p_streams) s
      cross join lateral (select (p_askers[s.request]).*) a
      cross join lateral (select (k.offer).sites, (k.offer).grid_ces
-                           from (select (p_known[s.request]).*) k offset 0) o
+                           from (select (p_parsed[s.request]).*) k offset 0) o
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
       join resource.setup_time t on t.setup = p_setup
   )
@@ -42,10 +42,12 @@ begin
     for v_stream in
       select distinct on (s.task_queue_id) s.* from unnest(v_last) s order by s.task_queue_id, (s.card).place desc
     loop
-      perform taskqueue.follow_hand(p_setup, v_stream.task_queue_id, v_stream.card, v_known.ten_first, v_known.policy);
+      perform taskqueue.follow_hand(p_setup, v_stream.task_queue_id, v_stream.card, v_parsed.ten_first,
+                                    v_parsed.policy);
     end loop;
   end if;
 end $$;
 
-comment on function taskqueue.lease_cards(text, taskqueue.known_offer[], taskqueue.stream[], taskqueue.asker[]) is
-  'Leases the jobs that streams took. p_known, p_askers: as for taskqueue.lease_together.';
+comment on function taskqueue.lease_cards(
+  text, taskqueue.parsed_description[], taskqueue.stream[], taskqueue.asker[]) is
+  'Leases the jobs that streams took. p_parsed, p_askers: as for taskqueue.lease_together.';

@@ -1,26 +1,27 @@
 -- Up to p_limit jobs for one resource, and the note that it asked.
 create or replace function taskqueue.lease_for_resource(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_request_id uuid default null,
-  p_asked bigint default null, p_known taskqueue.known_offer default null
+  p_asked bigint default null, p_parsed taskqueue.parsed_description default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1 as $$
 declare
-  v_known taskqueue.known_offer := case
-    when p_known.digest is not null then p_known
-    else taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup)) end;
+  v_parsed taskqueue.parsed_description := case
+    when p_parsed.digest is not null then p_parsed
+    else taskqueue.parsed_description_of(p_setup, p_resource, resource.identify(p_setup)) end;
   v_leased taskqueue.stream[] := taskqueue.lease_together(
-    p_setup, array[v_known], taskqueue.new_streams(array[v_known], array[p_limit], p_seed),
+    p_setup, array[v_parsed], taskqueue.new_streams(array[v_parsed], array[p_limit], p_seed),
     array[row(p_request_id, p_asked, (resource.subject()).name)::taskqueue.asker]);
 begin
   return query
     select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
       from taskqueue.leased_jobs(p_setup, v_leased) l;
-  if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, found, resource.clock(p_setup)) then
-    perform taskqueue.note_resource(p_setup, p_resource, v_known, found, v_leased[1].definition_id);
+  if taskqueue.shall_note_resource(v_parsed, (v_parsed.offer).cpu_time, found, resource.clock(p_setup)) then
+    perform taskqueue.note_resource(p_setup, p_resource, v_parsed, found, v_leased[1].definition_id);
   end if;
 end $$;
 
-comment on function taskqueue.lease_for_resource(text, jsonb, int, bigint, uuid, bigint, taskqueue.known_offer) is
+comment on function taskqueue.lease_for_resource(
+  text, jsonb, int, bigint, uuid, bigint, taskqueue.parsed_description) is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed. p_request_id and p_asked are '
-  'kept with the lease of one job. p_known: the description, where the caller has it. Errors: PB001 (description), '
+  'kept with the lease of one job. p_parsed: the description, where the caller has it. Errors: PB001 (description), '
   'PB002 (setup not granted).';

@@ -4,7 +4,7 @@
 -- The first stream that gets none depends on what the ones before it left: it takes and draws on alone
 -- (taskqueue.take_alone, taskqueue.draw_on), and the others go on behind it.
 create or replace function taskqueue.lease_together(
-  p_setup text, p_known taskqueue.known_offer[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
+  p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
   p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- what is locked or written has an id
 ) returns taskqueue.stream[]
 language plpgsql as $$
@@ -12,29 +12,30 @@ declare
   v_alone boolean := cardinality(p_streams) = 1;
   v_left taskqueue.stream[] := p_streams;
   v_first taskqueue.stream;
-  v_known taskqueue.known_offer;
+  v_parsed taskqueue.parsed_description;
   v_drawn record;
   v_taken taskqueue.stream[];
   v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_begun_again int;  -- number of a stream that drew once more, when more TaskQueues had been posted
 begin
   if not v_alone then
-    v_left := taskqueue.draw_together(p_setup, p_known, array(select s from unnest(p_streams) s where not s.goes_alone))
+    v_left := taskqueue.draw_together(
+                p_setup, p_parsed, array(select s from unnest(p_streams) s where not s.goes_alone))
               || array(select s from unnest(p_streams) s where s.goes_alone);
   end if;
   while v_left <> '{}' loop
     v_first := v_left[1];
-    v_known := p_known[v_first.request];
+    v_parsed := p_parsed[v_first.request];
     if v_alone then
-      v_taken := taskqueue.take_alone(p_setup, v_known, v_first, p_may_wait);
+      v_taken := taskqueue.take_alone(p_setup, v_parsed, v_first, p_may_wait);
     else
-      v_taken := taskqueue.take_together(p_setup, v_known, array(
+      v_taken := taskqueue.take_together(p_setup, v_parsed, array(
         select s from unnest(v_left) s
          where s.number < coalesce((select min(o.number) from unnest(v_left) o
                                      where o.task_queue_id is null), 2147483647)));
     end if;
     if v_taken <> '{}' then
-      perform taskqueue.lease_cards(p_setup, p_known, v_taken, p_askers);
+      perform taskqueue.lease_cards(p_setup, p_parsed, v_taken, p_askers);
       v_leased := v_leased || v_taken;
       exit when cardinality(v_leased) = cardinality(p_streams);
       v_left := case when v_alone then v_left[2:]
@@ -46,30 +47,30 @@ begin
       p_may_wait := p_may_wait and pg_current_xact_id_if_assigned() is null;
       continue;
     end if;
-    v_drawn := taskqueue.draw_on(p_setup, v_known, v_first);
-    v_known := v_drawn.p_known;
+    v_drawn := taskqueue.draw_on(p_setup, v_parsed, v_first);
+    v_parsed := v_drawn.p_parsed;
     v_first := v_drawn.p_stream;
     if v_first.task_queue_id is not null then
       v_left[1] := v_first;
-    elsif v_known.matches is null and v_first.number is distinct from v_begun_again
+    elsif v_parsed.matches is null and v_first.number is distinct from v_begun_again
           and taskqueue.post_pending(p_setup) then
       v_begun_again := v_first.number;
       v_left[1] := taskqueue.new_stream(
         v_first.number, v_first.request, v_first.token, v_first.seed # 1,
-        width_bucket((v_known.offer).cpu_time, v_known.cpu_buckets), p_is_seeded => v_first.is_seeded,
+        width_bucket((v_parsed.offer).cpu_time, v_parsed.cpu_buckets), p_is_seeded => v_first.is_seeded,
         p_goes_alone => v_first.goes_alone, p_is_listed => v_first.is_listed);
     else  -- all that matches was tried, so the other jobs of the request get nothing either
-      if v_known.matched_at is null and v_first.is_listed then
-        v_known := taskqueue.find_matching(p_setup, v_known);
+      if v_parsed.matched_at is null and v_first.is_listed then
+        v_parsed := taskqueue.find_matching(p_setup, v_parsed);
       end if;
       v_left := array(select s from unnest(v_left) s where s.request <> v_first.request);
     end if;
-    p_known[v_first.request] := v_known;
+    p_parsed[v_first.request] := v_parsed;
   end loop;
   return v_leased;
 end $$;
 
 comment on function taskqueue.lease_together(
-  text, taskqueue.known_offer[], taskqueue.stream[], taskqueue.asker[], boolean) is
-  'Leases a job for each stream, and returns the streams that got one, with it. p_known, p_askers: the descriptions, '
+  text, taskqueue.parsed_description[], taskqueue.stream[], taskqueue.asker[], boolean) is
+  'Leases a job for each stream, and returns the streams that got one, with it. p_parsed, p_askers: the descriptions, '
   'and who asks, by number of request. p_may_wait: as for taskqueue.renew_hand.';

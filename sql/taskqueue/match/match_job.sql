@@ -17,7 +17,7 @@ declare
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
   v_start record;
-  v_known taskqueue.known_offer;
+  v_parsed taskqueue.parsed_description;
   v_leased taskqueue.stream[];
   v_tries int := 0;
   v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
@@ -37,21 +37,22 @@ begin
       return;
     end if;
   end if;
-  v_known := v_start.known;
-  if (v_known.is_plain and (v_start.bound > 0 or v_known.matches is not null and v_start.cpu_time > 0)) is not true then
-    if v_known.digest is not null then
-      v_known.offer.cpu_time := floor(v_cpu_time);
+  v_parsed := v_start.known;
+  if (v_parsed.is_plain
+      and (v_start.bound > 0 or v_parsed.matches is not null and v_start.cpu_time > 0)) is not true then
+    if v_parsed.digest is not null then
+      v_parsed.offer.cpu_time := floor(v_cpu_time);
     end if;
     return query
       select * from taskqueue.lease_for_resource(p_setup, p_resource, 1, p_request_id => p_request_id,
-                                                 p_asked => v_asked, p_known => v_known);
+                                                 p_asked => v_asked, p_parsed => v_parsed);
     return;
   end if;
   while v_tries < 32 loop
     v_tries := v_tries + 1;
     if v_start.bound = 0 then
       select q.* into v_queue
-        from taskqueue.draw_of_few(p_setup, v_known, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
+        from taskqueue.draw_of_few(p_setup, v_parsed, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
       exit when v_queue.task_queue_id is null;
     else
       v_above := v_above * power(random(), v_start.exponent);
@@ -62,8 +63,8 @@ begin
       select q.task_queue_id, d.definition_id, d.requirements,
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
              < q.priority * v_above * v_start.highest
-             and case when d.demands & v_known.tests = 0
-                      then taskqueue.accepts_at_once(d, v_known.offer) end as is_accepted  -- null: test all
+             and case when d.demands & v_parsed.tests = 0
+                      then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted  -- null: test all
         into v_queue
         from taskqueue.posting p
         join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
@@ -72,7 +73,7 @@ begin
          and p.position = 1 + floor((v_place - coalesce(v_list.cumulative_bounds[v_class - 1], 0))
                                     / v_list.upper_bounds[v_class])::int;
       continue when not coalesce(v_queue.is_accepted, v_queue.task_queue_id is not null and
-                                 taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_known.offer));
+                                 taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_parsed.offer));
     end if;
     select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
       into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
@@ -90,8 +91,8 @@ begin
     insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
                                       site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
     values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
-            v_card.user_priority, v_known.site, v_known.grid_ce, v_start.role_name, v_start.now,
-            v_start.now + v_known.lease_time, v_card.brokered, p_request_id, v_asked)
+            v_card.user_priority, v_parsed.site, v_parsed.grid_ce, v_start.role_name, v_start.now,
+            v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked)
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;
@@ -99,18 +100,18 @@ begin
       perform taskqueue.mark_sent(p_setup, array[v_card.job_id]);
     end if;
     if taskqueue.shall_deal(v_card.place, v_card.cards, v_card.rest) then
-      perform taskqueue.follow_hand(p_setup, v_queue.task_queue_id, v_card, v_known.ten_first, v_known.policy);
+      perform taskqueue.follow_hand(p_setup, v_queue.task_queue_id, v_card, v_parsed.ten_first, v_parsed.policy);
     end if;
     return next;
     exit;
   end loop;
-  if job_id is null and (v_known.matches is null or v_queue.is_accepted is not null) then
-    v_known.offer.cpu_time := v_start.cpu_time;
+  if job_id is null and (v_parsed.matches is null or v_queue.is_accepted is not null) then
+    v_parsed.offer.cpu_time := v_start.cpu_time;
     v_leased := taskqueue.lease_together(
-      p_setup, array[v_known], array[taskqueue.new_stream(
+      p_setup, array[v_parsed], array[taskqueue.new_stream(
         p_number => 1, p_request => 1, p_token => v_start.token, p_seed => uuid_hash_extended(v_start.token, 5),
         p_bucket_index => width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
-                                                v_start.cpu_time)::float8, v_known.cpu_buckets),
+                                                v_start.cpu_time)::float8, v_parsed.cpu_buckets),
         p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
         p_is_listed => true,
         p_task_queue_id => case when v_tries < 32 or v_card.hand_id > 0 then v_queue.task_queue_id end,
@@ -121,9 +122,9 @@ begin
         from taskqueue.leased_jobs(p_setup, v_leased) l;
     v_queue.definition_id := v_leased[1].definition_id;
   end if;
-  if taskqueue.shall_note_resource(v_known, v_start.cpu_time, found, v_start.now) then
-    v_known.offer.cpu_time := v_start.cpu_time;
-    perform taskqueue.note_resource(p_setup, p_resource, v_known, found, v_queue.definition_id);
+  if taskqueue.shall_note_resource(v_parsed, v_start.cpu_time, found, v_start.now) then
+    v_parsed.offer.cpu_time := v_start.cpu_time;
+    perform taskqueue.note_resource(p_setup, p_resource, v_parsed, found, v_queue.definition_id);
   end if;
 end $$;
 

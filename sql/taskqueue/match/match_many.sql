@@ -24,13 +24,14 @@ begin
   v_answers := array(select a from taskqueue.open_requests(p_setup, v_requests) a);
   v_open := array(select r.number from unnest(v_requests) r
                    where r.number <> all (array(select a.request from unnest(v_answers) a)));
-  for v_wish in 0..9 loop
+  for v_alternative in 0..9 loop
     exit when v_open = '{}';
-    v_got := array(select a from taskqueue.lease_wishes(p_setup, v_identity, v_requests, v_open, v_wish) a);
+    v_got := array(
+      select a from taskqueue.lease_alternatives(p_setup, v_identity, v_requests, v_open, v_alternative) a);
     v_new := v_new || v_got;
     v_open := array(select o from unnest(v_open) o
                      where o <> all (array(select g.request from unnest(v_got) g))
-                       and jsonb_array_length((v_requests[o]).resources) > v_wish + 1);
+                       and jsonb_array_length((v_requests[o]).resources) > v_alternative + 1);
   end loop;
   perform taskqueue.keep_answers(p_setup, v_requests, v_new);
   return query
@@ -45,8 +46,8 @@ end $$;
 
 comment on function taskqueue.match_many(text, jsonb) is
   'Leases jobs for up to 1000 requests [{resources, n, request_id}, ...] in one transaction. resources: descriptions '
-  'of the resource in the order of wish, at most 10; the first that yields a job counts. n: how many jobs (default 1; '
-  '1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service alone. A row for each '
-  'job, with its payload, and for each request that is refused; a request without a row gets nothing now. Errors of '
+  'of the resource in the order of preference, at most 10; the first that yields a job counts. n: how many jobs '
+  '(default 1; 1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service alone. A row '
+  'for each job, with its payload, and for each request that is refused; a request without a row gets nothing now. Errors of '
   'the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
   'description), PB002 (subject), PB006 (its request id is busy).';

@@ -23,7 +23,7 @@ begin
   for v_resource in
     select r.description, r.n from jsonb_array_elements(p_resources) with ordinality r (description, n)
   loop
-    v_offer := (taskqueue.known_offer_of(p_setup, v_resource.description, v_identity)).offer;
+    v_offer := (taskqueue.parsed_description_of(p_setup, v_resource.description, v_identity)).offer;
     v_offer.cpu_time := 9223372036854775807;
     v_offer.reached := null;
     return query

@@ -1,9 +1,9 @@
 -- DRAWING.md, Rare matches: definitions made since taskqueue.find_matching are tested each time, until there are so
 -- many that storing the result pays.
-create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
+create or replace function taskqueue.new_matching(p_setup text, p_parsed taskqueue.parsed_description) returns bigint[]
 language plpgsql as $$
 declare
-  v_offer taskqueue.offer := p_known.offer;
+  v_offer taskqueue.offer := p_parsed.offer;
   v_snapshot pg_snapshot;
   v_new bigint;
   v_ids bigint[];
@@ -15,19 +15,19 @@ begin
   select pg_current_snapshot(), count(*),
          coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)), '{}')
     into v_snapshot, v_new, v_ids
-    from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
+    from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_parsed.known_to
           union all
-          select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
-  if v_new >= greatest(8, p_known.matches / 8) then
+          select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_parsed.in_flight)) d;
+  if v_new >= greatest(8, p_parsed.matches / 8) then
     select coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
       into v_all, v_cpu_times
       from taskqueue.definition d
-     where d.setup = p_setup and d.definition_id = any (taskqueue.kept_matching(p_known.known_id) || v_ids);
-    perform taskqueue.keep_matching(p_known.known_id, v_all, v_cpu_times, v_snapshot);
+     where d.setup = p_setup and d.definition_id = any (taskqueue.kept_matching(p_parsed.known_id) || v_ids);
+    perform taskqueue.keep_matching(p_parsed.known_id, v_all, v_cpu_times, v_snapshot);
   end if;
   return v_ids;
 end $$;
 
-comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
+comment on function taskqueue.new_matching(text, taskqueue.parsed_description) is
   'The definitions made since taskqueue.find_matching that match a description; one that is kept by now may be among '
   'them.';

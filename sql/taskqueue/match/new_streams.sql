@@ -1,6 +1,6 @@
 -- The randomness comes from the tokens, which an agent cannot choose. Streams that go alone follow the others.
 create or replace function taskqueue.new_streams(
-  p_known taskqueue.known_offer[], p_numbers int[], p_seed bigint default null
+  p_parsed taskqueue.parsed_description[], p_numbers int[], p_seed bigint default null
 ) returns taskqueue.stream[]
 language plpgsql as $$
 begin
@@ -12,7 +12,7 @@ begin
       from (select (row_number() over (order by a.goes_alone, k.ordinality))::int as number,
                    k.ordinality::int as request, a.goes_alone, gen_random_uuid() as token,
                    width_bucket((k.offer).cpu_time, k.cpu_buckets) as bucket_index
-              from unnest(p_known) with ordinality k
+              from unnest(p_parsed) with ordinality k
              cross join lateral (select p_seed is not null or (k.offer).job_id is not null
                                         or coalesce((k.offer).limited, false) as goes_alone) a
              cross join lateral generate_series(1, p_numbers[k.ordinality])
@@ -20,6 +20,7 @@ begin
      order by t.number);
 end $$;
 
-comment on function taskqueue.new_streams(taskqueue.known_offer[], int[], bigint) is
-  'Streams at their beginning, numbered from 1: nothing is drawn yet. p_known, p_numbers: the description and how many '
-  'jobs are asked for, by number of request; null descriptions ask for nothing. With p_seed the draws follow from it.';
+comment on function taskqueue.new_streams(taskqueue.parsed_description[], int[], bigint) is
+  'Streams at their beginning, numbered from 1: nothing is drawn yet. p_parsed, p_numbers: the description and '
+  'how many jobs are asked for, by number of request; null descriptions ask for nothing. With p_seed the '
+  'draws follow from it.';

@@ -20,7 +20,7 @@ begin
   perform resource.require_short('group', p_group);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
-  perform taskqueue.forget_offers(p_setup);
+  perform taskqueue.forget_descriptions(p_setup);
   insert into taskqueue.owner_group (setup, owner_group, share, job_sharing, allow_background)
   values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
   on conflict (setup, owner_group) do update

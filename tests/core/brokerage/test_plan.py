@@ -149,7 +149,9 @@ def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, pr
     again = [
         node["Function Call"] for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1
     ]
-    assert [one for one in again if not re.search(r"\.(passed|lost)\)", one)] == []  # those are the rows of the first filter
+    assert [
+        one for one in again if not re.search(r"\.(passed|lost)\)", one)
+    ] == []  # those are the rows of the first filter
     over_pairs = [node for node in nodes if node["Actual Rows"] * node["Actual Loops"] >= _pairs(db)]
     parts = [part for node in over_pairs for part in node.get("Plans", ())]
     assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []

@@ -35,7 +35,11 @@ PRLIMIT = shutil.which("prlimit")
 limited = pytest.mark.skipif(PRLIMIT is None, reason="prlimit (util-linux) is not installed")
 MANY = [{"requirements": requirements(JobTypes=[f"T{n}"]), "jobs": [[1000 * n + i, i % 11] for i in range(1, 201)]}
         for n in range(1, 31)]  # fmt: skip
-UNLOGGED = {"taskqueue.known_match", "taskqueue.known_offer", "taskqueue.resource_seen"}  # emptied by the restart
+UNLOGGED = {
+    "taskqueue.known_match",
+    "taskqueue.parsed_description",
+    "taskqueue.resource_seen",
+}  # emptied by the restart
 VIEWS = ("job_without_queue", "job_in_two_states", "job_out_of_step", "matching_difference", "instance_difference")
 
 

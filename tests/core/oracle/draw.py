@@ -54,7 +54,7 @@ def draw(
     connection.execute(_DRAWS)
     connection.execute("select taskqueue.refresh_statistics()")
     # parsed and noted once, not in each draw anew
-    known = "taskqueue.known_offer_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
+    known = "taskqueue.parsed_description_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
     connection.execute(
         f"select taskqueue.note_resource(%(setup)s, %(resource)s, {known}, false, null)",
         {"setup": setup, "resource": Jsonb(resource(**keys))},

@@ -77,5 +77,5 @@ def know(q: Calls) -> None:
     """Make the caller an agent whose description is known: the next match takes the short way (taskqueue.match_job)."""
     q.rows("select resource.set_identity(%s, resource.caller())", q.setup)
     assert q.match(CPUTime=0) is None
-    known = "select is_plain and matches is null from taskqueue.known_offer where setup = %s and site is null"
+    known = "select is_plain and matches is null from taskqueue.parsed_description where setup = %s and site is null"
     assert q.rows(known, q.setup) == [(True,)]

@@ -344,7 +344,7 @@ RESTORED = {
     "definitions": "update taskqueue.definition set made_in = '9000000000000'",
     "changes": "update taskqueue.job_count_change set made_in = '9000000000000';"
     " update taskqueue.definition set made_in = '9000000000000'",
-    "descriptions": "update taskqueue.known_offer set known_to = '9000000000000'",
+    "descriptions": "update taskqueue.parsed_description set known_to = '9000000000000'",
 }
 
 

@@ -687,7 +687,7 @@ NARROW: dict[str, Any] = {"Site": "Here", "JobType": "N"}
 def known(q: Calls, **keys: Any) -> int:
     """Make a description known, and take nothing; the number of its definitions that are kept."""
     assert q.match(**{**keys, "CPUTime": 0}) is None
-    return int(q.value("select coalesce(matches, 0) from taskqueue.known_offer"))
+    return int(q.value("select coalesce(matches, 0) from taskqueue.parsed_description"))
 
 
 @pytest.mark.drawn
@@ -702,7 +702,7 @@ def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
 ) -> None:
     q, expected = narrow
     assert known(q, **NARROW) == 0
-    q.rows("update taskqueue.known_offer set matched_at = now(), known_to = '3', in_flight = '{}' returning 1")
+    q.rows("update taskqueue.parsed_description set matched_at = now(), known_to = '3', in_flight = '{}' returning 1")
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
@@ -711,7 +711,7 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
     assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
     assert q.value("select count(distinct i) from taskqueue.known_match, unnest(definition_ids) i") == len(expected)
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
     q.insert_many(range(1, 6), JobTypes=["N"], **group("made since"))
@@ -735,7 +735,7 @@ def test_an_agent_whose_description_few_of_many_queues_match(
     [lower] = queues_with(q, [500], start=50, JobTypes=["N"])
     q.settings(policy=policy)
     assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
     assert all(deal(q, 2))  # else the first job of a queue goes the general way
     q.connection.execute("alter function taskqueue.lease_together rename to not_called")
     found = Counter[int]()
@@ -762,7 +762,7 @@ def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Con
     locked = queues_with(q, [4.0] * 4, start=20, JobTypes=["N"])
     queues = queues_with(q, FIVE, JobTypes=["N"])
     assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
     lock(holder, list(locked))
     found = Counter[int]()
     for _ in range(400):
@@ -779,7 +779,7 @@ def test_a_reached_limit_leaves_out_its_queues_where_few_match(connect: Callable
     queues = queues_with(q, FIVE, JobTypes=["N"])
     q.running_limit("JobTypes", "M", 1, "Here")
     assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
     found = Counter[int]()
     for _ in range(300):
         with q.connection.transaction(force_rollback=True):

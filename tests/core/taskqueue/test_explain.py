@@ -269,7 +269,9 @@ def test_each_description_is_noted_with_its_buckets(q: Calls) -> None:
     for site, seconds in (("A", 500), ("A", 5000), ("A", 500), ("B", 300000)):
         q.match(Site=site, CPUTime=seconds)
         q.set_clock(NOON + timedelta(minutes=q.value("select count(*) from taskqueue.resource_seen")))
-    rows = q.rows("select resource ->> 'Site', seen_at is not null, seen[1] from taskqueue.known_offer order by 1")
+    rows = q.rows(
+        "select resource ->> 'Site', seen_at is not null, seen[1] from taskqueue.parsed_description order by 1"
+    )
     assert rows == [("A", True, 500), ("B", True, 300000)]
 
 
@@ -295,7 +297,7 @@ def test_a_known_description_is_noted_again_by_some_calls(q: Calls, matched: boo
     q.insert(1, Sites=["B"])
     q.match(Site="A", CPUTime=500)
     query = """select count(*) filter (where taskqueue.shall_note_resource(k, %s, %s, k.seen_at + %s::interval))
-                 from taskqueue.known_offer k cross join generate_series(1, 5000)"""
+                 from taskqueue.parsed_description k cross join generate_series(1, 5000)"""
     assert q.value(query, 500, matched, "5 minutes") == 0
     noted = q.value(query, 500, matched, "5 minutes 1 second")
     assert abs(noted - 5000 * chance) < 6 * (5000 * chance * (1 - chance)) ** 0.5

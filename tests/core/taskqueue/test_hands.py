@@ -731,7 +731,7 @@ def test_an_agent_that_is_known_is_noted_again_by_one_match_in_fifty(q: Counted)
     q.insert_many(range(1, 701), 3)
     know(q)
     q.take()
-    long_ago = "update taskqueue.known_offer set seen_at = now() - interval '10 minutes' where seen_at < now()"
+    long_ago = "update taskqueue.parsed_description set seen_at = now() - interval '10 minutes' where seen_at < now()"
     q.connection.execute(long_ago)
     q.connection.execute("truncate taskqueue.resource_seen")
     noted = 0

@@ -512,8 +512,8 @@ def test_a_call_without_a_match_stores_nothing_but_what_the_resource_was(q: Call
     after = q.stored()
     changed = {table for table in before if before[table] != after[table]}
     unlogged = "select relname from pg_class where relpersistence = 'u' and relkind = 'r'"
-    assert changed == {"taskqueue.resource_seen", "taskqueue.known_offer"}
-    assert {("resource_seen",), ("known_offer",)} <= set(q.rows(unlogged)), "not in the WAL"
+    assert changed == {"taskqueue.resource_seen", "taskqueue.parsed_description"}
+    assert {("resource_seen",), ("parsed_description",)} <= set(q.rows(unlogged)), "not in the WAL"
 
 
 def test_maintain_changes_nothing_that_matters(q: Calls) -> None:

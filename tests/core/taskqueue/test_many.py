@@ -16,7 +16,7 @@ from tests.core.oracle.draw import chi_square, win
 Request = dict[str, Any]
 
 
-def wish(n: int | None = None, request_id: object = None, /, *resources: dict[str, Any], **keys: Any) -> Request:
+def request(n: int | None = None, request_id: object = None, /, *resources: dict[str, Any], **keys: Any) -> Request:
     """A request; without `resources`, of one resource with these keys."""
     found: Request = {"resources": [resource(**r) for r in resources] or [resource(**keys)]}
     if n is not None:
@@ -39,8 +39,11 @@ def ask(q: Calls, *requests: Any) -> dict[int, list[Any]]:
 def search(q: Calls, **keys: Any) -> None:
     """Finds out what matches a description, as after many draws in vain: then no candidates are drawn for it."""
     q.rows("select resource.set_identity('default', resource.caller())")
-    assert ask(q, wish(**{**keys, "CPUTime": 0})) == {}
-    assert q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k") is not None
+    assert ask(q, request(**{**keys, "CPUTime": 0})) == {}
+    assert (
+        q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.parsed_description k")
+        is not None
+    )
 
 
 KEPT = pytest.mark.parametrize("is_kept", [False, True], ids=["candidates", "what matches is known"])
@@ -49,7 +52,7 @@ KEPT = pytest.mark.parametrize("is_kept", [False, True], ids=["candidates", "wha
 def test_each_request_gets_what_it_matches(q: Calls) -> None:
     q.insert_many(range(1, 4), JobTypes=["A"])
     q.insert_many(range(11, 14), JobTypes=["B"])
-    found = ask(q, wish(JobType="A"), wish(JobType="B"), wish(JobType="C"), wish(2, JobType="B"))
+    found = ask(q, request(JobType="A"), request(JobType="B"), request(JobType="C"), request(2, JobType="B"))
     assert {number: len(jobs) for number, jobs in found.items()} == {1: 1, 2: 1, 4: 2}
     assert set(found[1]) < {1, 2, 3}
     assert {*found[2], *found[4]} == {11, 12, 13}
@@ -59,7 +62,7 @@ def test_each_request_gets_what_it_matches(q: Calls) -> None:
 def test_the_attempt_is_that_of_the_lease(q: Calls) -> None:
     q.insert(1, 5, Sites=["S"], GridCEs=["ce"])
     [(number, job_id, queue, requirements, priority, attempt, error, _)] = q.call_rows(
-        "match_many", Jsonb([wish(Site="S", GridCE="ce")])
+        "match_many", Jsonb([request(Site="S", GridCE="ce")])
     )
     assert (number, job_id, priority, error) == (1, 1, 5, None)
     assert requirements["Sites"] == ["S"]
@@ -70,14 +73,14 @@ def test_the_attempt_is_that_of_the_lease(q: Calls) -> None:
 def test_nothing_asked_nothing_given(q: Calls) -> None:
     q.insert(1)
     assert ask(q) == {}
-    assert ask(q, wish(CPUTime=1)) == {}
+    assert ask(q, request(CPUTime=1)) == {}
 
 
 def test_the_first_resource_that_yields_a_job_counts(q: Calls) -> None:
     q.insert_many(range(1, 3), Sites=["A"])
     q.insert_many(range(11, 13), Sites=["B"])
-    two_sites = wish(None, None, {"Site": "A"}, {"Site": "B"})
-    found = ask(q, two_sites, two_sites, two_sites, wish(3, None, {"Site": "C"}, {"Site": "B"}))
+    two_sites = request(None, None, {"Site": "A"}, {"Site": "B"})
+    found = ask(q, two_sites, two_sites, two_sites, request(3, None, {"Site": "C"}, {"Site": "B"}))
     assert {*found[1], *found[2]} == {1, 2}
     assert {*found[3], *found.get(4, [])} == {11, 12}
     assert sum(map(len, found.values())) == 4
@@ -92,7 +95,7 @@ def test_many_requests_drain_what_there_is(q: Calls, is_kept: bool, numbers: lis
     if is_kept:
         search(q)
     q.insert_many(range(21, 25), JobTypes=["T"])  # unknown to the search
-    found = ask(q, *[wish(n) for n in numbers])
+    found = ask(q, *[request(n) for n in numbers])
     assert sorted(job for jobs in found.values() for job in jobs) == [*range(1, 9), *range(21, 25)]
     assert q.value("select count(*) from taskqueue.task_queue") == 0
     assert q.inconsistencies() == []
@@ -103,10 +106,16 @@ def test_requests_of_few_and_of_many_matches_go_together(q: Calls) -> None:
     q.insert_many(range(1, 4), JobTypes=["N"], Sites=["S"])
     search(q, JobType="N", Site="S")
     q.insert_many(range(11, 31), Sites=["T"])
-    found = ask(q, wish(2, JobType="N", Site="S"), wish(3, Site="T"), wish(5, JobType="N", Site="S"), wish(4, Site="T"))
+    found = ask(
+        q,
+        request(2, JobType="N", Site="S"),
+        request(3, Site="T"),
+        request(5, JobType="N", Site="S"),
+        request(4, Site="T"),
+    )
     assert {number: len(jobs) for number, jobs in found.items()} == {1: 2, 2: 3, 3: 1, 4: 4}
     assert {*found[1], *found[3]} == {1, 2, 3}
-    assert ask(q, wish(2, JobType="N", Site="S"), wish(Site="T")).keys() == {2}
+    assert ask(q, request(2, JobType="N", Site="S"), request(Site="T")).keys() == {2}
     assert q.inconsistencies() == []
 
 
@@ -115,7 +124,7 @@ def test_what_was_forgotten_meanwhile_is_drawn_in_another_way(q: Calls, n: int) 
     q.insert_many(range(1, 5), JobTypes=["N"])
     search(q, JobType="N")
     q.connection.execute("delete from taskqueue.known_match")
-    assert len(ask(q, wish(n, JobType="N"))[1]) == n
+    assert len(ask(q, request(n, JobType="N"))[1]) == n
 
 
 BAD: list[tuple[Any, str]] = [
@@ -141,7 +150,7 @@ BAD: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("bad", "message"), BAD, ids=str)
 def test_a_request_that_is_refused_harms_no_other(q: Calls, bad: Any, message: str) -> None:
     q.insert_many(range(1, 4))
-    found = ask(q, wish(), bad, wish())
+    found = ask(q, request(), bad, request())
     assert {*found[1], *found[3]} < {1, 2, 3}
     [error] = found[2]
     assert error["code"] == "PB001"
@@ -149,7 +158,9 @@ def test_a_request_that_is_refused_harms_no_other(q: Calls, bad: Any, message: s
     assert error["hint"]
 
 
-@pytest.mark.parametrize("requests", [None, {}, 5, [wish()] * 1001, [wish(600), wish(401)]], ids=lambda r: str(r)[:30])
+@pytest.mark.parametrize(
+    "requests", [None, {}, 5, [request()] * 1001, [request(600), request(401)]], ids=lambda r: str(r)[:30]
+)
 def test_a_list_that_is_none_is_an_error_of_the_call(q: Calls, requests: Any) -> None:
     q.insert(1)
     before = q.stored()
@@ -160,7 +171,7 @@ def test_a_list_that_is_none_is_an_error_of_the_call(q: Calls, requests: Any) ->
 
 def test_a_job_that_is_asked_for(q: Calls) -> None:
     q.insert_many(range(1, 6))
-    assert ask(q, wish(JobID=4), wish(JobID=4), wish(JobID=2)) == {1: [4], 3: [2]}
+    assert ask(q, request(JobID=4), request(JobID=4), request(JobID=2)) == {1: [4], 3: [2]}
     assert q.inconsistencies() == []
 
 
@@ -168,7 +179,7 @@ def test_the_resources_that_asked_are_noted(q: Calls) -> None:
     """taskqueue.explain_job compares a job with them."""
     q.insert_many(range(1, 4), Sites=["A"])
     q.insert(9, Sites=["C"])
-    ask(q, wish(Site="A"), wish(Site="B"), wish(JobID=9))
+    ask(q, request(Site="A"), request(Site="B"), request(JobID=9))
     seen = q.rows("select resource ->> 'Site', matched from taskqueue.resource_seen order by 1")
     assert seen == [("A", True), ("B", False), (None, True)]
 
@@ -176,7 +187,7 @@ def test_the_resources_that_asked_are_noted(q: Calls) -> None:
 def test_limits_are_exact_over_the_requests_of_a_call(q: Calls) -> None:
     q.insert_many(range(1, 11), JobTypes=["T"])
     q.running_limit("JobTypes", "T", 3)
-    found = ask(q, wish(2, Site="S"), wish(2, Site="S"), wish(2, Site="elsewhere"), wish(Site="S"))
+    found = ask(q, request(2, Site="S"), request(2, Site="S"), request(2, Site="elsewhere"), request(Site="S"))
     assert {number: len(jobs) for number, jobs in found.items()} == {1: 2, 2: 1, 3: 2}
     assert q.inconsistencies() == []
 
@@ -185,7 +196,7 @@ def test_a_private_identity_gets_jobs_of_its_own(q: Calls) -> None:
     q.insert_many(range(1, 4), **group("mine"))
     q.insert_many(range(11, 14), **group("others"))
     q.rows("select resource.set_identity('default', resource.caller(), true, 'mine', null)")
-    found = ask(q, wish(), wish(OwnerGroup="others"))
+    found = ask(q, request(), request(OwnerGroup="others"))
     assert {*found[1], *found[2]} < {1, 2, 3}
 
 
@@ -195,8 +206,8 @@ def test_a_private_identity_gets_jobs_of_its_own(q: Calls) -> None:
 def test_a_repetition_gets_the_same_jobs(q: Calls) -> None:
     q.insert_many(range(1, 30))
     one, two = uuid.uuid4(), uuid.uuid4()
-    first = ask(q, wish(3, one), wish(None, two), wish())
-    again = ask(q, wish(), wish(3, one), wish(None, two))
+    first = ask(q, request(3, one), request(None, two), request())
+    again = ask(q, request(), request(3, one), request(None, two))
     assert {job: n for n, jobs in again.items() for job in jobs if n > 1} == {
         **dict.fromkeys(first[1], 2),
         **dict.fromkeys(first[2], 3),
@@ -207,18 +218,18 @@ def test_a_repetition_gets_the_same_jobs(q: Calls) -> None:
 
 def test_no_match_is_not_kept(q: Calls) -> None:
     one = uuid.uuid4()
-    assert ask(q, wish(None, one)) == {}
+    assert ask(q, request(None, one)) == {}
     q.insert(1)
-    assert ask(q, wish(None, one)) == {1: [1]}
+    assert ask(q, request(None, one)) == {1: [1]}
 
 
 def test_an_id_twice_in_a_call_or_for_another_call_is_refused(q: Calls) -> None:
     q.insert_many(range(1, 10))
     one = uuid.uuid4()
-    found = ask(q, wish(None, one), wish(None, str(one).upper()), wish())
+    found = ask(q, request(None, one), request(None, str(one).upper()), request())
     assert [found[2][0]["code"], "twice" in found[2][0]["message"]] == ["PB001", True]
     assert len(found[1]) == len(found[3]) == 1
-    found = ask(q, wish(2, one))
+    found = ask(q, request(2, one))
     assert found[1][0]["code"] == "PB001"
     assert str(one) in found[1][0]["message"]
 
@@ -235,16 +246,16 @@ def test_an_id_that_is_busy_is_refused_and_nobody_waits(two: tuple[Calls, Calls]
     q.insert_many(range(1, 10))
     one, another, third = (uuid.uuid4() for _ in range(3))
     other.connection.autocommit = False
-    held = ask(other, wish(None, one), wish(None, another))
-    found = ask(q, wish(None, another), wish(None, third), wish(None, one))
+    held = ask(other, request(None, one), request(None, another))
+    found = ask(q, request(None, another), request(None, third), request(None, one))
     assert [found[n][0]["code"] for n in (1, 3)] == ["PB006", "PB006"]
     assert len(found[2]) == 1
     if commit:
         other.connection.commit()
-        assert ask(q, wish(None, another), wish(None, one)) == {1: held[2], 2: held[1]}
+        assert ask(q, request(None, another), request(None, one)) == {1: held[2], 2: held[1]}
     else:
         other.connection.rollback()
-        jobs = ask(q, wish(None, another), wish(None, one))
+        jobs = ask(q, request(None, another), request(None, one))
         assert jobs.keys() == {1, 2}
     assert q.inconsistencies() == []
 
@@ -256,9 +267,9 @@ def test_a_caller_that_dies_gives_nothing_away(two: tuple[Calls, Calls]) -> None
     q.insert_many(range(1, 6))
     one, another = uuid.uuid4(), uuid.uuid4()
     other.connection.autocommit = False
-    ask(other, wish(None, one), wish(2, another))
+    ask(other, request(None, one), request(2, another))
     q.rows("select pg_terminate_backend(%s, 5000)", other.connection.info.backend_pid)
-    found = ask(q, wish(2, another), wish(None, one))
+    found = ask(q, request(2, another), request(None, one))
     assert {n: len(jobs) for n, jobs in found.items()} == {1: 2, 2: 1}
     assert q.value("select count(*) from taskqueue.job") == 2
     assert q.inconsistencies() == []
@@ -285,7 +296,7 @@ def test_requests_are_drawn_each_on_its_own(q: Calls, is_kept: bool) -> None:
     big, small = shares(q)
     if is_kept:
         search(q, Site="Here")
-    queues = [row[2] for row in q.call_rows("match_many", Jsonb([wish(Site="Here")] * 1000))]
+    queues = [row[2] for row in q.call_rows("match_many", Jsonb([request(Site="Here")] * 1000))]
     assert chi_square(Counter(queues), win({big: 10, small: 1})) > 1e-6
     pairs = Counter(zip(queues[::2], queues[1::2], strict=True))
     assert scipy.stats.binomtest(pairs[big, big], 500, 0.95**2).pvalue > 1e-6
@@ -299,6 +310,6 @@ def test_the_cards_of_a_taskqueue_go_in_the_order_of_the_requests(q: Calls, is_k
     q.insert_many(range(101, 121), 1)
     if is_kept:
         search(q)
-    found = ask(q, *[wish() for _ in range(30)])
+    found = ask(q, *[request() for _ in range(30)])
     assert {job for n in range(1, 21) for job in found[n]} == set(range(1, 21))
     assert all(job > 100 for n in range(21, 31) for job in found[n])

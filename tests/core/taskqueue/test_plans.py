@@ -23,7 +23,7 @@ HOT = {
     "job",
     "posting_list",
     "posting",
-    "known_offer",
+    "parsed_description",
     "definition",
     "lease",
     "hand",
@@ -66,12 +66,12 @@ def _load(q: Calls, dsn: str, analysed: bool) -> None:
     # Descriptions that are known, and a caller who is: else the look-up ends before it reads them.
     q.rows("select resource.set_identity('default', session_user::text)")
     known = "jsonb_build_object('Site', 'T' || n, 'CPUTime', 1000)"
-    of = f"taskqueue.known_offer_of('default', {known}, resource.identify('default'))"
+    of = f"taskqueue.parsed_description_of('default', {known}, resource.identify('default'))"
     q.rows(f"select count({of}) from generate_series(1, 2000) n")
     q.rows(f"select count({of.replace(known, KNOWN)})")
     q.rows("insert into taskqueue.known_match"
            " select k.known_id, d.cpu_time, array_agg(d.definition_id order by d.definition_id)"
-           " from taskqueue.known_offer k cross join taskqueue.definition d where d.definition_id <= 100"
+           " from taskqueue.parsed_description k cross join taskqueue.definition d where d.definition_id <= 100"
            " group by 1, 2 returning 1")  # fmt: skip
     if analysed:
         q.maintain()  # removes the changes of counts: statistics show job_count_change empty
@@ -109,7 +109,7 @@ def streams(task_queue_id: str, number: int = 3) -> str:
     """Jobs asked for together, by agents of the big site."""
     stream = f"""taskqueue.new_stream(n, 1, gen_random_uuid(), n, width_bucket(400000, k.cpu_buckets),
                                        p_task_queue_id => {task_queue_id}, p_definition_id => 1)"""
-    known = f"""taskqueue.known_offer k where k.resource = '{'{"Site": "BIG"}'}'"""
+    known = f"""taskqueue.parsed_description k where k.resource = '{'{"Site": "BIG"}'}'"""
     return f"select array_agg({stream}) from generate_series(1, {number}) n, {known}"
 
 
@@ -149,16 +149,19 @@ VARIABLES: Types = {
     "p_without": ("bigint[]", f"select h.entry_ids {HAND}"),
     "p_identity.owner_dn": ("text", "null"),
     "p_identity.owner_group": ("text", "null"),
-    "p_known": (
-        "taskqueue.known_offer[]",
-        """select array_agg(k) from taskqueue.known_offer k where k.resource = '{"Site": "BIG"}'""",
+    "p_parsed": (
+        "taskqueue.parsed_description[]",
+        """select array_agg(k) from taskqueue.parsed_description k where k.resource = '{"Site": "BIG"}'""",
     ),
-    "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
-    "p_known.in_flight": ("xid8[]", "'{}'"),
-    "p_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
-    "p_known.known_id": ("bigint", """select known_id from taskqueue.known_offer where resource = '{"Site": "BIG"}'"""),
-    "p_known.offer": ("taskqueue.offer", OFFER),
-    "p_known.policy": ("text", "'dirac'"),
+    "p_parsed.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
+    "p_parsed.in_flight": ("xid8[]", "'{}'"),
+    "p_parsed.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
+    "p_parsed.known_id": (
+        "bigint",
+        """select known_id from taskqueue.parsed_description where resource = '{"Site": "BIG"}'""",
+    ),
+    "p_parsed.offer": ("taskqueue.offer", OFFER),
+    "p_parsed.policy": ("text", "'dirac'"),
     "p_cpu_time": ("bigint", "300000"),
     "user_priorities": ("smallint[]", "'{1,2,1,2}'"),
     "v_above": ("float8", "1"),
@@ -193,14 +196,14 @@ VARIABLES: Types = {
     "v_job.entry_id": ("bigint", "60000"),
     "v_job.user_priority": ("smallint", "1::smallint"),
     "v_keys": ("bigint[]", "select taskqueue.search_keys('default', '{BIG,*}', '{*}')"),
-    "v_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
-    "v_known.grid_ce": ("text", "null"),
-    "v_known.lease_time": ("interval", "'30 minutes'"),
-    "v_known.offer": ("taskqueue.offer", OFFER),
-    "v_known.policy": ("text", "'dirac'"),
-    "v_known.site": ("text", "'BIG'"),
-    "v_known.ten_first": ("boolean", "false"),
-    "v_known.tests": ("int", "4"),
+    "v_parsed.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
+    "v_parsed.grid_ce": ("text", "null"),
+    "v_parsed.lease_time": ("interval", "'30 minutes'"),
+    "v_parsed.offer": ("taskqueue.offer", OFFER),
+    "v_parsed.policy": ("text", "'dirac'"),
+    "v_parsed.site": ("text", "'BIG'"),
+    "v_parsed.ten_first": ("boolean", "false"),
+    "v_parsed.tests": ("int", "4"),
     "v_left": ("taskqueue.stream[]", streams(BIG)),
     "v_limited": ("boolean", "false"),
     "v_level.user_priority": ("smallint", "1::smallint"),
@@ -294,7 +297,7 @@ STATEMENTS: dict[str, Hot] = {
         r"(select k\.\*, t\.token.*?\) t);",
         {
             "identity": ["identity_pkey: setup role_name"],
-            "known_offer": ["known_offer_digest: setup digest"],
+            "parsed_description": ["parsed_description_digest: setup digest"],
             "posting_list": [LIST] * 2,
             "request": ["request_pkey: setup role_name request_id"],
             "lease": ["lease_request: setup request_id"],
@@ -339,7 +342,7 @@ STATEMENTS: dict[str, Hot] = {
         r"if (exists \(select from taskqueue\.definition.*?\)\)) then",
         {"definition": ["definition_made_in: setup made_in"] * 2},
         buffers=4,
-        values={"p_known.in_flight": "'{3}'"},
+        values={"p_parsed.in_flight": "'{3}'"},
     ),
     "whether what few match is kept": Hot(
         "draw_of_few",
@@ -381,7 +384,7 @@ STATEMENTS: dict[str, Hot] = {
         values={"v_offer.owner_groups": "'{small 1}'"},
     ),
     "the description of a new or private agent": Hot(
-        "known_offer_of", None, {"known_offer": ["known_offer_digest: setup digest"]}, buffers=5
+        "parsed_description_of", None, {"parsed_description": ["parsed_description_digest: setup digest"]}, buffers=5
     ),
     "all conditions of a point": Hot(
         "accepts_definition",
@@ -802,7 +805,7 @@ CALLS = {  # functions that a function of the match runs in its statements; thei
 }
 
 
-OFTEN_LEFT_EARLY = {"known_offer_of", "drop_task_queue_if_empty"}  # before their other statements
+OFTEN_LEFT_EARLY = {"parsed_description_of", "drop_task_queue_if_empty"}  # before their other statements
 
 
 @pytest.mark.parametrize("analysed", [True])

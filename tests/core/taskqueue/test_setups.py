@@ -21,7 +21,7 @@ ALICE = {"OwnerDN": "alice", "OwnerGroup": "users"}
 BOB = {"OwnerDN": "bob", "OwnerGroup": "admins"}
 
 # Tables that hold numbers of transactions.
-NUMBERED = [("hand", "known_to"), ("definition", "made_in"), ("known_offer", "known_to")]
+NUMBERED = [("hand", "known_to"), ("definition", "made_in"), ("parsed_description", "known_to")]
 
 # A fingerprint of what the tables hold of a setup, but for what matching samples and keeps to be fast.
 _HELD = """
@@ -201,7 +201,7 @@ def test_a_setup_that_comes_from_another_server_is_found_alone(
     for each in (q, other):
         each.insert(1, Sites=["A"])
         each.match(Site="B")
-        each.rows("select taskqueue.find_matching(%s, k) from taskqueue.known_offer k where setup = %s",
+        each.rows("select taskqueue.find_matching(%s, k) from taskqueue.parsed_description k where setup = %s",
                   each.setup, each.setup)  # fmt: skip
         assert each.call("counts_of_another_server") is False
     q.rows(f"update taskqueue.{table} set {column} = '9000000000000' where setup = 'other' returning 1")

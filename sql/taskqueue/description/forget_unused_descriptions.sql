@@ -2,16 +2,17 @@
 -- description that comes every two minutes is noted every hundred minutes on average. Forgetting one that is in use
 -- costs its next call the parsing, and a search over all definitions where few match. The number bounds the table
 -- where agents invent descriptions.
-create or replace function taskqueue.forget_unused_offers(p_setup text, p_now timestamptz, p_kept int) returns bigint
+create or replace function taskqueue.forget_unused_descriptions(p_setup text, p_now timestamptz, p_kept int)
+returns bigint
 language plpgsql as $$
 declare
   v_forgotten bigint;
 begin
-  delete from taskqueue.known_offer k where k.ctid = any (array(
-    select i.ctid from taskqueue.known_offer i
+  delete from taskqueue.parsed_description k where k.ctid = any (array(
+    select i.ctid from taskqueue.parsed_description i
      where i.setup = p_setup
        and i.seen_at < greatest(p_now - interval '1 day',
-                                (select o.seen_at from taskqueue.known_offer o
+                                (select o.seen_at from taskqueue.parsed_description o
                                   where o.setup = p_setup and o.seen_at is not null
                                   order by o.seen_at desc offset p_kept - 1 limit 1))
        for update skip locked));
@@ -19,6 +20,6 @@ begin
   return v_forgotten;
 end $$;
 
-comment on function taskqueue.forget_unused_offers(text, timestamptz, int) is
+comment on function taskqueue.forget_unused_descriptions(text, timestamptz, int) is
   'Forgets the parsed descriptions that nobody noted for a day before p_now, and all but the p_kept that were noted '
   'last; returns how many. Locked ones stay.';

@@ -1,7 +1,7 @@
 -- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits or a JobID follow
 -- those that are drawn together (taskqueue.new_streams). A description that is refused is an error of its request.
-create or replace function taskqueue.lease_wishes(
-  p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_wish int
+create or replace function taskqueue.lease_alternatives(
+  p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_alternative int
 ) returns setof taskqueue.answer
 language plpgsql as $$
 declare
@@ -9,25 +9,26 @@ declare
   v_resources jsonb[];
   v_numbers int[];
   v_askers taskqueue.asker[];
-  v_known taskqueue.known_offer;
+  v_parsed taskqueue.parsed_description;
   -- one a request, so that its number is the subscript
-  v_all taskqueue.known_offer[] := array_fill(null::taskqueue.known_offer, array[cardinality(p_requests)]);
+  v_all taskqueue.parsed_description[] :=
+    array_fill(null::taskqueue.parsed_description, array[cardinality(p_requests)]);
   v_leased taskqueue.stream[];
   v_noted int[] := '{}'::int[];  -- whose description may have to be noted
   v_hint text;
   v_request int;
 begin
-  select array_agg(r.resources -> p_wish order by r.number), array_agg(r.jobs order by r.number),
+  select array_agg(r.resources -> p_alternative order by r.number), array_agg(r.jobs order by r.number),
          array_agg(row(u.request_id, case when u.request_id is not null
-                                          then jsonb_hash_extended(r.resources -> p_wish, 1) end,
+                                          then jsonb_hash_extended(r.resources -> p_alternative, 1) end,
                        r.subject)::taskqueue.asker order by r.number)
     into v_resources, v_numbers, v_askers
     from unnest(p_requests) r cross join lateral (select taskqueue.leased_under(r) as request_id) u;
   foreach v_request in array p_open loop
     begin
-      v_known := taskqueue.known_offer_of(p_setup, v_resources[v_request], p_identity);
-      v_all[v_request] := v_known;
-      if taskqueue.shall_note_resource(v_known, (v_known.offer).cpu_time, null, v_now) then
+      v_parsed := taskqueue.parsed_description_of(p_setup, v_resources[v_request], p_identity);
+      v_all[v_request] := v_parsed;
+      if taskqueue.shall_note_resource(v_parsed, (v_parsed.offer).cpu_time, null, v_now) then
         v_noted := v_noted || v_request;
       end if;
     exception when sqlstate 'PB001' then
@@ -48,6 +49,6 @@ begin
                                         g.definition_id is not null, v_now);
 end $$;
 
-comment on function taskqueue.lease_wishes(
+comment on function taskqueue.lease_alternatives(
   text, resource.identity, taskqueue.match_request[], int[], int) is
-  'Leases jobs for the open requests, for the resource of each at place p_wish (from 0).';
+  'Leases jobs for the open requests, for the resource of each at place p_alternative (from 0).';

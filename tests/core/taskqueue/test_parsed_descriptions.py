@@ -78,9 +78,9 @@ def matches(q: Calls, **keys: Any) -> bool:
 def know(q: Calls, narrow: bool, **keys: Any) -> None:
     assert q.match(**{**keys, "CPUTime": 0}) is None
     if narrow:
-        found = q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k")
-        assert q.rows("select matches from taskqueue.known_offer") == [(found,)]
-    kept = q.rows("select matches is not null from taskqueue.known_offer")
+        found = q.value("select (taskqueue.find_matching('default', k)).matches from taskqueue.parsed_description k")
+        assert q.rows("select matches from taskqueue.parsed_description") == [(found,)]
+    kept = q.rows("select matches is not null from taskqueue.parsed_description")
     assert kept == [(narrow,)]
 
 
@@ -103,7 +103,7 @@ def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: boo
         if name == "other buckets" and call is UNDO[name]:
             keys["CPUTime"] = 5000  # what was rounded up stays so
         assert matches(q, **keys) == expected
-        if not q.rows("select from taskqueue.known_offer"):
+        if not q.rows("select from taskqueue.parsed_description"):
             know(q, narrow, **keys)
         assert matches(q, **keys) == expected
         assert q.inconsistencies() == []
@@ -132,7 +132,7 @@ NARROW: dict[str, Any] = {"Site": "S", "JobType": "N", "CPUTime": 7000}
 
 def kept(q: Calls) -> list[int] | None:
     """The definitions that are kept for the one known description."""
-    [(known_id, matches)] = q.rows("select known_id, matches from taskqueue.known_offer")
+    [(known_id, matches)] = q.rows("select known_id, matches from taskqueue.parsed_description")
     found = list(q.value("select taskqueue.kept_matching(%s)", known_id))
     assert matches is None or len(found) == matches
     return None if matches is None else found
@@ -199,9 +199,9 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
     for n in range(70):
         q.insert(1 + n, JobTypes=["N"], CPUTime=5000, MinRAM=n + 1)
     know(q, True, **NARROW)
-    row = "select ctid, xmin from taskqueue.known_offer"
+    row = "select ctid, xmin from taskqueue.parsed_description"
     before = q.rows(row)
-    assert q.value("select taskqueue.new_matching('default', k) from taskqueue.known_offer k") == []
+    assert q.value("select taskqueue.new_matching('default', k) from taskqueue.parsed_description k") == []
     assert q.rows(row) == before
 
 
@@ -210,7 +210,7 @@ def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls)
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert(1)
     q.match(Site="S", CPUTime=0)
-    rows = q.rows("select resource, digest = jsonb_hash_extended(resource, 0) from taskqueue.known_offer")
+    rows = q.rows("select resource, digest = jsonb_hash_extended(resource, 0) from taskqueue.parsed_description")
     assert rows == [({"Site": "S"}, True)]
 
 
@@ -231,7 +231,7 @@ def test_a_request_for_one_job_is_not_the_known_description(rolled_back: psycopg
     for wanted in (waiting[-1], waiting[0]):
         assert q.take(Site="A", JobID=wanted).job_id == wanted
     assert q.match(Site="A", JobID=99) is None
-    assert q.value("select count(*) from taskqueue.known_offer where resource ? 'JobID'") == 0
+    assert q.value("select count(*) from taskqueue.parsed_description where resource ? 'JobID'") == 0
 
 
 def _know_sites(q: Calls, *hours_ago: float) -> None:
@@ -240,13 +240,14 @@ def _know_sites(q: Calls, *hours_ago: float) -> None:
     for n, hours in enumerate(hours_ago):
         assert q.match(Site=str(n)) is None
         aged = (
-            "update taskqueue.known_offer set seen_at = now() - make_interval(mins => %s) where site = %s returning 1"
+            "update taskqueue.parsed_description set seen_at = now() - make_interval(mins => %s)"
+            " where site = %s returning 1"
         )
         q.rows(aged, round(hours * 60), str(n))
 
 
 def _known_sites(q: Calls) -> list[str]:
-    return [site for (site,) in q.rows("select site from taskqueue.known_offer order by site")]
+    return [site for (site,) in q.rows("select site from taskqueue.parsed_description order by site")]
 
 
 def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycopg.Connection[Any]) -> None:
@@ -261,9 +262,9 @@ def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycop
 def test_so_many_descriptions_are_known(rolled_back: psycopg.Connection[Any], kept: int, sites: list[str]) -> None:
     q = Calls(rolled_back)
     _know_sites(q, 2, 25, 1, 0)
-    forgotten = q.value("select taskqueue.forget_unused_offers('default', now(), %s)", kept)
+    forgotten = q.value("select taskqueue.forget_unused_descriptions('default', now(), %s)", kept)
     assert (forgotten, _known_sites(q)) == (4 - len(sites), sites)
-    assert q.value("select taskqueue.forget_unused_offers('nobody', now(), 1)") == 0
+    assert q.value("select taskqueue.forget_unused_descriptions('nobody', now(), 1)") == 0
 
 
 def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Connect) -> None:
@@ -271,8 +272,8 @@ def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Co
     _know_sites(q, 25, 26)
     other.value("select set_config('lock_timeout', '2s', false)")
     with q.connection.transaction():
-        q.rows("select from taskqueue.known_offer where site = '0' for update")
-        assert other.value("select taskqueue.forget_unused_offers('default', now(), 9)") == 1
+        q.rows("select from taskqueue.parsed_description where site = '0' for update")
+        assert other.value("select taskqueue.forget_unused_descriptions('default', now(), 9)") == 1
     assert _known_sites(q) == ["0"]
 
 
@@ -309,11 +310,11 @@ def test_a_search_finds_what_the_conditions_accept(q: Calls, sites: dict[str, An
 def _search(q: Calls, asked: dict[str, Any]) -> None:
     assert q.match(**asked, CPUTime=0) is None
     [(known_id, matches)] = q.rows(
-        "select k.known_id, (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k"
+        "select k.known_id, (taskqueue.find_matching('default', k)).matches from taskqueue.parsed_description k"
     )
     accepted = q.value(
         "select coalesce(array_agg(d.definition_id order by d.definition_id), '{}')"
-        "  from taskqueue.definition d cross join taskqueue.known_offer k where taskqueue.accepts(d, k.offer)"
+        "  from taskqueue.definition d cross join taskqueue.parsed_description k where taskqueue.accepts(d, k.offer)"
     )
     assert matches == len(accepted), asked
     assert sorted(q.value("select taskqueue.kept_matching(%s)", known_id)) == accepted, asked
@@ -359,7 +360,7 @@ def test_two_that_search_at_once_do_not_wait_for_each_other(connect: Connect) ->
     other.value("select set_config('lock_timeout', '2s', false)")
     q.insert_many(range(1, 4), JobTypes=["N"])
     know(q, False, **NARROW)
-    search = "select (taskqueue.find_matching('default', k)).matches from taskqueue.known_offer k"
+    search = "select (taskqueue.find_matching('default', k)).matches from taskqueue.parsed_description k"
     with q.connection.transaction():
         assert q.value(search) == 1
         assert other.value(search) is None
