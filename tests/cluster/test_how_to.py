@@ -110,7 +110,7 @@ def machines(warm: Path) -> Iterator[Machines]:
     shutil.rmtree(folder)
 
 
-def test_the_page(machines: Machines, tmp_path: Path) -> None:
+def test_the_page_about_standbys_works(machines: Machines, tmp_path: Path) -> None:
     make, look, serve, ask, find, promote, go_on = blocks("standbys", "sh")
     login, behind, synchronous = blocks("standbys", "sql")
     with psycopg.connect(machines.server.superuser_dsn(), autocommit=True) as primary:

@@ -28,10 +28,10 @@ select f.conname
 """
 
 
-def test_unique_keys_have_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
+def test_unique_keys_contain_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
     found = rolled_back.execute(_UNIQUE, [list(SCHEMAS)]).fetchall()
     assert {name.rpartition(".")[2] for (name,) in found} == OF_ALL
 
 
-def test_foreign_keys_have_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
+def test_foreign_keys_contain_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
     assert rolled_back.execute(_FOREIGN, [list(SCHEMAS)]).fetchall() == []

@@ -334,7 +334,7 @@ class Page:
 
 
 @pytest.mark.slow
-def test_a_standby_takes_over(work: Work, tmp_path: Path) -> None:
+def test_a_standby_takes_over_and_no_acknowledged_match_is_lost(work: Work, tmp_path: Path) -> None:
     cluster, page = work.cluster, Page(work, tmp_path)
     work.wait_for_some()
     print(f"switchover: {page.maintain():.1f} s")

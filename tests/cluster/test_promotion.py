@@ -37,7 +37,7 @@ def pair() -> Iterator[Pair]:
         yield made
 
 
-def test_everybody_goes_on_with_the_promoted_standby(pair: Pair) -> None:
+def test_agents_and_loops_go_on_with_the_promoted_standby(pair: Pair) -> None:
     upgrade(pair.dsn)
     with psycopg.connect(pair.dsn, autocommit=True) as db:
         db.execute(_INSERT, [SETUP, JOBS])

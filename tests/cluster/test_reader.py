@@ -142,7 +142,7 @@ def insert(primary: Db, job_id: int) -> None:
     primary.execute("select taskqueue.insert_job(%s, %s, %s)", [POOL, job_id, Jsonb(keys)])
 
 
-def test_what_reads_is_read_there(service: Service, primary: Db, pair: Pair) -> None:
+def test_reading_endpoints_are_answered_by_the_standby(service: Service, primary: Db, pair: Pair) -> None:
     """Every page and every call that reads, with things that there are."""
     one = {
         "job_id": "select job_id from monitor.waiting_job where setup = '{}' order by 1 limit 1",
@@ -183,7 +183,7 @@ def test_what_reads_is_read_there(service: Service, primary: Db, pair: Pair) -> 
     assert users != [(0,)]
 
 
-def test_every_page_reads_or_stands_in_the_list() -> None:
+def test_every_page_reads_or_is_listed_for_the_primary() -> None:
     own = [one for one in ENDPOINTS if one.method == "GET" and not one.name.startswith("file_")]
     others = {
         one.name for one in own if not one.reads and (one.adapter is None or one.adapter.name in ("page", "browser"))
@@ -213,7 +213,7 @@ def test_a_browser_sees_its_own_change(service: Service, primary: Db, replica: D
         time.sleep(0.05)
 
 
-def test_what_is_not_there_yet_is_found(service: Service, primary: Db, replica: Db) -> None:
+def test_a_job_that_the_standby_lacks_is_found_on_the_primary(service: Service, primary: Db, replica: Db) -> None:
     path = f"/api/v1/setups/{POOL}/jobs/702"
     with paused(replica):
         insert(primary, 702)
@@ -277,7 +277,7 @@ def test_a_server_that_is_no_standby_of_the_primary_is_not_read(
         assert service.get(f"/setups/{POOL}/jobs").status_code == 200
 
 
-def test_without_a_standby_nothing_is_looked_at(serve: Callable[..., Service], pair: Pair) -> None:
+def test_a_service_without_a_standby_reads_the_primary(serve: Callable[..., Service], pair: Pair) -> None:
     service = serve()
     service.running.close()
     dsn = service_dsn(pair.server(pair.primary))

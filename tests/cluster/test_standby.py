@@ -143,7 +143,7 @@ def old_snapshot(pair: Pair) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("old_snapshot")
-def test_views(primary: Db, replica: Db) -> None:
+def test_views_give_the_same_rows_on_a_standby_but_for_those_listed(primary: Db, replica: Db) -> None:
     views = [name for (name,) in primary.execute(_VIEWS).fetchall()]
     assert len(views) > 90
     answers = {view: (rows(primary, f"select * from {view}"), rows(replica, f"select * from {view}")) for view in views}
@@ -153,7 +153,7 @@ def test_views(primary: Db, replica: Db) -> None:
     assert len(full) > 0.75 * len(views), f"these are empty: {sorted(set(views) - full)}"
 
 
-def test_functions(primary: Db, replica: Db, known: Known) -> None:
+def test_reading_functions_answer_the_same_on_a_standby_but_for_those_listed(primary: Db, replica: Db, known: Known) -> None:
     as_text(primary, replica)
     volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)
     functions = [one for one in callables(primary) if one.name not in volatile]
@@ -176,7 +176,7 @@ def test_functions(primary: Db, replica: Db, known: Known) -> None:
     assert different == {name for name in DIFFERENT if name in {one.name for one in functions}}
 
 
-def test_who_calls_through_the_service_is_known_there(primary: Db, replica: Db) -> None:
+def test_tokens_and_sessions_are_known_on_the_standby(primary: Db, replica: Db) -> None:
     """The functions of the service's own login."""
     primary.execute("select resource.make_token(%s, 'pilots', 'agent')", [POOL])
     hashed = digest(by_ticket(primary, POOL, "somebody", "viewer"))
@@ -218,7 +218,7 @@ def test_calls_that_write_are_refused(primary: Db, replica: Db, known: Known) ->
 
 
 @pytest.mark.parametrize("setup", [GRID, POOL])
-def test_matching_is_refused_in_a_sentence(replica: Db, setup: str) -> None:
+def test_a_standby_refuses_matching_with_a_clear_error(replica: Db, setup: str) -> None:
     for statement in (
         "select taskqueue.match_job(%s, '{\"CPUTime\": 1000}')",
         "select taskqueue.match_jobs(%s, '{\"CPUTime\": 1000}', 5)",
@@ -231,7 +231,7 @@ def test_matching_is_refused_in_a_sentence(replica: Db, setup: str) -> None:
         assert "primary" in (raised.value.diag.message_hint or "")
 
 
-def test_what_only_the_primary_knows_is_named(pair: Pair, primary: Db, replica: Db) -> None:
+def test_the_standby_says_what_only_the_primary_knows(pair: Pair, primary: Db, replica: Db) -> None:
     new = "select count(*) from monitor.resource_seen where resource ->> 'Platform' = 'new'"
     assert (primary.execute(new).fetchone(), replica.execute(new).fetchone()) == ((1,), (0,))
     others = "select * from monitor.resource_seen where resource ->> 'Platform' is distinct from 'new'"
@@ -256,6 +256,6 @@ def test_what_only_the_primary_knows_is_named(pair: Pair, primary: Db, replica: 
     assert rows(primary, areas) == rows(replica, areas)
 
 
-def test_the_page_lists_what_differs() -> None:
+def test_the_page_lists_the_differences_of_a_standby() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert {name for name in DIFFERENT if f"`{name}`" not in text} == set()

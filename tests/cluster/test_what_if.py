@@ -92,7 +92,7 @@ def asked(db: Db, change: dict[str, Any]) -> WhatIf:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_the_answer_is_the_primarys(primary: Db, replica: Db, db: Db, change: dict[str, Any]) -> None:
+def test_what_if_over_a_standby_gives_the_answer_of_the_primary(primary: Db, replica: Db, db: Db, change: dict[str, Any]) -> None:
     before = stored(db)
     expected = asked(primary, change)
     with borrowed(replica, db, ASKED):
@@ -103,7 +103,7 @@ def test_the_answer_is_the_primarys(primary: Db, replica: Db, db: Db, change: di
     assert stored(db) == before
 
 
-def test_what_holds_for_all_setups_goes_along(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
+def test_general_configuration_is_copied_with_the_setup(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
     """Configuration and profiles of the other database do not count."""
     db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
     db.execute("select brokerage.set_profile('own', 'panda2026')")
@@ -122,7 +122,7 @@ def test_what_holds_for_all_setups_goes_along(primary: Db, pair: Pair, replica: 
     assert db.execute("select based_on from brokerage.profile where profile = 'own'").fetchone() == ("panda2026",)
 
 
-def test_cases_over_a_setup_of_the_standby(primary: Db, replica: Db, db: Db) -> None:
+def test_cases_over_a_setup_of_the_standby_are_evaluated_elsewhere(primary: Db, replica: Db, db: Db) -> None:
     cases = [{"name": task, "task": task, "profile": profile}
              for task in (41000002, 41000004, 48000002) for profile in ("documented", "panda2026")]  # fmt: skip
     expected = list(evaluate(primary, cases, ASKED))
@@ -131,7 +131,7 @@ def test_cases_over_a_setup_of_the_standby(primary: Db, replica: Db, db: Db) -> 
     assert all("candidates" in answer for answer in expected)
 
 
-def test_the_clock_is_the_sources(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
+def test_a_copied_setup_keeps_the_clock_of_its_source(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
     primary.execute("select resource.set_clock(%s, null)", [ASKED])
     pair.wait_until_it_streams()
     try:
@@ -169,7 +169,7 @@ def test_everything_that_deciding_reads_is_copied() -> None:
     assert read - made_there == set(WORLD)
 
 
-def test_the_command(standby_cli: Cli, dsn: str, primary: Db) -> None:
+def test_the_option_on_asks_over_a_setup_of_the_standby(standby_cli: Cli, dsn: str, primary: Db) -> None:
     words = ("what-if", "--setup", ASKED, "--profile", "panda2026")
     refused = standby_cli(*words)
     assert refused.code == 1
@@ -192,7 +192,7 @@ def test_the_command(standby_cli: Cli, dsn: str, primary: Db) -> None:
     )
 
 
-def test_refusals(replica: Db, primary: Db, db: Db, empty_dsn: str, standby_cli: Cli) -> None:
+def test_a_database_that_cannot_take_the_copy_is_refused(replica: Db, primary: Db, db: Db, empty_dsn: str, standby_cli: Cli) -> None:
     with pytest.raises(BrokerError) as raised, borrowed(replica, primary, ASKED):
         pass
     assert (raised.value.sqlstate, raised.value.hint) == ("PB005", "name a database that has no setup of that name")
@@ -231,7 +231,7 @@ def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
         server.execute(f"drop owned by {PRIVATE}; drop role {PRIVATE}".encode())
 
 
-def test_rights(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db) -> None:
+def test_the_rights_that_the_errors_name_are_enough(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db) -> None:
     """The rights that the errors name are enough: no superuser is needed."""
     here, there = login(replica), login(db)
     with pytest.raises(BrokerError, match="may not copy a world into") as raised, borrowed(here, there, ASKED):
@@ -249,7 +249,7 @@ def test_rights(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair,
     db.execute(f"revoke set on parameter session_replication_role from {PRIVATE}".encode())
 
 
-def test_the_primary_changes_what_is_being_read(
+def test_a_copy_that_the_standby_cancels_is_a_clear_error(
     pair: Pair, primary: Db, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Changes that a standby has to replay end the snapshot that the copy is read in."""
@@ -281,7 +281,7 @@ def test_the_primary_changes_what_is_being_read(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_program_that_dies_leaves_nothing(pair: Pair, db: Db, dsn: str, number: int) -> None:
+def test_a_program_that_dies_leaves_no_copy(pair: Pair, db: Db, dsn: str, number: int) -> None:
     before = stored(db)
     pair.wait_until_it_streams()
     db.execute("begin; lock table brokerage.run")  # the question waits here, when the world is there

@@ -25,7 +25,7 @@ def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return commands(dsn, monkeypatch)
 
 
-def test_status(cli: Cli, placed: Callable[[str], str]) -> None:
+def test_cluster_status_lists_each_shard_with_its_setups(cli: Cli, placed: Callable[[str], str]) -> None:
     setup = placed("b")
     cli("submit", "-", "--setup", setup, stdin=json.dumps(
         {"job_id": 1, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
@@ -37,7 +37,7 @@ def test_status(cli: Cli, placed: Callable[[str], str]) -> None:
     assert "Shards" in cli("cluster", "status").out
 
 
-def test_check(cli: Cli, cluster: Cluster) -> None:
+def test_cluster_check_names_a_setup_that_is_placed_nowhere(cli: Cli, cluster: Cluster) -> None:
     assert cli("cluster", "check").out == "front and shards go together\n"
     with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:
         shard.execute("insert into resource.setup (setup) values ('stray')")
@@ -49,7 +49,7 @@ def test_check(cli: Cli, cluster: Cluster) -> None:
     assert printed.json == {"ok": False, "differences": ["setup stray is on shard a and is placed nowhere"]}
 
 
-def test_place_and_move(cli: Cli, placed: Callable[[str], str]) -> None:
+def test_a_setup_is_placed_once_and_moved_by_command(cli: Cli, placed: Callable[[str], str]) -> None:
     setup = placed("a")
     assert cli("cluster", "place", setup, "a").out == f"setup {setup} is on shard a\n"
     refused = cli("cluster", "place", setup, "b")
@@ -73,7 +73,7 @@ def test_place_and_move(cli: Cli, placed: Callable[[str], str]) -> None:
         (["init"], "a front needs a shard"),
     ],
 )
-def test_what_is_wrong_is_named(cli: Cli, words: list[str], message: str) -> None:
+def test_wrong_arguments_of_cluster_commands_are_refused_with_a_hint(cli: Cli, words: list[str], message: str) -> None:
     printed = cli("cluster", *words)
     assert printed.code == 1
     assert message in printed.err and "hint:" in printed.err

@@ -77,7 +77,7 @@ def _agents(cluster: Cluster) -> Iterator[dict[str, Seen]]:
             thread.join(60)
 
 
-def test_a_shard_is_killed(cluster: Cluster) -> None:
+def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
     own = programs("embedded")
     for setup in SETUPS:
         with cluster.connect(setup) as shard:

@@ -63,7 +63,7 @@ def test_every_public_function_is_routed(front: Db, cluster: Cluster) -> None:
     assert {routine.name for routine in expected.values() if routine.way == "any"} == ANY
 
 
-def test_the_front_is_what_the_release_is(cluster: Cluster) -> None:
+def test_an_upgrade_of_a_new_front_finds_nothing_to_change(cluster: Cluster) -> None:
     """Grants, owners, comments: `broker db check` finds nothing, and an upgrade changes nothing."""
     assert upgrade.check(cluster.front).differences == ()
     report = upgrade.upgrade(cluster.front)
@@ -71,7 +71,7 @@ def test_the_front_is_what_the_release_is(cluster: Cluster) -> None:
     assert upgrade.check(cluster.front).differences == ()
 
 
-def test_front_and_shards_go_together(front: Db, cluster: Cluster) -> None:
+def test_a_new_front_and_its_shards_have_no_differences(front: Db, cluster: Cluster) -> None:
     target = Target(cluster.front, "--dsn")
     found = survey.states_of_shards(front, target, whole=True)
     assert [one.shard for one in found] == ["a", "b", "c"]
@@ -79,7 +79,7 @@ def test_front_and_shards_go_together(front: Db, cluster: Cluster) -> None:
     assert survey.differences(front, found) == []
 
 
-def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None:
+def test_differences_between_shards_are_named(front: Db, cluster: Cluster) -> None:
     with cluster.connect("south") as shard:
         shard.execute("select brokerage.set_profile('only here')")
         shard.execute("insert into resource.setup values ('stray')")
@@ -95,7 +95,7 @@ def test_what_does_not_go_together_is_named(front: Db, cluster: Cluster) -> None
 
 
 @pytest.mark.parametrize("login", LOGINS)
-def test_roles(front: Db, at_front: Callable[..., Db], login: str) -> None:
+def test_each_login_may_call_at_the_front_what_its_role_may(front: Db, at_front: Callable[..., Db], login: str) -> None:
     """The matrix of tests/core/security at the front: each login may call what its role may."""
     role = LOGINS[login]
     may = MAY_CALL[role or "nobody"]
@@ -120,14 +120,14 @@ def test_a_front_holds_nothing(front: Db) -> None:
         ("select resource.note_shard()", "PB005", "this database is a front"),
     ],
 )
-def test_refusals(front: Db, call: str, sqlstate: str, message: str) -> None:
+def test_wrong_calls_at_the_front_are_refused_with_a_hint(front: Db, call: str, sqlstate: str, message: str) -> None:
     with pytest.raises(psycopg.Error) as raised:
         front.execute(call.encode())
     assert (raised.value.sqlstate, raised.value.diag.message_primary) == (sqlstate, message)
     assert raised.value.diag.message_hint
 
 
-def test_a_setup_is_placed_where_fewest_are(front: Db, placed: Callable[[str], str]) -> None:
+def test_a_setup_is_placed_on_the_shard_with_the_fewest_setups(front: Db, placed: Callable[[str], str]) -> None:
     counts = dict(front.execute("select shard, setups from monitor.shard").fetchall())
     for _ in range(max(counts.values()) - counts["c"] + 1):
         placed("c")
@@ -139,7 +139,7 @@ def test_a_setup_is_placed_where_fewest_are(front: Db, placed: Callable[[str], s
     assert front.execute("select cluster.unplace('somewhere')").fetchone() == (False,)
 
 
-def test_no_other_database_places_setups(db: Db) -> None:
+def test_a_database_that_is_no_front_places_no_setup(db: Db) -> None:
     with pytest.raises(psycopg.Error) as raised:
         db.execute("select cluster.place('north', 'a')")
     assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", "this database is no front")
@@ -274,7 +274,7 @@ def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster, placed
     front.execute("call instance.schedule(%s)", [setup])
 
 
-def test_what_has_no_setup_goes_to_all(front: Db, cluster: Cluster) -> None:
+def test_calls_without_a_setup_run_on_every_shard(front: Db, cluster: Cluster) -> None:
     front.execute("select brokerage.set_profile('everywhere', 'documented', 'a test')")
     for setup in SETUPS:
         with cluster.connect(setup) as shard:

@@ -96,7 +96,7 @@ def _fill(cluster: Cluster, setup: str, jobs: int) -> None:
             )
 
 
-def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
+def test_agents_go_on_while_their_setup_moves(cluster: Cluster, setup: str) -> None:
     _fill(cluster, setup, JOBS)
     got: list[int] = []
     reports: Counter[str] = Counter()
@@ -156,7 +156,7 @@ def test_a_move_under_agents(cluster: Cluster, setup: str) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_mover_dies(cluster: Cluster, setup: str, step: str) -> None:
+def test_a_move_that_dies_after_any_step_is_ended_by_the_next_move(cluster: Cluster, setup: str, step: str) -> None:
     """After each commit one shard has the setup, whole; the next move ends what was begun."""
     _fill(cluster, setup, 100)
 
@@ -178,7 +178,7 @@ def test_a_mover_dies(cluster: Cluster, setup: str, step: str) -> None:
     assert _whole(cluster, setup, "a") == before
 
 
-def test_a_mover_that_is_killed_leaves_no_mark_that_counts(cluster: Cluster, setup: str) -> None:
+def test_the_mark_of_a_killed_mover_does_not_count(cluster: Cluster, setup: str) -> None:
     """Its session ends without a word, between the mark and the copy."""
     _fill(cluster, setup, 10)
 
@@ -215,7 +215,7 @@ def test_a_transaction_that_stays_open_stops_a_move(
     assert _owners(cluster, setup) == ["a"]
 
 
-def test_a_move_that_was_broken_off_is_ended_before_another(cluster: Cluster, setup: str) -> None:
+def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, setup: str) -> None:
     """The source may have been handed over: its rows are old then, and go nowhere else."""
     _fill(cluster, setup, 10)
 
@@ -233,7 +233,7 @@ def test_a_move_that_was_broken_off_is_ended_before_another(cluster: Cluster, se
     assert _owners(cluster, setup) == ["b"]
 
 
-def test_what_is_left_of_an_old_move_is_in_nobodys_way(cluster: Cluster, setup: str) -> None:
+def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
     """A copy that arrived at b from a, while the setup went from a to c, is no setup of b's own."""
     _fill(cluster, setup, 10)
 
@@ -250,7 +250,7 @@ def test_what_is_left_of_an_old_move_is_in_nobodys_way(cluster: Cluster, setup: 
     assert _whole(cluster, setup, "b") == before
 
 
-def test_numbers_never_go_back(cluster: Cluster, setup: str) -> None:
+def test_sequences_never_go_back_after_a_move(cluster: Cluster, setup: str) -> None:
     """A sequence of the target that is ahead stays where it is; one that is behind goes beyond the source's."""
     last = "select coalesce(pg_sequence_last_value('taskqueue.entry_id'), 0)"
     _fill(cluster, setup, 10)
@@ -262,7 +262,7 @@ def test_numbers_never_go_back(cluster: Cluster, setup: str) -> None:
         assert (source.execute(last).fetchone() or (0,))[0] > 50_000_000
 
 
-def test_two_movers(cluster: Cluster, setup: str) -> None:
+def test_a_second_move_of_the_same_setup_is_refused(cluster: Cluster, setup: str) -> None:
     """The second is refused while the first is at work."""
     _fill(cluster, setup, 10)
     refusals: list[str] = []
@@ -279,7 +279,7 @@ def test_two_movers(cluster: Cluster, setup: str) -> None:
     assert _owners(cluster, setup) == ["b"]
 
 
-def test_refusals(cluster: Cluster, front: Db, setup: str) -> None:
+def test_a_move_to_a_wrong_shard_or_of_a_wrong_setup_is_refused(cluster: Cluster, front: Db, setup: str) -> None:
     for shard, message in (("d", "there is no shard d"), ("a", f"setup {setup} is on shard a already")):
         with pytest.raises(BrokerError) as raised:
             _move(cluster, setup, shard)
@@ -297,7 +297,7 @@ def test_refusals(cluster: Cluster, front: Db, setup: str) -> None:
     assert raised.value.message == f"shard c has a setup {setup} of its own"
 
 
-def test_roles_are_made_first(cluster: Cluster, setup: str) -> None:
+def test_a_move_needs_the_roles_of_the_setup_on_the_new_shard(cluster: Cluster, setup: str) -> None:
     role = f"only_on_a_{uuid.uuid4().hex[:8]}"
     with _shard(cluster, "a") as source:
         source.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
@@ -323,7 +323,7 @@ _VALID = {
 _READS = {"brokerage.replay", "lifecycle.lead"}  # leads are not the setup's: they stay where they are
 
 
-def test_every_call_that_changes_something_is_refused_meanwhile(
+def test_every_call_that_writes_is_refused_during_a_move(
     cluster: Cluster, setup: str, at_front: Callable[..., Db]
 ) -> None:
     """By the catalogue: whatever is not stable raises PB006, before anything else but faults of its arguments."""

@@ -15,7 +15,7 @@ from tests.cluster.front.conftest import Cluster
 PAGE = Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "shards.md"
 
 
-def test_the_blocks_of_the_page(cluster: Cluster, warm: Path, tmp_path: Path) -> None:
+def test_the_commands_of_the_page_about_several_servers_work(cluster: Cluster, warm: Path, tmp_path: Path) -> None:
     where = conninfo_to_dict(cluster.front)
     server = {key: str(where[key]) for key in ("host", "port")}
     with psycopg.connect(cluster.front, autocommit=True) as connection:

@@ -137,7 +137,7 @@ def test_agents_work_in_a_setup_of_each_shard(
     assert len(front.execute(states, [setup]).fetchall()) == 2
 
 
-def test_a_credential_counts_in_its_setup(
+def test_a_credential_counts_in_its_own_setup_only(
     placed: Callable[[str], str], caller: Callable[..., Caller], running: Running
 ) -> None:
     """Whether another setup is on the same shard, on another one, or on none makes no difference to a stranger."""
@@ -161,7 +161,7 @@ def test_a_pilot_gets_a_token(placed: Callable[[str], str], front: Db, running: 
     assert httpx.post(f"{url}/match", json=body, headers=bearer(answer.json()["access_token"])).status_code == 204
 
 
-def test_metrics_and_readiness(running: Running) -> None:
+def test_a_service_at_a_front_has_metrics_and_is_ready(running: Running) -> None:
     text = httpx.get(f"{running.url}/metrics").text
     assert "pgbroker_database_up 1.0" in text
     failed = re.findall(r'pgbroker_view_read_failed\{view="(\w+)"\} (\S+)', text)
@@ -231,7 +231,7 @@ def test_a_person_has_one_session_for_all_shards(
     assert front.execute(sessions, [f"{issuer.url} alice"]).fetchall() == []
 
 
-def test_a_stranger_opens_no_session(front: Db, issuer: Issuer, browser: Browser) -> None:
+def test_a_person_without_a_credential_opens_no_session(front: Db, issuer: Issuer, browser: Browser) -> None:
     issuer.person = {"sub": "mallory"}
     refused = browser.log_in()
     assert refused.status_code == 403 and "no credential fits" in refused.text
@@ -262,7 +262,7 @@ def test_a_change_from_a_page_is_kept_on_the_shard(
     assert front.execute(changes, [setup]).fetchall() == [("browser me", {"held": False}, {"held": True})]
 
 
-def test_a_setup_moves_under_agents(
+def test_agents_of_the_service_go_on_while_their_setup_moves(
     cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
 ) -> None:
     """Agents that match and agents that wait for jobs go on at the new shard; each job is matched once."""
@@ -347,7 +347,7 @@ def test_agents_go_on_while_the_front_is_away(
     assert httpx.get(f"{running.url}/healthz/ready").status_code == 200
 
 
-def test_pilots_and_tickets_during_a_move(
+def test_a_move_uses_up_neither_secrets_nor_tickets(
     cluster: Cluster, front: Db, placed: Callable[[str], str], running: Running
 ) -> None:
     """Neither a secret nor a ticket is used up where the setup leaves; afterwards a secret counts where it arrived."""
@@ -373,7 +373,7 @@ def test_pilots_and_tickets_during_a_move(
     assert _use_ticket(running, ticket).status_code == 303
 
 
-def test_reads_do_not_find_an_empty_setup_where_it_was(
+def test_reads_never_find_a_moved_setup_empty(
     cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
 ) -> None:
     """A worker that has not heard of a move reads where the setup is, or refuses."""

@@ -42,7 +42,7 @@ def _next_release(folder: Path) -> Program:
 
 
 @pytest.mark.slow
-def test_shards_and_then_the_front(
+def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
     cluster: Cluster, front: psycopg.Connection[Any], placed: Callable[[str], str], tmp_path: Path
 ) -> None:
     setups = [placed(shard) for shard in cluster.shards]

@@ -91,7 +91,7 @@ def test_every_query_of_prometheus_finds_its_metrics_and_labels(exposed: Labels)
         ("up", "", "no metric"),
     ],
 )
-def test_what_a_wrong_query_is(query: str, legend: str, words: str) -> None:
+def test_a_wrong_query_of_a_board_is_noticed(query: str, legend: str, words: str) -> None:
     known = {"pgbroker_leases": {"setup", "owner_group", "state"}}
     assert any(words in text for text in wrong(query, legend, known))
 
@@ -128,7 +128,7 @@ def test_every_sql_query_runs_for_a_viewer(filled: Calls, db: psycopg.Connection
             assert cursor.fetchall(), place
 
 
-def test_boards_are_whole() -> None:
+def test_boards_have_described_panels_that_do_not_overlap() -> None:
     assert sorted(BOARDS) == ["brokerage", "database", "operations"]
     provisioned = yaml.safe_load((KIT / "grafana/provisioning/datasources/pgbroker.yaml").read_text())["datasources"]
     sources = {(one["type"], one["uid"]) for one in provisioned}

@@ -16,7 +16,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def test_it_writes_every_file(tmp_path: Path) -> None:
+def test_the_kit_command_writes_every_file(tmp_path: Path) -> None:
     target = tmp_path / "new" / "kit"
     done = invoke(["kit", str(target)])
     assert done.exit_code == 0, done.stderr
@@ -31,7 +31,7 @@ def test_json_names_folder_and_files(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"directory": str(tmp_path), "files": names(KIT)}
 
 
-def test_it_overwrites_nothing(tmp_path: Path) -> None:
+def test_the_kit_command_overwrites_nothing(tmp_path: Path) -> None:
     (tmp_path / "nginx").mkdir()
     (tmp_path / "nginx" / "pgbroker.conf").write_text("mine")
     done = invoke(["kit", str(tmp_path)])
@@ -41,7 +41,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["file", "file/kit"])
-def test_a_folder_that_cannot_be_is_named(tmp_path: Path, place: str) -> None:
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
     done = invoke(["kit", str(tmp_path / place)])
     assert done.exit_code == 1

@@ -29,7 +29,7 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = {name: one for name, one in SERVICES.items() if one["image"] == "pgbroker"}
 
 
-def test_every_file_and_secret_is_there(tmp_path: Path) -> None:
+def test_every_file_and_secret_that_compose_names_exists(tmp_path: Path) -> None:
     assert {one["file"] for one in COMPOSE["secrets"].values()} == {f"secrets/{name}" for name in COMPOSE["secrets"]}
     used = {secret["source"] for one in SERVICES.values() for secret in one.get("secrets", [])}
     assert used == set(COMPOSE["secrets"])
@@ -62,7 +62,7 @@ def test_every_path_that_a_container_reads_is_mounted() -> None:
         assert {found for text in texts for found in re.findall(r"/etc/pgbroker/[\w.]+", text)} <= mounted, name
 
 
-def test_the_commands_are_commands_of_the_program() -> None:
+def test_the_commands_of_compose_are_commands_of_the_program() -> None:
     assert sorted(OURS) == ["loops", "service", "upgrade"]
     for name, one in OURS.items():
         assert commands.wrong(one["command"]) is None, name
@@ -75,7 +75,7 @@ def test_only_the_service_can_be_reached_from_elsewhere() -> None:
     assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
 
 
-def test_names_of_the_kit_are_names_of_containers() -> None:
+def test_host_names_in_the_kit_are_aliases_of_containers() -> None:
     names = {
         alias for one in SERVICES.values() for alias in one.get("networks", {}).get("default", {}).get("aliases", [])
     }
@@ -170,7 +170,7 @@ def machine(ca: Signer, empty_server: Server, warm: Path) -> Iterator[Machine]:
     made.stop()
 
 
-def test_what_compose_starts_works(machine: Machine, empty_server: Server) -> None:
+def test_the_services_that_compose_starts_work(machine: Machine, empty_server: Server) -> None:
     for name in ("upgrade", "logins", "logins"):  # what ends, in order; a second time it changes nothing
         done = machine.run(name, machine.command(name))
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"

@@ -12,7 +12,7 @@ from tests.core.docs import pages
 PAGE = pages.by_name()["broker/docs/how-to/containers.md"]
 
 
-def test_the_files_are_ready_for_compose(tmp_path: Path, warm: Path) -> None:
+def test_the_script_of_the_page_makes_the_files_ready_for_compose(tmp_path: Path, warm: Path) -> None:
     program("openssl")
     for name in ("server.pem", "server.key", "ca.pem"):
         (tmp_path / name).write_text("x")

@@ -14,7 +14,7 @@ _SETTING = re.compile(r"^(\w+) = (.+)$", re.MULTILINE)
 _OWN = {"listen_addresses", "shared_buffers", "log_line_prefix"}
 
 
-def test_the_settings_are_those_of_the_embedded_server() -> None:
+def test_the_settings_of_the_kit_are_those_of_the_embedded_server() -> None:
     ours = dict(_SETTING.findall(text_of("database/pgbroker.conf")))
     embedded = dict(_SETTING.findall(settings._CONF))
     assert {name: value for name, value in ours.items() if name not in _OWN} == {
@@ -23,7 +23,7 @@ def test_the_settings_are_those_of_the_embedded_server() -> None:
     assert _OWN - set(ours) == {"listen_addresses"}
 
 
-def test_a_server_reads_the_settings(tmp_path: Path) -> None:
+def test_a_server_reads_the_settings_of_the_kit(tmp_path: Path) -> None:
     file = KIT / "database" / "pgbroker.conf"
     postgres = str(programs("embedded").bin / "postgres")
     words = [postgres, "-C", "shared_buffers", "-D", str(tmp_path), "-c", f"config_file={file}"]
@@ -31,7 +31,7 @@ def test_a_server_reads_the_settings(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "65536"), done.stderr
 
 
-def test_secrets_are_made_once_and_hidden(tmp_path: Path) -> None:
+def test_secrets_are_made_once_and_readable_by_their_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "etc" / "pgbroker"
     run_script("make-secrets.sh", folder, "db.example.org")
     made = {path.name: path.read_text() for path in folder.iterdir()}

@@ -35,7 +35,7 @@ def whole(folder: Path, port: int, upstream: str) -> Path:
     return file
 
 
-def test_the_page_shows_the_file() -> None:
+def test_the_page_shows_the_nginx_file_of_the_kit() -> None:
     (shown,) = [block.text for block in pages.by_name()[PAGE].blocks if block.kind == "nginx"]
     assert shown == text_of("nginx/pgbroker.conf")
 
@@ -47,7 +47,7 @@ def test_nginx_reads_the_file(ca: Signer) -> None:
     assert "[warn]" not in done.stderr
 
 
-def test_large_bodies_pass(
+def test_nginx_lets_large_submissions_pass_and_no_large_matches(
     front: Callable[[list[str], int], Front], ca: Signer, start: Callable[..., Running], token: Callable[..., str],
     db: psycopg.Connection[Any],
 ) -> None:  # fmt: skip

@@ -69,14 +69,14 @@ def test_patroni_accepts_the_file(tmp_path: Path, etcd: list[int]) -> None:
     assert done.returncode == 1 and "ttl" in done.stdout + done.stderr
 
 
-def test_the_times_go_together() -> None:
+def test_the_time_limits_of_patroni_fit_together() -> None:
     """Patroni would put them right by itself, and the page would be wrong."""
     found = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]
     assert found["ttl"] >= found["loop_wait"] + 2 * found["retry_timeout"]
     assert (found["synchronous_mode"], found["synchronous_mode_strict"]) == (True, False)
 
 
-def test_the_settings_are_those_of_the_database() -> None:
+def test_the_postgresql_settings_of_patroni_are_those_of_the_kit() -> None:
     parameters: dict[str, Any] = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]["postgresql"][
         "parameters"
     ]

@@ -113,7 +113,7 @@ def machine(tmp_path: Path, empty_server: Server, warm: Path) -> Iterator[Machin
     made.stop()
 
 
-def test_from_an_empty_machine_to_alerts(machine: Machine, empty_server: Server) -> None:
+def test_the_production_page_leads_from_an_empty_machine_to_alerts(machine: Machine, empty_server: Server) -> None:
     done = machine.run()
     logs = "".join(f"{file.name}: {file.read_text()}" for file in machine.root.glob("*.log"))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{logs}"

@@ -43,7 +43,7 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
-def test_the_units_are_closed_up(tmp_path: Path, path: Path) -> None:
+def test_the_units_are_sandboxed(tmp_path: Path, path: Path) -> None:
     asked = [program("systemd-analyze"), "security", "--offline=yes", f"--threshold={EXPOSURE}"]
     done = subprocess.run([*asked, str(installed(tmp_path) / path.name)], capture_output=True, text=True, check=False)
     if "unrecognized option" in done.stderr:
@@ -51,7 +51,7 @@ def test_the_units_are_closed_up(tmp_path: Path, path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_each_timer_has_its_service() -> None:
+def test_each_timer_has_its_oneshot_service() -> None:
     timers = {path.stem for path in UNITS if path.suffix == ".timer"}
     assert timers == {path.stem for path in SERVICES if unit(path)["Service"].get("Type") == "oneshot"}
 
@@ -70,7 +70,7 @@ def test_the_units_start_commands_of_the_program() -> None:
     assert checked == 3
 
 
-def test_the_files_of_the_units_are_those_that_the_kit_makes() -> None:
+def test_the_files_that_units_read_are_made_by_the_kit() -> None:
     made = text_of("database/make-secrets.sh")
     for path in SERVICES:
         for name in re.findall(r"/etc/pgbroker/([\w.]+)", path.read_text()):

@@ -101,7 +101,7 @@ def test_a_quotient_is_judged_where_its_divisor_is_large_enough(alerts: Alerts) 
     assert alerts.states() == {"bad": "ended"}, "nothing ends there, so nothing is judged"
 
 
-def test_a_site_that_has_no_jobs_any_more(alerts: Alerts) -> None:
+def test_the_alert_of_a_site_ends_two_days_after_its_last_jobs(alerts: Alerts) -> None:
     alerts.only("site_stopped", over="1 minute", lasting="1 minute")
     alerts.pass_minutes([{A: 1, B: 1}, {A: 1}, {A: 1}])
     assert alerts.states() == {"B": "firing"}
@@ -110,7 +110,7 @@ def test_a_site_that_has_no_jobs_any_more(alerts: Alerts) -> None:
     assert alerts.states() == {"B": "ended"}, "it had none for two days"
 
 
-def test_all_series_together_are_zero_where_there_is_none(alerts: Alerts) -> None:
+def test_a_rule_over_all_series_counts_zero_where_there_is_none(alerts: Alerts) -> None:
     alerts.only("idle", figure="leases", below=1, summary="nothing runs")
     alerts.pass_minutes([{A: 5}])
     assert alerts.states() == {"": "firing"}
@@ -118,7 +118,7 @@ def test_all_series_together_are_zero_where_there_is_none(alerts: Alerts) -> Non
     assert alerts.states() == {"": "ended"}
 
 
-def test_a_time_is_that_of_the_largest_series(alerts: Alerts) -> None:
+def test_a_rule_over_all_series_of_a_time_takes_the_largest(alerts: Alerts) -> None:
     alerts.only("old", figure="oldest_wait", above=10, summary="waits for {value} s")
     alerts.pass_minutes([{series("oldest_wait", owner_group=name): 6 for name in "ab"}])
     assert alerts.states() == {}
@@ -137,7 +137,7 @@ def test_alerts_of_a_rule_that_is_switched_off_end(alerts: Alerts) -> None:
     assert alerts.q.rows("select rule, state from alert.alert_now") == [("many", "ended")]
 
 
-def test_an_alert_that_comes_again_is_another(alerts: Alerts) -> None:
+def test_an_alert_that_fires_again_is_a_new_alert(alerts: Alerts) -> None:
     alerts.only("many", **MANY)
     alerts.pass_minutes([{A: 11}, {A: 1}, {A: 12}])
     assert alerts.q.rows("select state, value from alert.alert_now order by alert_id") == [

@@ -34,7 +34,7 @@ def other(db: Db) -> Any:
 
 
 @pytest.mark.slow
-def test_the_second_judge_does_not_wait(alerts: Alerts, db: Db, other: Db) -> None:
+def test_a_second_judge_does_not_wait_for_the_first(alerts: Alerts, db: Db, other: Db) -> None:
     with db.transaction():
         assert alerts.judge() == 1
         assert other.execute("select alert.judge('default')").fetchone() == (None,)
@@ -61,7 +61,7 @@ def test_two_senders_take_each_notification_once(alerts: Alerts, db: Db, other: 
     assert other.execute(take).fetchall() == []
 
 
-def test_a_target_that_is_removed_while_it_is_sent_to(alerts: Alerts, db: Db, other: Db) -> None:
+def test_a_target_removed_during_a_send_leaves_nothing_to_note(alerts: Alerts, db: Db, other: Db) -> None:
     alerts.judge()
     [(taken,)] = other.execute("select notifications from alert.take_notifications('default')").fetchall()
     db.execute("select alert.clear_target('default', 'chat')")

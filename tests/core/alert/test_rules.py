@@ -8,7 +8,7 @@ import pytest
 from tests.core.alert.conftest import Alerts
 
 
-def test_shipped_rules_hold_and_fit_what_a_rule_of_ones_own_must(alerts: Alerts) -> None:
+def test_shipped_rules_pass_the_checks_of_own_rules(alerts: Alerts) -> None:
     names = [name for (name,) in alerts.q.rows("select rule from alert.shipped_rule")]
     assert len(names) > 5
     for name in names:
@@ -18,7 +18,7 @@ def test_shipped_rules_hold_and_fit_what_a_rule_of_ones_own_must(alerts: Alerts)
     assert {name for (name,) in alerts.q.rows(same)} == set(names)
 
 
-def test_a_shipped_rule_is_changed_and_holds_again(alerts: Alerts) -> None:
+def test_a_changed_shipped_rule_returns_to_its_shipped_form_when_cleared(alerts: Alerts) -> None:
     query = "select origin, enabled, lasting::text, summary from alert.rule_in_force where setup = %s and rule = %s"
     [shipped] = alerts.q.rows(query, alerts.q.setup, "site_stopped")
     assert shipped[0] == "shipped"
@@ -31,13 +31,13 @@ def test_a_shipped_rule_is_changed_and_holds_again(alerts: Alerts) -> None:
     assert alerts.q.rows(query, alerts.q.setup, "site_stopped") == [shipped]
 
 
-def test_the_other_limit_goes(alerts: Alerts) -> None:
+def test_setting_one_limit_removes_the_other(alerts: Alerts) -> None:
     alerts.rule("mine", figure="matches", above=5, summary="many")
     alerts.rule("mine", below=1)
     assert alerts.q.rows("select above, below from alert.rule") == [(None, 1)]
 
 
-def test_changes_are_kept_with_who_made_them(alerts: Alerts) -> None:
+def test_changes_of_rules_are_recorded_with_their_author(alerts: Alerts) -> None:
     alerts.rule("mine", figure="matches", above=5, summary="many")
     alerts.rule("mine", above=6)
     alerts.q.value("select alert.clear_rule(%s, 'mine')", alerts.q.setup)
@@ -74,7 +74,7 @@ def test_changes_are_kept_with_who_made_them(alerts: Alerts) -> None:
         ("Mine!", {"figure": "matches", "above": 1, "summary": "x"}, 'invalid value "Mine!" for setting rule'),
     ],
 )  # fmt: skip
-def test_what_is_refused(alerts: Alerts, name: str, columns: dict[str, object], words: str) -> None:
+def test_wrong_rules_are_refused(alerts: Alerts, name: str, columns: dict[str, object], words: str) -> None:
     with pytest.raises(psycopg.Error) as raised, alerts.q.connection.transaction():
         alerts.q.value("select alert.set_rule(%s, %s, %s)", alerts.q.setup, name, json.dumps(columns))
     assert raised.value.sqlstate == "PB001"

@@ -63,7 +63,7 @@ def test_an_alert_and_its_end_are_sent_once(fired: Alerts) -> None:
     assert fired.q.value("select unsent from alert.target_now") == 0
 
 
-def test_what_failed_or_was_taken_by_somebody_who_died_is_due_again(fired: Alerts) -> None:
+def test_a_notification_that_was_not_sent_is_due_again_after_a_pause(fired: Alerts) -> None:
     [one] = take(fired)["chat"]
     later(fired, "31 seconds")
     assert take(fired)["chat"] == [one], "nobody noted that it was sent"
@@ -77,14 +77,14 @@ def test_what_failed_or_was_taken_by_somebody_who_died_is_due_again(fired: Alert
     assert fired.q.value("select attempts from alert.sent") == 3
 
 
-def test_after_a_day_it_is_given_up(fired: Alerts) -> None:
+def test_a_notification_is_given_up_after_a_day(fired: Alerts) -> None:
     fired.target("chat", repeat_after=None)
     later(fired, "25 hours")
     assert take(fired) == {}
     assert fired.q.rows("select next_at, sent_at from alert.sent") == [(None, None)]
 
 
-def test_what_still_fires_is_sent_again(fired: Alerts) -> None:
+def test_an_alert_that_still_fires_is_sent_again(fired: Alerts) -> None:
     sent(fired, take(fired)["chat"])
     later(fired, "3 hours 59 minutes")
     fired.judge()
@@ -98,7 +98,7 @@ def test_what_still_fires_is_sent_again(fired: Alerts) -> None:
     assert take(fired) == {}
 
 
-def test_a_new_target_gets_what_fires(fired: Alerts) -> None:
+def test_a_new_target_gets_the_alerts_that_fire(fired: Alerts) -> None:
     take(fired)
     fired.target("shifters", kind="mail", address="shifter@example.org")
     fired.target("bosses", kind="mail", address="a@example.org, b@example.org", least_severity="critical")
@@ -116,14 +116,14 @@ def test_a_target_that_is_switched_off_gets_tests_alone(fired: Alerts) -> None:
         fired.q.value("select alert.test_target(%s, 'other')", fired.q.setup)
 
 
-def test_what_goes_to_a_target_goes_with_it(fired: Alerts) -> None:
+def test_removing_a_target_removes_its_notifications(fired: Alerts) -> None:
     assert fired.q.value("select alert.clear_target(%s, 'chat')", fired.q.setup) is True
     assert fired.q.value("select alert.clear_target(%s, 'chat')", fired.q.setup) is False
     assert take(fired) == {}
     assert fired.q.value("select count(*) from alert.sent") == 0
 
 
-def test_the_header_is_never_shown(alerts: Alerts) -> None:
+def test_the_header_of_a_target_is_never_shown(alerts: Alerts) -> None:
     alerts.target("chat", **HOOK, header="Bearer secret")
     alerts.target("chat", header="Bearer other")
     alerts.target("chat", least_severity="warning")
@@ -155,7 +155,7 @@ def test_the_header_is_never_shown(alerts: Alerts) -> None:
         ({"kind": "webhook", "address": "https://x.example.org", "url": "y"}, "setting url is not known"),
     ],
 )
-def test_what_is_refused(alerts: Alerts, columns: dict[str, object], words: str) -> None:
+def test_wrong_targets_are_refused(alerts: Alerts, columns: dict[str, object], words: str) -> None:
     with pytest.raises(psycopg.Error) as raised, alerts.q.connection.transaction():
         alerts.q.value("select alert.set_target(%s, 'x', %s)", alerts.q.setup, json.dumps(columns))
     assert raised.value.sqlstate == "PB001"

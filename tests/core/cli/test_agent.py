@@ -48,7 +48,7 @@ def test_submit_takes_json_and_json_lines_from_files_and_stdin(
 @pytest.mark.parametrize(
     "text", ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}']
 )
-def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
+def test_submit_refuses_input_that_is_no_job(cli: Cli, db: Connection, text: str) -> None:
     printed = cli("submit", "-", stdin=text)
     assert printed.code == 1
     assert printed.err.startswith("error: ")
@@ -56,7 +56,7 @@ def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> N
     assert Calls(db).value("select count(*) from monitor.job") == 0
 
 
-def test_an_error_in_a_stream_names_line_and_job_and_what_is_stored(
+def test_an_error_in_a_stream_names_its_line_its_job_and_the_jobs_stored(
     cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.client.submitter.JOBS_A_CALL", 2)
@@ -87,7 +87,7 @@ def test_the_help_shows_a_groups_form(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
+def test_the_agent_commands_match_report_release_and_finish_a_job(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1, Sites=["S"], Platforms=["p"])
     options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")
     [match] = cli("match", *options, "--json").json
@@ -104,7 +104,7 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_report_sets_a_status(cli: Cli, db: Connection) -> None:
+def test_a_report_sets_the_status_of_its_job(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
     grids.activate(db, "s")
@@ -154,7 +154,7 @@ def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
+def test_match_takes_many_jobs_and_says_when_no_job_matches(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
     assert cli("match", "--resource", '{"CPUTime": 1000}', "--count", 3).out.count("1-") == 2
@@ -164,7 +164,7 @@ def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection)
 
 
 @pytest.mark.slow
-def test_a_site_that_nothing_names_is_noted(
+def test_match_warns_of_a_site_that_no_queue_or_limit_names(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Jobs of any site hide that a site is misspelt."""
@@ -187,7 +187,7 @@ def test_a_site_that_nothing_names_is_noted(
     assert cli(*ask, "CENR").err == ""  # who may not look
 
 
-def test_the_options_make_the_description(cli: Cli, db: Connection) -> None:
+def test_each_option_sets_its_key_of_the_resource_description(cli: Cli, db: Connection) -> None:
     """Every option reaches the key it stands for: each job asks for one of them and is explained by it."""
     Calls(db).insert(
         1, Sites=["S"], GridCEs=["c"], Platforms=["p"], Tags=["t", "2Processors"], MinRAM=1000, OwnerGroup="g"
@@ -214,7 +214,7 @@ def test_a_resource_that_is_no_json_object_is_refused(cli: Cli, text: str) -> No
     assert "--resource" in json.loads(printed.err)["error"]
 
 
-def test_explain_shows_what_fails(cli: Cli, db: Connection) -> None:
+def test_explain_shows_the_conditions_that_fail(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1, Sites=["S"], CPUTime=5000)
     assert "does not match: CPUTime, Site" in cli("explain", 1, "--site", "T", "--cpu-time", 100).out
     assert cli("explain", 1, "--site", "S", "--cpu-time", 5000).out.endswith("matches\n")
@@ -246,7 +246,7 @@ def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> 
     assert "█" in printed
 
 
-def test_a_table_too_wide_names_what_it_leaves_out_and_breaks_no_number(
+def test_a_wide_table_names_the_columns_left_out_and_breaks_no_number(
     cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     types = ["SimulationReconstruction", "MergingOfSimulation"]
@@ -265,7 +265,7 @@ def test_a_table_too_wide_names_what_it_leaves_out_and_breaks_no_number(
         assert words in narrow, words
 
 
-def test_task_queues_show_what_keeps_a_pilot_away(cli: Cli, db: Connection) -> None:
+def test_task_queues_show_the_conditions_that_keep_a_pilot_away(cli: Cli, db: Connection) -> None:
     calls = Calls(db)
     calls.insert(1, Sites=["AGLT2"], Tags=["8Processors"], MinRAM=14400)
     calls.insert(2, Sites=["B", "A"], Platforms=["el9"])
@@ -281,11 +281,11 @@ def test_task_queues_show_what_keeps_a_pilot_away(cli: Cli, db: Connection) -> N
         ("explain", 99999999999999999999),
     ],
 )  # fmt: skip
-def test_numbers_that_are_none_are_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
+def test_values_that_are_no_valid_numbers_are_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
     assert cli(*arguments).code == 2
 
 
-def test_prepare_is_on_or_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_of_the_variable_prepare_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_PREPARE", "garbage")
     printed = cli("task-queues")
     assert (printed.code, "BROKER_PREPARE is garbage" in printed.err) == (1, True)
@@ -316,7 +316,7 @@ def test_ids_that_cannot_be_submitted_have_one_message(cli: Cli, db: Connection,
 
 
 @pytest.mark.slow
-def test_submit_tells_new_jobs_from_those_that_were_there(cli: Cli, db: Connection) -> None:
+def test_submit_counts_new_moved_and_restarted_jobs(cli: Cli, db: Connection) -> None:
     lines = [json.dumps(job(1)), json.dumps({**GROUP, "jobs": [[2, 1], [3, 1]]})]
     assert cli("submit", "-", stdin="\n".join(lines)).out == "3 jobs submitted to setup default\n"
     [matched] = cli("match", "--cpu-time", 10**6, "--json").json

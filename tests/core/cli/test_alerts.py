@@ -16,7 +16,7 @@ def q(db: Connection, cli: Cli) -> Calls:
 
 
 @pytest.mark.slow
-def test_a_rule_fires(q: Calls, cli: Cli, db: Connection) -> None:
+def test_a_rule_that_fires_is_shown_by_the_command(q: Calls, cli: Cli, db: Connection) -> None:
     assert "Alerts of setup default: none" in cli("alerts").out
     printed = cli("alerts", "set-rule", "many", "figure=jobs_waiting", "by_label=owner_group", "above=1",
                   "summary={value} jobs of {owner_group}", "severity=critical").out  # fmt: skip
@@ -45,7 +45,7 @@ def test_rules_and_targets_are_listed(q: Calls, cli: Cli) -> None:
     assert cli("alerts", "clear-target", "shifters").code == 0
 
 
-def test_the_rules_of_prometheus(q: Calls, cli: Cli) -> None:
+def test_the_command_prints_enabled_rules_for_prometheus(q: Calls, cli: Cli) -> None:
     cli("alerts", "set-rule", "site_stopped", "enabled=false")
     printed = cli("alerts", "prometheus").out
     assert 'alert: "site_fails_jobs"' in printed
@@ -53,7 +53,7 @@ def test_the_rules_of_prometheus(q: Calls, cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_a_test_is_sent(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_alert_is_sent_to_its_target(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("alerts", "set-target", "shifters", "kind=mail", "address=shifter@example.org")
     rule = ["figure=jobs_waiting", "above=-1", "summary=always"]
     cli("alerts", "set-rule", "always", *rule)
@@ -80,7 +80,7 @@ def test_a_test_is_sent(q: Calls, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
         (["--setup", "nowhere"], "setup nowhere does not exist"),
     ],
 )
-def test_what_is_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
+def test_wrong_commands_about_alerts_are_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
     failed = cli("alerts", *arguments)
     assert failed.code == 1
     assert words in failed.err

@@ -22,7 +22,7 @@ BAD = {
 
 @pytest.mark.parametrize("said", BAD)
 @pytest.mark.parametrize("command", ["submit -", "load -", "evaluate -", "match --resource"])
-def test_json_that_cannot_be_stored(cli: Cli, db: Connection, command: str, said: str) -> None:
+def test_commands_refuse_json_that_cannot_be_stored(cli: Cli, db: Connection, command: str, said: str) -> None:
     name, last = command.split()
     printed = cli(name, "-", stdin=BAD[said]) if last == "-" else cli(name, last, BAD[said])
     assert printed.code == 1 and "Traceback" not in printed.err

@@ -94,7 +94,7 @@ def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, wor
     assert refused.code == 1 and "task 5 is not in setup grid" in refused.err
 
 
-def test_a_task_that_is_named_and_not_due_is_decided_and_noted(cli: Cli, gridded: Connection) -> None:
+def test_a_named_task_that_is_not_due_is_decided_with_a_note(cli: Cli, gridded: Connection) -> None:
     query = """select task_id, not_due from brokerage.task_due_state
                 where setup = 'grid' and algorithm = 'production_job' and not_due is not null limit 1"""
     [(task, reason)] = gridded.execute(query).fetchall()
@@ -121,7 +121,7 @@ def test_the_message_of_an_error_is_printed(cli: Cli, db: Connection) -> None:
     assert f"error, task 1: {printed[0]['reason']}" in shown
 
 
-def test_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
+def test_several_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
     due = [
         task
         for (task,) in gridded.execute(
@@ -271,7 +271,7 @@ def test_what_if_takes_a_forced_key(cli: Cli, gridded: Connection) -> None:
     assert "0 tasks decided otherwise" in cli("what-if", "--setup", "grid", "--set", "MINE=1", "--force").out
 
 
-def test_what_if_with_a_world_and_a_profile(cli: Cli, gridded: Connection, tmp_path: Path) -> None:
+def test_what_if_takes_a_world_or_a_profile(cli: Cli, gridded: Connection, tmp_path: Path) -> None:
     file = tmp_path / "change.json"
     file.write_text(json.dumps({"config": {"jobbroker:NQUEUED_SAT_CAP": 1}}))
     by_world = cli("what-if", "--setup", "grid", "--world", file, "--json").json
@@ -328,7 +328,7 @@ def test_evaluate_ends_quietly_when_its_reader_goes(dsn: str, tmp_path: Path, co
         assert printed.stderr == ""
 
 
-def test_evaluate_over_a_setup(cli: Cli, db: Connection) -> None:
+def test_evaluate_lays_a_case_over_a_setup(cli: Cli, db: Connection) -> None:
     world.load(db, [{"queues": {"R": {"status": "offline"}}}], "live")
     over = json.loads(cli("evaluate", "-", "--over", "--setup", "live", stdin=json.dumps(CASE)).out)
     assert [row["queue"] for row in over["rejected"]] == ["Q", "R"]
@@ -364,7 +364,7 @@ def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Con
     assert "there are: default" in cli("rules", "--setup", "nowhere").err
 
 
-def test_tasks_go_to_nuclei(cli: Cli, gridded: Connection) -> None:
+def test_assign_tasks_sends_tasks_to_nuclei(cli: Cli, gridded: Connection) -> None:
     query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1"
     due = [task for (task,) in gridded.execute(query).fetchall()]
     assert due
@@ -378,7 +378,7 @@ def test_tasks_go_to_nuclei(cli: Cli, gridded: Connection) -> None:
     assert "no task was due" in cli("assign", "tasks", "--setup", "grid").out
 
 
-def test_tasks_that_others_hold_are_said_to_be_due(cli: Cli, gridded: Connection, dsn: str) -> None:
+def test_assign_says_that_due_tasks_are_locked_by_others(cli: Cli, gridded: Connection, dsn: str) -> None:
     query = "select count(*) from brokerage.due_task where algorithm = 'production_task'"
     [(due,)] = gridded.execute(query).fetchall()
     with psycopg.connect(dsn) as other:
@@ -389,7 +389,7 @@ def test_tasks_that_others_hold_are_said_to_be_due(cli: Cli, gridded: Connection
     assert f"no task was decided: {due} tasks are due, --limit is 0" in shown
 
 
-def test_what_if_and_explain_of_another_broker(cli: Cli, gridded: Connection) -> None:
+def test_what_if_and_explain_take_a_task_of_another_algorithm(cli: Cli, gridded: Connection) -> None:
     query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1 limit 1"
     [(task,)] = gridded.execute(query).fetchall()
     shown = cli("explain", "task", task, "--setup", "grid").out
@@ -421,7 +421,7 @@ def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
     assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]
 
 
-def test_a_decision_without_locality_is_noted(cli: Cli, db: Connection) -> None:
+def test_a_decision_without_locality_gets_a_note(cli: Cli, db: Connection) -> None:
     queue = {"type": "analysis", "pilots": {"getjob": 1}, "astorages": {"read_lan": ["HERE"], "write_lan": ["HERE"]}}
     given = {
         "queues": {"A": queue},

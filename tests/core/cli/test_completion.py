@@ -55,7 +55,7 @@ def test_completion_starts_no_server(tmp_path: Path) -> None:
         (["mtach"], "", "Did you mean 'match'?"),
     ],
 )
-def test_the_nearest_name_is_hinted_at(cli: Cli, db: Connection, words: list[str], text: str, hint: str) -> None:
+def test_an_unknown_name_gets_a_hint(cli: Cli, db: Connection, words: list[str], text: str, hint: str) -> None:
     db.execute("select taskqueue.set_group('atlas', 'g', 1, false, false)")
     printed = cli(*words, stdin=text)
     assert (printed.code != 0, hint in printed.err) == (True, True), printed.err

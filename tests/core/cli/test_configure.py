@@ -25,7 +25,7 @@ def lines(text: str) -> str:
 
 
 @pytest.mark.slow
-def test_limits(cli: Cli, q: Calls) -> None:
+def test_limits_are_set_listed_and_cleared(cli: Cli, q: Calls) -> None:
     assert (
         cli("limit", "set", "running", "CERN", "OwnerGroup", "users", 100).out
         == "OwnerGroup users at CERN: 100 running\n"
@@ -47,7 +47,7 @@ def test_limits(cli: Cli, q: Calls) -> None:
     assert (refused.code, "kind is 'runing'" in refused.err, "[PB001]" in refused.err) == (1, True, True)
 
 
-def test_groups(cli: Cli, q: Calls) -> None:
+def test_groups_are_set_and_listed(cli: Cli, q: Calls) -> None:
     assert cli("group", "set", "production", "--share", 5000).out == "group production: share 5000\n"
     assert cli("group", "set", "production", "--job-sharing").out == "group production: share 5000, JobSharing\n"
     assert cli("group", "set", "production", "--share", 7, "--background", "--json").json["job_sharing"] is True
@@ -59,7 +59,7 @@ def test_groups(cli: Cli, q: Calls) -> None:
     assert cli("group", "list", "--json").json == [row]
 
 
-def test_identities(cli: Cli, q: Calls) -> None:
+def test_identities_are_granted_listed_and_revoked(cli: Cli, q: Calls) -> None:
     granted = cli("identity", "grant", "broker_agent")
     assert (granted.out, granted.err) == ("broker_agent may act in setup default for any owner\n", "")
     private = cli("identity", "grant", "broker_submitter", "--group", "users", "--owner", "/CN=alice")
@@ -73,7 +73,7 @@ def test_identities(cli: Cli, q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_credentials(cli: Cli, q: Calls) -> None:
+def test_credentials_are_set_listed_and_revoked(cli: Cli, q: Calls) -> None:
     issuer = ("--issuer", "https://i.example")
     made = cli("credential", "set", "pilots", *issuer, "--claim", "groups=/atlas=x", "--group", "prod")
     assert made.out == "tokens of https://i.example may be used in setup default as agent: pilots\n"
@@ -100,7 +100,7 @@ def test_credentials(cli: Cli, q: Calls) -> None:
     assert "PB001" in cli("credential", "set", "x", *issuer, "--as", "submitter").err
 
 
-def test_sessions(cli: Cli, q: Calls) -> None:
+def test_sessions_are_listed_and_logged_out(cli: Cli, q: Calls) -> None:
     for name in ("a", "b"):
         by_ticket(q.connection, "default", name, "viewer")
     rows = cli("credential", "sessions", "--json").json
@@ -124,7 +124,7 @@ def test_an_identity_of_a_role_that_is_not_there_is_refused(cli: Cli, q: Calls) 
 
 
 @pytest.mark.slow
-def test_configuration(cli: Cli, q: Calls) -> None:
+def test_configuration_is_set_read_and_unset(cli: Cli, q: Calls) -> None:
     assert cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", 300).out == "jobbroker:NQUEUED_SAT_CAP is 300\n"
     [row] = cli("config", "get", "NQUEUED_SAT_CAP", "--json").json
     assert (row["component"], row["value"]) == ("jobbroker", "300")
@@ -144,7 +144,7 @@ def test_configuration(cli: Cli, q: Calls) -> None:
     assert cli("config", "get", "nothing").code == 1
 
 
-def test_values_need_no_quotes(cli: Cli, q: Calls, db: Connection) -> None:
+def test_values_of_configuration_need_no_quotes(cli: Cli, q: Calls, db: Connection) -> None:
     stored = "select value from resource.config_of('default') where key = 'MINE'"
     for given, wanted in (("plain text", "plain text"), ("300", 300), ("true", True), ('"300"', "300")):
         assert cli("config", "set", "acme:MINE", given, "--force").code == 0
@@ -156,7 +156,7 @@ def test_values_need_no_quotes(cli: Cli, q: Calls, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_profiles(cli: Cli, db: Connection) -> None:
+def test_profiles_are_made_changed_and_removed(cli: Cli, db: Connection) -> None:
     grids.load(db, "grid")
     made = cli("profile", "set", "ours", "--based-on", "doc", "--description", "five best")
     assert made.out == "profile ours is based on doc\n"
@@ -182,7 +182,7 @@ def test_profiles(cli: Cli, db: Connection) -> None:
     assert "comes with the program" in cli("profile", "set-rule", "documented", "top-10", "--off").err
 
 
-def test_a_setup_is_removed_after_a_question_that_counts(cli: Cli, q: Calls, db: Connection) -> None:
+def test_a_setup_is_removed_after_a_question_that_counts_its_jobs(cli: Cli, q: Calls, db: Connection) -> None:
     left = "select count(*) from resource.setup"
     asked = cli("setup", "remove", "default", stdin="n\n")
     assert (asked.code, "0 tasks, 1 waiting job, 0 leased jobs" in asked.err) == (1, True)
@@ -193,7 +193,7 @@ def test_a_setup_is_removed_after_a_question_that_counts(cli: Cli, q: Calls, db:
     assert db.execute(left).fetchone() == (0,)
 
 
-def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
+def test_cpu_buckets_platforms_and_upkeep_of_a_setup_have_commands(cli: Cli, q: Calls) -> None:
     assert cli("setup", "cpu-buckets", 360, 1800, 3600).out == "3 buckets, 1 TaskQueue moved\n"
     assert "invalid bucket 0" in cli("setup", "cpu-buckets", 0).err
     assert cli("setup", "platform", "el9", "el8", "el7").out == "el9 runs el8, el7\n"
@@ -220,7 +220,7 @@ def test_the_rest_of_a_setup(cli: Cli, q: Calls) -> None:
         ("setup", "mend"),
     ],
 )
-def test_who_may_not_learns_which_role_may(cli: Cli, q: Calls, db: Connection, words: tuple[Any, ...]) -> None:
+def test_a_refused_caller_learns_which_role_is_needed(cli: Cli, q: Calls, db: Connection, words: tuple[Any, ...]) -> None:
     world.load(db, [{"queues": {"Q": {}}}])
     name = f"viewer_{db.info.dbname}"
     db.execute(f"create role {name} in role broker_viewer".encode())

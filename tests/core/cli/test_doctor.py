@@ -36,7 +36,7 @@ def embedded_dsn() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_the_embedded_server_is_well(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_nothing_wrong_with_the_embedded_server(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither problem nor advice, before the first job, and with jobs, the background work done, and its loops."""
     cli = commands(embedded_dsn, monkeypatch)
     assert cli("doctor").out.startswith("0 problems, 0 advised, ")
@@ -54,14 +54,14 @@ def test_the_embedded_server_is_well(embedded_dsn: str, monkeypatch: pytest.Monk
     assert (printed.code, "fsync" in printed.out) == (0, True)
 
 
-def test_advice_alone_is_no_failure(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_with_advice_alone_exits_0(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cli = commands(make_conninfo(embedded_dsn, options="-c log_statement=all"), monkeypatch)
     printed = cli("doctor")
     assert (printed.code, "log_statement" in printed.out, "PGOPTIONS" in printed.out) == (0, True, True)
 
 
 @pytest.mark.slow
-def test_problems_first_and_exit_code_1(cli: Cli, db: Connection) -> None:
+def test_doctor_shows_problems_first_and_exits_1(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     drop_partitions(db)  # advice
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
@@ -86,7 +86,7 @@ def login(db: Connection) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_viewer_may_ask_and_an_agent_may_not(
+def test_doctor_answers_a_viewer_and_refuses_an_agent(
     db: Connection, dsn: str, login: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli = commands(make_conninfo(dsn, user=login, password="not a secret"), monkeypatch)
@@ -98,7 +98,7 @@ def test_a_viewer_may_ask_and_an_agent_may_not(
 
 
 @pytest.mark.slow
-def test_it_is_read_at_80_columns(db: Connection, dsn: str) -> None:
+def test_doctor_fits_into_80_columns(db: Connection, dsn: str) -> None:
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
     program = (
         "import sys; sys.stdout.isatty = lambda: True; sys.argv = ['broker', 'doctor'];"

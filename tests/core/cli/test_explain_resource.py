@@ -34,12 +34,12 @@ def rows(db: Connection, **resource: object) -> list[tuple[Any, ...]]:
     return db.execute(query, [Jsonb(resource)]).fetchall()
 
 
-def test_what_fails_the_same_conditions_is_one_row_most_jobs_first(waiting: Connection) -> None:
+def test_task_queues_that_fail_the_same_conditions_are_one_row(waiting: Connection) -> None:
     assert rows(waiting, Site="NORTH", CPUTime=86400) == [(7, 2, ["Site"]), (4, 2, []), (4, 1, ["Site", "Tag"])]
     assert rows(waiting, Site="SOUTH", CPUTime=86400, Tag=["GPU"]) == [(10, 3, []), (5, 2, ["Site"])]
 
 
-def test_rows_without_a_condition_are_what_a_pilot_would_get(waiting: Connection) -> None:
+def test_rows_without_a_failing_condition_are_the_jobs_that_match(waiting: Connection) -> None:
     """The explanation and matching_queues agree for each resource, also where TaskQueues are disabled."""
     waiting.execute(
         "select taskqueue.set_task_queue_enabled('default', min(task_queue_id), false) from taskqueue.task_queue"
@@ -53,14 +53,14 @@ def test_rows_without_a_condition_are_what_a_pilot_would_get(waiting: Connection
     assert (3, 1, ["TaskQueue"]) in rows(waiting, Site="NORTH", CPUTime=86400)
 
 
-def test_nothing_waits(db: Connection, cli: Cli) -> None:
+def test_explain_of_a_resource_says_that_no_job_waits(db: Connection, cli: Cli) -> None:
     insert(db, 1, 1)
     db.execute("select taskqueue.match_job('default', %s)", [Jsonb({"CPUTime": 86400})])
     assert rows(db, CPUTime=86400) == []
     assert cli("explain", "--cpu-time", 86400).out == "0 jobs wait, 0 match this resource\n"
 
 
-def test_the_command_shows_a_table(cli: Cli, waiting: Connection) -> None:
+def test_explain_of_a_resource_shows_a_table(cli: Cli, waiting: Connection) -> None:
     shown = cli("explain", "--site", "NORTH", "--cpu-time", 86400).out
     assert shown.startswith("15 jobs wait, 4 match this resource\n")
     assert "Kept away" in shown and "Site one of: SOUTH" in shown and "█" in shown
@@ -78,7 +78,7 @@ def test_the_command_shows_a_table(cli: Cli, waiting: Connection) -> None:
     (("explain", "--site", "S", "--run", 1), 2, "are for a task"),
     (("explain", "task", 1, "--site", "S"), 2, "a resource is for a job"),
 ])  # fmt: skip
-def test_what_cannot_be_explained_is_named(
+def test_wrong_requests_to_explain_are_refused(
     cli: Cli, waiting: Connection, arguments: tuple[Any, ...], code: int, said: str
 ) -> None:
     refused = cli(*arguments)

@@ -37,7 +37,7 @@ def decided(db: Connection) -> Connection:
     return db
 
 
-def test_it_begins_with_the_last_real_run(cli: Cli, decided: Connection) -> None:
+def test_explain_of_a_task_begins_with_the_last_real_run(cli: Cli, decided: Connection) -> None:
     shown = cli("explain", "task", 1, "--setup", "s").out
     then, now = shown.split("\nAs it would be decided now:\n")
     assert re.match(
@@ -59,20 +59,20 @@ def test_it_begins_with_the_last_real_run(cli: Cli, decided: Connection) -> None
     assert [row["queue"] for row in told["queues"] if row["verdict"] == "candidate"] == ["B"]
 
 
-def test_a_queue_is_shown_as_it_was_and_as_it_is(cli: Cli, decided: Connection) -> None:
+def test_a_queue_is_shown_as_it_was_decided_and_as_it_is_now(cli: Cli, decided: Connection) -> None:
     then, now = cli("explain", "task", 1, "--setup", "s", "--queue", "B").out.split("\nAs it would be decided now:\n")
     assert "Queue B in run 1" in then and "status is offline" in then and "rejected" in then
     assert "candidate" in now and "offline" not in now
 
 
-def test_a_task_that_was_not_decided_or_another_profile_is_asked_now_alone(cli: Cli, decided: Connection) -> None:
+def test_an_undecided_task_or_another_profile_is_explained_as_of_now_only(cli: Cli, decided: Connection) -> None:
     for arguments in (("2",), ("1", "--now"), ("1", "--profile", "documented")):
         shown = cli("explain", "task", *arguments, "--setup", "s").out
         assert "decided" not in shown and "task " in shown
         assert cli("explain", "task", *arguments, "--setup", "s", "--json").json["decided"] is None
 
 
-def test_a_run_is_shown_alone(cli: Cli, decided: Connection) -> None:
+def test_a_named_run_is_shown_alone(cli: Cli, decided: Connection) -> None:
     shown = cli("explain", "task", 1, "--setup", "s", "--run", 2).out
     assert "by run 2 (profile documented, a dry run): 1 of 3 queues passed\n" in shown
     assert "now" not in shown
@@ -81,7 +81,7 @@ def test_a_run_is_shown_alone(cli: Cli, decided: Connection) -> None:
     assert "Queue C in run 2" in place and "status is test, not online" in place
 
 
-def test_its_own_jobs_are_no_reason_against_a_queue(cli: Cli, decided: Connection) -> None:
+def test_the_jobs_of_the_task_itself_do_not_count_against_a_queue(cli: Cli, decided: Connection) -> None:
     """The jobs that A got are over its cap now: it stands apart from queues that have none of them."""
     now = cli("explain", "task", 1, "--setup", "s").out.partition("As it would be decided now:")[2]
     theirs, _, rejected = now.partition("Rejected")
@@ -89,13 +89,13 @@ def test_its_own_jobs_are_no_reason_against_a_queue(cli: Cli, decided: Connectio
     assert not re.search(r"│ A +│", rejected) and re.search(r"│ C +│", rejected)
 
 
-def test_decisions_that_are_no_longer_kept_leave_their_counts(cli: Cli, decided: Connection) -> None:
+def test_a_decision_whose_verdicts_were_removed_still_shows_its_counts(cli: Cli, decided: Connection) -> None:
     decided.execute("delete from brokerage.verdict")
     shown = cli("explain", "task", 1, "--setup", "s").out
     assert "1 of 3 queues passed, 3 jobs assigned\nthe decisions about its queues are no longer kept" in shown
 
 
-def test_a_refused_task_and_one_that_waits(cli: Cli, decided: Connection) -> None:
+def test_explain_shows_the_error_or_the_next_try_of_a_task(cli: Cli, decided: Connection) -> None:
     decided.execute("update resource.queue set status = 'offline'")
     decided.execute("update workload.task set architecture = '{' where task_id = 2")
     decided.execute("call brokerage.broker_jobs('s', '{2}')")
@@ -117,7 +117,7 @@ def test_a_refused_task_and_one_that_waits(cli: Cli, decided: Connection) -> Non
     ((1, "--now"), 2, "are for a task"),
     (("task", 1, "--run", 1, "--queue", "X"), 1, "X is no queue of setup s"),
 ])  # fmt: skip
-def test_what_cannot_be_shown_is_named(
+def test_wrong_requests_for_a_run_are_refused(
     cli: Cli, decided: Connection, arguments: tuple[Any, ...], code: int, said: str
 ) -> None:
     refused = cli("explain", *arguments, "--setup", "s")

@@ -30,7 +30,7 @@ def q(db: Connection, cli: Cli) -> Calls:
     return q
 
 
-def test_a_line_for_each_figure(q: Calls, cli: Cli) -> None:
+def test_history_shows_a_line_for_each_figure(q: Calls, cli: Cli) -> None:
     printed = cli("history", "--since", "10min").out
     assert "jobs_waiting" in printed
     assert "oldest_wait" in printed
@@ -38,7 +38,7 @@ def test_a_line_for_each_figure(q: Calls, cli: Cli) -> None:
     assert "2026-03-28 12:00:00+00:00 to 2026-03-28 12:10:00+00:00, 1 minute a character" in printed
 
 
-def test_a_line_for_each_value_of_a_label_and_a_gap(q: Calls, cli: Cli) -> None:
+def test_history_shows_a_line_for_each_value_of_a_label_with_its_gaps(q: Calls, cli: Cli) -> None:
     printed = cli("history", "jobs_waiting", "--since", "10min").out
     assert "Jobs that wait in TaskQueues. (jobs)" in printed
     lines = [line for line in printed.splitlines() if any(group in line for group in ("atlas", "cms", "lhcb"))]
@@ -49,7 +49,7 @@ def test_a_line_for_each_value_of_a_label_and_a_gap(q: Calls, cli: Cli) -> None:
     assert [row["value"] for row in rows if row["label"] == "atlas"] == [4, 8, 12, 16, 20, 24, 32, 36, 40]
 
 
-def test_series_and_labels_are_chosen(q: Calls, cli: Cli) -> None:
+def test_history_takes_a_label_a_filter_and_a_limit(q: Calls, cli: Cli) -> None:
     rows = cli(
         "history", "jobs_waiting", "--by", "reason", "--only", "owner_group=cms", "--since", "1 hour", "--json"
     ).json
@@ -61,7 +61,7 @@ def test_series_and_labels_are_chosen(q: Calls, cli: Cli) -> None:
     assert len(cli("history", "oldest_wait", "--only", "owner_group=cms", "--since", since, "--json").json) == 2
 
 
-def test_a_sample_is_made_once_a_minute(q: Calls, cli: Cli) -> None:
+def test_the_command_sample_makes_one_sample_a_minute(q: Calls, cli: Cli) -> None:
     assert cli("sample", "--json").json == {}
     assert "it had its sample" in cli("sample").out
     assert cli("sample", "--setup", "nowhere").code == 1
@@ -80,12 +80,12 @@ def test_a_sample_is_made_once_a_minute(q: Calls, cli: Cli) -> None:
         (["--only", "site=CERN"], "--only needs a figure"),
     ],
 )
-def test_what_is_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
+def test_wrong_options_of_history_are_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
     refused = cli("history", *arguments)
     assert (refused.code, refused.out) == (1, "")
     assert words in refused.err
 
 
-def test_nothing_was_sampled(db: Connection, cli: Cli) -> None:
+def test_history_without_samples_names_the_loop_that_makes_them(db: Connection, cli: Cli) -> None:
     Calls(db).insert(1)
     assert "the loop sample of `broker run` makes them" in cli("history").out

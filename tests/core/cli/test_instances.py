@@ -24,7 +24,7 @@ def connection(cli: Cli, db: Connection) -> Connection:
 
 
 @pytest.mark.slow
-def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
+def test_a_dry_schedule_shows_the_plan_that_a_real_one_carries_out(cli: Cli, connection: Connection) -> None:
     """An r5.large holds one step of 2 cores: 12 instances, then nothing is left to do."""
     plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
     assert [(row["instance"], row["type"], row["steps"]) for row in plan] == [
@@ -50,13 +50,13 @@ def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
     assert cli("instances", "--task", 2, "--json").json["totals"] == []
 
 
-def test_a_dry_schedule_names_its_task(cli: Cli) -> None:
+def test_a_dry_schedule_needs_a_task(cli: Cli) -> None:
     done = cli("instances", "schedule", "--dry-run")
     assert (done.code, "name the task" in done.err) == (2, True)
 
 
 @pytest.mark.slow
-def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
+def test_a_job_of_taskqueues_is_shown_on_its_instance(cli: Cli, db: Connection) -> None:
     world.load(db, [{"queues": {"CLOUD": {"resource_type": "cloud"}}}])
     cli("instances", "catalogue")
     Calls(db).insert(5, Sites=["CLOUD"], Tags=["16Processors"])
@@ -71,7 +71,7 @@ def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection: Connection, tmp_path: Path) -> None:
+def test_an_own_catalogue_replaces_the_types_on_request(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("name,vcpu,memory_gib,usd_per_hour\nmine,2,12,0.1\n")
     cli("instances", "catalogue", own)
@@ -85,7 +85,7 @@ def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection:
 
 
 @pytest.mark.slow
-def test_an_explanation(cli: Cli, connection: Connection) -> None:
+def test_explain_of_a_step_shows_its_verdict_and_reason(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
     add = "select instance.add_jobs('default', %s)"
@@ -100,7 +100,7 @@ def test_an_explanation(cli: Cli, connection: Connection) -> None:
     assert (missing.code, "there is no step 7000" in missing.err) == (1, True)
 
 
-def test_wrong_calls(cli: Cli, connection: Connection, tmp_path: Path) -> None:
+def test_wrong_calls_and_catalogues_are_refused(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     assert cli("instances", "schedule", "--dry-run").code == 2
     assert "setup no does not exist" in cli("instances", "--setup", "no").err
     for text, wrong in (
@@ -118,7 +118,7 @@ def test_wrong_calls(cli: Cli, connection: Connection, tmp_path: Path) -> None:
         assert (printed.code, wrong in printed.err) == (1, True), printed.err
 
 
-def test_the_shipped_figures() -> None:
+def test_the_shipped_catalogue_has_the_published_figures() -> None:
     types = catalogue.shipped_types()
     assert types["r5.2xlarge"] == {"cpu": 8, "ram": 65536, "price": 0.504}
     assert sum(step.jobs for step in catalogue.steps()) == 137

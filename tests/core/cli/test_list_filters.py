@@ -32,13 +32,13 @@ TASKS = [
         (["--after", 3, "--user", "ann"], [1]),
     ],
 )
-def test_tasks(cli: Cli, db: Connection, filters: list[object], tasks: list[int]) -> None:
+def test_filters_of_tasks_choose_the_right_tasks(cli: Cli, db: Connection, filters: list[object], tasks: list[int]) -> None:
     grids.load(db, "default", tasks=TASKS)
     assert [row["task_id"] for row in cli("tasks", *filters, "--json").json] == tasks
     assert [row["task_id"] for row in cli("tasks", *filters, "--limit", 5, "--json").json] == tasks
 
 
-def test_tasks_tell_why_they_wait(cli: Cli, db: Connection) -> None:
+def test_tasks_show_why_they_wait_and_their_next_try(cli: Cli, db: Connection) -> None:
     def why() -> dict[int, tuple[str | None, str | None]]:
         return {row["task_id"]: (row["why"], row["next_try"]) for row in cli("tasks", "--json").json}
 
@@ -66,7 +66,7 @@ def test_tasks_tell_why_they_wait(cli: Cli, db: Connection) -> None:
     assert cli("decisions", "--task", 1, "--algorithm", "production_task", "--json").json == []
 
 
-def test_jobs_and_leases(cli: Cli, db: Connection) -> None:
+def test_filters_of_jobs_and_leases_choose_the_right_rows(cli: Cli, db: Connection) -> None:
     grids.load(db, "s", tasks=[{"id": 1, "user": "ann"}, {"id": 2, "user": "bob"}])
     [first] = grids.make(db, "s", "QA", task=1)
     [second] = grids.make(db, "s", "QB", task=2)
@@ -109,7 +109,7 @@ def test_sites_show_status_limits_and_pilots(cli: Cli, db: Connection) -> None:
     assert [row["resource"]["Site"] for row in cli("resources", "--site", "DIRAC.Site.org", "--json").json]
 
 
-def test_columns(cli: Cli, db: Connection) -> None:
+def test_a_list_shows_the_columns_asked_for(cli: Cli, db: Connection) -> None:
     grids.load(db, "default", tasks=TASKS)
     assert cli("tasks", "-o", "status,task_id", "--limit", 1, "--json").json == [{"status": "assigning", "task_id": 3}]
     more = cli("tasks", "-o", "+label", "--limit", 1, "--json").json[0]
@@ -121,7 +121,7 @@ def test_columns(cli: Cli, db: Connection) -> None:
     assert cli("jobs", "--after", "x").code == 2
 
 
-def test_a_page_names_the_next(cli: Cli, db: Connection) -> None:
+def test_a_page_of_a_list_names_the_next_page(cli: Cli, db: Connection) -> None:
     world.load(db, [grid.grid(1, 5, 30)])
     tasks = [row["task_id"] for row in cli("tasks", "--setup", "grid", "--json").json]
     seen: list[int] = []

@@ -13,7 +13,7 @@ from tests.core.lifecycle import grids
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in lists.LISTS if name != "changes"])
-def test_a_viewer_lists_them_and_an_agent_does_not(
+def test_each_list_is_for_viewers_and_not_for_agents(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     Calls(db).insert(1)
@@ -34,7 +34,7 @@ def test_a_viewer_lists_them_and_an_agent_does_not(
 
 
 @pytest.mark.slow
-def test_an_operator_lists_changes_and_a_viewer_does_not(
+def test_changes_are_listed_for_operators_and_not_for_viewers(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     q = Calls(db)
@@ -52,7 +52,7 @@ def test_an_operator_lists_changes_and_a_viewer_does_not(
 
 
 @pytest.mark.slow
-def test_queues_and_sites_count_the_jobs_there(cli: Cli, db: Connection) -> None:
+def test_queues_and_sites_count_their_jobs(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
@@ -67,7 +67,7 @@ def test_queues_and_sites_count_the_jobs_there(cli: Cli, db: Connection) -> None
     assert cores == [1, 1, 0]  # of the job that was matched there is no report yet
 
 
-def test_queues_count_jobs_that_are_counted_elsewhere(cli: Cli, db: Connection) -> None:
+def test_queues_count_jobs_of_loaded_statistics(cli: Cli, db: Connection) -> None:
     row = {"queue": "Q", "gshare": "A", "njobs": 5}
     rows = [{**row, "status": status} for status in ("activated", "running", "finished")]
     world.load(db, [{"queues": {"Q": {"panda_site": "S", "corecount": 8}}, "statistics": rows}])
@@ -79,7 +79,7 @@ def test_queues_count_jobs_that_are_counted_elsewhere(cli: Cli, db: Connection) 
 
 
 @pytest.mark.slow
-def test_jobs_are_those_of_brokerage_and_those_inserted(cli: Cli, db: Connection) -> None:
+def test_jobs_lists_brokered_and_inserted_jobs(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     first, second = grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
@@ -99,7 +99,7 @@ def test_jobs_are_those_of_brokerage_and_those_inserted(cli: Cli, db: Connection
 
 
 @pytest.mark.slow
-def test_tasks_and_decisions_of_a_grid(cli: Cli, db: Connection) -> None:
+def test_tasks_and_decisions_list_the_results_of_a_run(cli: Cli, db: Connection) -> None:
     world.load(db, [grid.grid(1, 20, 40)])
     tasks = cli("tasks", "--setup", "grid", "--json").json
     assert [row["task_id"] for row in tasks] == sorted((row["task_id"] for row in tasks), reverse=True)
@@ -115,7 +115,7 @@ def test_tasks_and_decisions_of_a_grid(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_leases_limits_resources_setups(cli: Cli, db: Connection) -> None:
+def test_leases_limits_resources_and_setups_are_listed(cli: Cli, db: Connection) -> None:
     calls = Calls(db)
     calls.running_limit("JobTypes", "T", 2)
     calls.insert(1)
@@ -133,7 +133,7 @@ def test_leases_limits_resources_setups(cli: Cli, db: Connection) -> None:
     assert [row["setup"] for row in cli("setups", "--json").json] == ["default"]
 
 
-def test_a_list_of_a_setup_that_is_not_there(cli: Cli, db: Connection) -> None:
+def test_a_list_of_an_unknown_setup_is_refused(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     printed = cli("leases", "--setup", "other")
     assert (printed.code, "setup other does not exist; there are: default" in printed.err) == (1, True)

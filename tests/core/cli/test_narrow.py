@@ -30,7 +30,7 @@ def gridded(db: Connection) -> Connection:
     return db
 
 
-def test_rules_show_functions_parameters_and_sources(cli: Cli, db: Connection, terminal: None) -> None:
+def test_narrow_rules_show_functions_parameters_and_sources(cli: Cli, db: Connection, terminal: None) -> None:
     shown = plain(cli("rules").out)
     assert_fits(shown)
     rows = cli("rules", "--json").json
@@ -41,7 +41,7 @@ def test_rules_show_functions_parameters_and_sources(cli: Cli, db: Connection, t
     assert "source " in joined and "parameters " in joined
 
 
-def test_candidates_have_all_factors(cli: Cli, gridded: Connection, terminal: None) -> None:
+def test_narrow_candidates_show_all_factors(cli: Cli, gridded: Connection, terminal: None) -> None:
     cli("assign", "jobs", "--setup", "grid", "--dry-run")
     query = "select example from brokerage.outcomes where status = 'candidates' order by run_id desc limit 1"
     [(task,)] = gridded.execute(query).fetchall()
@@ -54,7 +54,7 @@ def test_candidates_have_all_factors(cli: Cli, gridded: Connection, terminal: No
         assert f"factor {name}" in joined or name in joined.replace(" ", ""), name
 
 
-def test_what_if_names_the_queue_that_a_weight_is_of(cli: Cli, gridded: Connection, terminal: None) -> None:
+def test_narrow_what_if_names_the_queue_of_each_weight(cli: Cli, gridded: Connection, terminal: None) -> None:
     changed = cli("what-if", "--set", "jobbroker:NQUEUED_SAT_CAP=0", "--setup", "grid")
     shown = plain(changed.out)
     assert changed.code == 0
@@ -67,7 +67,7 @@ def test_what_if_names_the_queue_that_a_weight_is_of(cli: Cli, gridded: Connecti
             assert f"weight of {row['queue']}" in joined
 
 
-def test_a_unified_queue_is_one_table(cli: Cli, db: Connection, terminal: None) -> None:
+def test_a_narrow_unified_queue_is_one_table(cli: Cli, db: Connection, terminal: None) -> None:
     unified = {"type": "unified", "capability": "ucore", "corecount": 8, "maxrss": 32000, "status": "test"}
     world.load(db, [{"queues": {"AGLT2": unified}, "tasks": [{"id": 1, "core_count": 8, "ram_count": 9000}]}])
     shown = plain(cli("explain", "task", 1, "--queue", "AGLT2").out)
@@ -80,7 +80,7 @@ def test_a_unified_queue_is_one_table(cli: Cli, db: Connection, terminal: None) 
         assert " ".join(shown.split()).count(reason.split(": ", 1)[1]) == 1, reason
 
 
-def test_the_demo_of_brokerage_fits(cli: Cli, db: Connection, terminal: None) -> None:
+def test_the_demo_of_brokerage_fits_into_a_narrow_terminal(cli: Cli, db: Connection, terminal: None) -> None:
     shown = plain(cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out)
     assert_fits(shown)
     assert "task-weight-" in shown  # factors of nuclei

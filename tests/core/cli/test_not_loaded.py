@@ -37,7 +37,7 @@ def sparse(cli: Cli, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: Path) -> None:
+def test_explain_names_missing_data_apart_from_the_verdict(cli: Cli, sparse: Path) -> None:
     explained = cli("explain", "task", 7, "--setup", "w", "--json").json
     assert explained["not_loaded"] == [
         "input in is not loaded (broker load --rucio-replicas)",
@@ -56,7 +56,7 @@ def test_explain_names_what_is_not_loaded_and_not_the_verdict(cli: Cli, sparse: 
 
 
 @pytest.mark.slow
-def test_the_example_of_hardware_is_what_a_task_may_ask_for(cli: Cli, db: Connection) -> None:
+def test_the_example_of_hardware_in_the_comment_can_be_requested_by_a_task(cli: Cli, db: Connection) -> None:
     """Who loads no export of the software writes it by hand, by the comment of the column and the page of fields."""
     query = """select col_description(attrelid, attnum) from pg_attribute
                 where attrelid = 'resource.software'::regclass and attname = 'architectures'"""
@@ -75,7 +75,7 @@ def test_the_example_of_hardware_is_what_a_task_may_ask_for(cli: Cli, db: Connec
 
 
 @pytest.mark.slow
-def test_what_is_loaded_is_a_fact(cli: Cli, db: Connection, sparse: Path) -> None:
+def test_loaded_data_is_no_longer_named_as_missing(cli: Cli, db: Connection, sparse: Path) -> None:
     world = {
         "setup": "w",
         "storages": {"NORTH_DISK": {"site": "NORTH"}},

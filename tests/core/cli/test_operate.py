@@ -23,7 +23,7 @@ def events(known: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
+def test_the_command_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1, Sites=["S"])
     waits = cli("job", 1, "--json").json
@@ -69,7 +69,7 @@ def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Conne
 
 
 @pytest.mark.slow
-def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> None:
+def test_the_command_job_shows_history_and_timeouts_of_a_brokered_job(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
     made = cli("job", job, "--setup", "s", "--json").json
@@ -94,7 +94,7 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
     assert "the job has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
 
 
-def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
+def test_an_unknown_job_is_refused(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     printed = cli("job", 7)
     assert (printed.code, "error: there is no job 7 in setup default [PB004]" in printed.err) == (1, True)
@@ -104,7 +104,7 @@ def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+def test_viewers_see_jobs_and_change_nothing_and_agents_see_none(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
     grids.load(db, "s")
     first, _ = grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
@@ -127,7 +127,7 @@ def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Calla
 
 
 @pytest.mark.slow
-def test_hold_and_resume(cli: Cli, db: Connection) -> None:
+def test_jobs_owners_and_task_queues_are_held_and_resumed(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1)
     q.insert(2, Sites=["S"])
@@ -184,21 +184,21 @@ def test_job_shows_holds_with_time_and_role(cli: Cli, db: Connection, as_role: C
         ("job", 1, "job 1 is leased [PB005]"),
     ],
 )
-def test_what_cannot_be_held(cli: Cli, db: Connection, command: str, kind: str, name: object, error: str) -> None:  # noqa: PLR0917
+def test_hold_and_resume_refuse_wrong_kinds_and_names(cli: Cli, db: Connection, command: str, kind: str, name: object, error: str) -> None:  # noqa: PLR0917
     Calls(db).insert(1)
     Calls(db).take()
     printed = cli(command, kind, name)
     assert (printed.code, printed.err.splitlines()[0]) == (1, f"error: {error}")
 
 
-def test_holding_makes_no_setup(cli: Cli, db: Connection) -> None:
+def test_hold_does_not_create_a_setup(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     assert "setup other does not exist" in cli("hold", "owner", "alice", "--setup", "other").err
     assert Calls(db).value("select count(*) from monitor.setup") == 1
 
 
 @pytest.mark.slow
-def test_cancel(cli: Cli, db: Connection) -> None:
+def test_cancel_ends_waiting_jobs_and_asks_agents_to_kill_leased_ones(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many([1, 2])
     match = Calls(db).take()
     other = 3 - match.job_id
@@ -244,7 +244,7 @@ def test_cancel_takes_a_task(cli: Cli, db: Connection) -> None:
 @pytest.mark.parametrize(
     "arguments", [(), (1, "--task", 1), ("x",), (1, 99999999999999999999), ("--task", 99999999999999999999)], ids=str
 )
-def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
+def test_cancel_without_valid_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
     assert cli("cancel", *arguments).code == 2
 
 
@@ -268,7 +268,7 @@ def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["tasks", "leases", "top", "decisions", "sites", "leases --watch", "shares"])
-def test_a_submitter_who_may_not_look_is_led_to_its_own_jobs(
+def test_a_refused_submitter_is_led_to_the_commands_for_its_own_jobs(
     cli: Cli, db: Connection, as_role: Callable[[str], None], command: str
 ) -> None:
     Calls(db).insert(1)
@@ -283,7 +283,7 @@ def test_a_submitter_who_may_not_look_is_led_to_its_own_jobs(
 
 
 @pytest.mark.slow
-def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
+def test_retry_gives_the_work_of_failed_jobs_back_to_their_task(cli: Cli, db: Connection) -> None:
     grids.load(db, "s", files=3)
     jobs = grids.make(db, "s", jobs=3)
     grids.activate(db, "s")

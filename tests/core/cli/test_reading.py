@@ -35,7 +35,7 @@ def test_a_table_that_fits_is_a_table(terminal: None, capsys: pytest.CaptureFixt
     assert "not shown" not in shown
 
 
-def test_what_is_left_out_is_named(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_names_the_columns_left_out(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
     output.table("Rules", WIDE, [ROW], drop=["source", "function"])
     shown = plain(capsys.readouterr().out)
     assert fits(shown)
@@ -56,7 +56,7 @@ def test_a_row_that_does_not_fit_becomes_a_block(terminal: None, capsys: pytest.
     assert "not shown" not in shown
 
 
-def test_a_bar_is_left_out_without_a_word(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_is_left_out_without_a_note(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["queue", "jobs", ""]
     output.table("Queues", columns, [("Q" * 60, 3, "█" * 20)], drop=[""])
     shown = plain(capsys.readouterr().out)
@@ -83,7 +83,7 @@ def test_wide_and_pipes_have_every_column_in_one_line(
     [(0, "now"), (3, "3 s ago"), (-90, "in 90 s"), (180, "3 min ago"), (7200, "2 h ago"), (-86400, "in 24 h"),
      (4 * 86400, "4 d ago")],
 )  # fmt: skip
-def test_moments_are_told_as_distances(seconds: int, words: str) -> None:
+def test_times_are_shown_relative_to_now(seconds: int, words: str) -> None:
     assert output.ago(NOW - datetime.timedelta(seconds=seconds), NOW) == words
 
 
@@ -99,7 +99,7 @@ def test_no_color_prints_no_colours(
     assert not re.search(r"\x1b\[(3|4)\d", capsys.readouterr().out)
 
 
-def test_a_bar_is_full_where_the_value_reaches_what_it_is_part_of(
+def test_a_bar_is_full_where_the_value_reaches_its_total(
     terminal: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever the largest row is: 16 of 16 cores are full beside 24 of 96."""
@@ -116,7 +116,7 @@ def test_bars_shrink_before_a_label_is_broken(terminal: None, capsys: pytest.Cap
     assert shown.count("x") == 60
 
 
-def test_properties_have_both_the_moment_and_how_long_ago(capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_among_properties_are_shown_with_their_age(capsys: pytest.CaptureFixture[str]) -> None:
     output.fields("Job 1", {"created": NOW - datetime.timedelta(minutes=5), "site": None}, now=NOW)
     shown = capsys.readouterr().out
     assert "2026-03-01 11:55:00+00:00 (5 min ago)" in shown and "site" not in shown

@@ -54,7 +54,7 @@ def test_a_negative_number_is_no_option(cli: Cli, q: Calls) -> None:
         (["group", "set", "users", "--share", "much"], "much is not a number"),
     ],
 )
-def test_what_is_no_number_is_named(cli: Cli, arguments: list[object], error: str) -> None:
+def test_an_argument_that_is_no_valid_number_is_named(cli: Cli, arguments: list[object], error: str) -> None:
     refused = cli(*arguments)
     assert (refused.code, error in refused.err) == (2, True), refused.err
 
@@ -66,12 +66,12 @@ def test_what_is_no_number_is_named(cli: Cli, arguments: list[object], error: st
         ('{"b": {"a": 1},\n "c": [{"a": 1, "b": "{\\"}:", "\\u0061" : 2}]}', "at line 2 column 31"),
     ],
 )
-def test_the_place_of_a_key_that_stands_twice(text: str, place: str) -> None:
+def test_the_error_of_a_repeated_key_names_its_place(text: str, place: str) -> None:
     with pytest.raises(ValueError, match=place):
         parse(text)
 
 
-def test_the_line_of_a_key_that_stands_twice_in_a_world(cli: Cli, db: Connection) -> None:
+def test_the_error_of_a_repeated_key_in_a_world_names_its_line(cli: Cli, db: Connection) -> None:
     text = json.dumps({"queues": {"Q": {"status": "online"}, "R": {}}}, indent=1).replace('"R"', '"Q"')
     refused = cli("load", "-", stdin=text)
     assert 'the key "Q" stands twice in one object, again at line 6 column 3' in refused.err
@@ -107,7 +107,7 @@ REFUSED: list[tuple[list[object], str, str, str]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "texts"), [(arguments, texts) for arguments, *texts in REFUSED])
-def test_a_filter_refuses_what_nothing_can_have(
+def test_a_filter_refuses_a_value_that_no_row_can_have(
     cli: Cli, db: Connection, arguments: list[object], texts: list[str]
 ) -> None:
     world.load(db, [WORLD])
@@ -118,7 +118,7 @@ def test_a_filter_refuses_what_nothing_can_have(
 
 
 @pytest.mark.slow
-def test_a_filter_takes_what_nothing_has_now(cli: Cli, db: Connection) -> None:
+def test_a_filter_accepts_a_possible_value_that_no_row_has(cli: Cli, db: Connection) -> None:
     world.load(db, [WORLD])
     for arguments in (
         ["queues", "--status", "brokeroff"],
@@ -170,13 +170,13 @@ def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
         (["assign", "jobs", "--task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
     ],
 )
-def test_an_error_names_what_is_meant(cli: Cli, db: Connection, arguments: list[object], error: str, hint: str) -> None:
+def test_an_error_names_the_wrong_value_and_hints_at_the_right_one(cli: Cli, db: Connection, arguments: list[object], error: str, hint: str) -> None:
     world.load(db, [WORLD])
     refused = cli(*arguments)
     assert (refused.code, error in refused.err, hint in refused.err) == (1, True, True), refused.err
 
 
-def test_a_group_has_its_properties(q: Calls) -> None:
+def test_the_properties_of_a_group_cannot_be_null(q: Calls) -> None:
     refused = "select taskqueue.set_group('default', 'users', 5, %s, %s)"
     assert "job_sharing of group users is null" in q.refusal(lambda: q.rows(refused, None, True))[1]
     assert "allow_background of group users is null" in q.refusal(lambda: q.rows(refused, True, None))[1]

@@ -19,13 +19,13 @@ def decided(db: Connection) -> Connection:
     return db
 
 
-def test_check_passes_by_the_program_that_decided(cli: Cli, decided: Connection) -> None:
+def test_replay_check_passes_with_the_program_that_decided(cli: Cli, decided: Connection) -> None:
     [(tasks,)] = decided.execute("select count(*) from brokerage.task_decision").fetchall()
     shown = cli("replay", "--setup", "grid", "--check")
     assert (shown.code, shown.out) == (0, f"{tasks} tasks decided again, {tasks} as they were decided\n")
 
 
-def test_check_fails_on_a_difference_that_no_change_explains(cli: Cli, decided: Connection) -> None:
+def test_replay_check_fails_on_an_unexplained_difference(cli: Cli, decided: Connection) -> None:
     decided.execute("update brokerage.task_decision set status = 'failed' where status = 'pending'")
     assert cli("replay", "--setup", "grid", "--check").code == 1
     assert cli("replay", "--setup", "grid").code == 0
@@ -39,7 +39,7 @@ def test_check_fails_on_a_difference_that_no_change_explains(cli: Cli, decided: 
     assert "functions that changed since: brokerage.rule_memory(" in shown.out
 
 
-def test_other_rules_show_what_would_have_been(cli: Cli, decided: Connection) -> None:
+def test_replay_with_other_rules_shows_the_different_decisions(cli: Cli, decided: Connection) -> None:
     shown = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--without", "memory", "--limit", 3).out
     for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs differ at", "then", "replayed", "SYN-"):
         assert words in shown, words
@@ -49,7 +49,7 @@ def test_other_rules_show_what_would_have_been(cli: Cli, decided: Connection) ->
     assert all(len(row["jobs_after"] or {}) <= 1 for row in found["differences"])
 
 
-def test_the_newest_runs_are_those_that_decided_something(cli: Cli, decided: Connection) -> None:
+def test_replay_of_the_newest_runs_skips_runs_without_decisions(cli: Cli, decided: Connection) -> None:
     decided.execute("call brokerage.broker_jobs('grid', p_dry_run => true)")
     decided.execute("call brokerage.broker_tasks('grid')")
     decided.execute("call brokerage.broker_tasks('grid')")  # nothing is due any more
@@ -74,7 +74,7 @@ def test_the_newest_runs_are_those_that_decided_something(cli: Cli, decided: Con
         (["--profile", "panda2026"], "profile panda2026 is based on panda2026"),
     ],
 )
-def test_what_does_not_fit_is_refused(cli: Cli, decided: Connection, options: list[str], message: str) -> None:
+def test_wrong_options_of_replay_are_refused(cli: Cli, decided: Connection, options: list[str], message: str) -> None:
     refused = cli("replay", "--setup", "grid", *options)
     assert refused.code != 0
     assert message in refused.err

@@ -49,7 +49,7 @@ def broker(program: list[str]) -> Iterator[Broker]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", [INSTALLED], ids=["installed"])
-def test_up_status_dsn_psql_down(broker: Broker) -> None:
+def test_the_embedded_server_is_started_used_and_stopped_by_commands(broker: Broker) -> None:
     before = broker("status", "--json")
     assert (before.returncode, json.loads(before.stdout)["state"]) == (3, "absent")
     assert "runs on 127.0.0.1" in broker("up").stdout
@@ -71,7 +71,7 @@ TERMINAL = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "20
 
 
 @pytest.mark.slow
-def test_a_server_that_was_killed_recovers_before_ones_eyes(broker: Broker) -> None:
+def test_the_recovery_of_a_killed_server_is_announced(broker: Broker) -> None:
     broker("up")
     pid = json.loads(broker("status", "--json").stdout)["pid"]
     os.kill(pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ def test_a_server_that_was_killed_recovers_before_ones_eyes(broker: Broker) -> N
 
 
 @pytest.mark.slow
-def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> None:
+def test_a_command_names_once_the_server_that_it_starts_or_installs(broker: Broker) -> None:
     created = broker("up", **TERMINAL)
     assert "creating the embedded server" in created.stderr and "installing pgbroker" in created.stderr
     again = broker("up", **TERMINAL)
@@ -100,7 +100,7 @@ def test_what_a_command_starts_and_installs_is_named_once(broker: Broker) -> Non
 
 
 @pytest.mark.slow
-def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_command_lines(broker: Broker) -> None:
+def test_the_password_is_shown_neither_by_status_nor_in_command_lines(broker: Broker) -> None:
     dsn = broker("dsn").stdout.strip()
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select count(*) from monitor.task_queue").fetchone() == (0,)
@@ -120,7 +120,7 @@ def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_c
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["option", "BROKER_DSN"])
-def test_a_server_of_ones_own(broker: Broker, server_dsn: str, how: str) -> None:
+def test_commands_use_a_server_of_the_users_own(broker: Broker, server_dsn: str, how: str) -> None:
     given = ["--dsn", server_dsn] if how == "option" else []
     environment = {} if given else {"BROKER_DSN": server_dsn}
     assert broker(*given, "dsn", **environment).stdout.strip() == server_dsn

@@ -56,7 +56,7 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         ("brokerage.profile=mine", 'invalid value "mine" for setting profile'),
     ],
 )
-def test_all_changes_are_made_or_none(cli: Cli, db: Connection, change: str, error: str) -> None:
+def test_all_changes_of_settings_are_made_or_none(cli: Cli, db: Connection, change: str, error: str) -> None:
     Calls(db).insert(1)
     before = values(cli("settings", "--json"))
     printed = cli("settings", "--set", "instance.most_instances=7", "--set", change)
@@ -64,14 +64,14 @@ def test_all_changes_are_made_or_none(cli: Cli, db: Connection, change: str, err
     assert values(cli("settings", "--json")) == before
 
 
-def test_viewers_look_and_change_nothing(cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_viewers_see_settings_and_change_none(cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     Calls(db).insert(1)
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
     assert cli("settings").code == 0
     assert "[42501]" in cli("settings", "--set", "taskqueue.queue_size=1000").err
 
 
-def test_a_change_shows_what_changed_and_nothing_else(cli: Cli, db: Connection) -> None:
+def test_a_change_of_settings_shows_the_changed_values_only(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     change = ["--set", "taskqueue.queue_size=1000", "--set", "lifecycle.loops=null"]
     assert cli("settings", *change).out == (

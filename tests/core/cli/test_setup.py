@@ -8,7 +8,7 @@ from tests.commands import Cli
 
 
 @pytest.mark.slow
-def test_the_environment_names_the_setup(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_can_name_the_setup(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     Calls(db, "grid").insert(5)
     monkeypatch.setenv("BROKER_SETUP", "grid")
     assert [row["job_id"] for row in cli("jobs", "--json").json] == [5]
@@ -37,7 +37,7 @@ def test_a_task_or_job_of_another_setup_is_hinted_at(cli: Cli, db: Connection) -
     assert "--setup NAME" not in cli("explain", "task", 5).err
 
 
-def test_the_servers_options_may_stand_behind_the_command(
+def test_options_of_the_server_are_accepted_after_the_command(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Calls(db).insert(1)

@@ -38,7 +38,7 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 ALL = dict(commands(typer.main.get_command(app)))
 
 
-def test_the_tree_of_commands() -> None:
+def test_the_tree_of_commands_has_the_listed_names() -> None:
     """Programs and people depend on these names: a change stands in the changelog."""
     assert sorted(" ".join(path) for path in ALL if path) == sorted(" ".join(TREE.split()).split(", "))
 
@@ -53,7 +53,7 @@ def test_every_command_and_option_has_a_help_text(path: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
-def test_help_texts_are_of_the_field(path: tuple[str, ...]) -> None:
+def test_help_texts_have_no_word_that_is_foreign_to_the_field(path: tuple[str, ...]) -> None:
     """No word that a user of DIRAC or PanDA does not know."""
     command = ALL[path]
     text = " ".join([command.help, *(getattr(option, "help", None) or "" for option in command.params)]).lower()

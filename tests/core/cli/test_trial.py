@@ -20,7 +20,7 @@ def ready(db: Connection) -> Connection:
 
 
 @pytest.mark.slow
-def test_from_begin_to_end(cli: Cli, ready: Connection) -> None:
+def test_a_trial_is_begun_shown_and_ended(cli: Cli, ready: Connection) -> None:
     begun = cli("trial", "begin", "acme", "--share", "0.5", "--setup", "grid")
     assert (begun.code, begun.out) == (0, "trial 1: profile acme decides 0.5 of the tasks\n")
     assert "no run has decided a task in it yet" in cli("trial", "show", "--setup", "grid").out
@@ -59,7 +59,7 @@ def test_from_begin_to_end(cli: Cli, ready: Connection) -> None:
         (["begin", "panda2026"], "profile panda2026 is based on panda2026"),
     ],
 )
-def test_what_does_not_fit_is_an_error(cli: Cli, ready: Connection, arguments: list[str], message: str) -> None:
+def test_wrong_commands_about_trials_are_refused(cli: Cli, ready: Connection, arguments: list[str], message: str) -> None:
     refused = cli("trial", *arguments, "--setup", "grid")
     assert refused.code != 0
     assert message in refused.err

@@ -25,13 +25,13 @@ FILES = [{"lfn": "raw.a"}, {"lfn": "raw.b"}]
         ),
     ],
 )
-def test_files_twice_and_of_no_dataset_are_refused(cli: Cli, dataset: Any, error: str, hint: str) -> None:
+def test_repeated_files_and_files_of_no_dataset_are_refused(cli: Cli, dataset: Any, error: str, hint: str) -> None:
     printed = cli("load", "-", stdin=json.dumps({"datasets": {"d": dataset}}))
     assert (printed.code, error in printed.err, hint in printed.err) == (1, True, True), printed.err
 
 
 @pytest.mark.slow
-def test_words_that_nobody_knows_are_warned_of(cli: Cli) -> None:
+def test_load_warns_of_unknown_words(cli: Cli) -> None:
     cli("load", "-", stdin=json.dumps({"datasets": {"d": {"files": FILES}}, "storages": {"S": {}}}))
     given = {
         "queues": {"Q": {"status": "onlin"}, "R": {"status": "brokeroff"}},
@@ -54,7 +54,7 @@ def test_words_that_nobody_knows_are_warned_of(cli: Cli) -> None:
     )
 
 
-def test_a_trouble_at_a_site_that_is_not_there_ends_the_simulation_at_once(cli: Cli, tmp_path: Any) -> None:
+def test_a_simulation_with_trouble_at_an_unknown_site_is_refused(cli: Cli, tmp_path: Any) -> None:
     scenario = tmp_path / "nope.toml"
     scenario.write_text(
         'hours = 0.1\nqueues = 4\n[[trouble]]\nkind = "black hole"\nbegin = 0.1\nend = 0.5\nsite = "NOPE"\n'

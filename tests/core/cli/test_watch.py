@@ -90,7 +90,7 @@ def cut_off(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_watch_redraws_survives_and_ends(db: Connection, screen: Callable[..., Screen]) -> None:
+def test_watch_redraws_survives_a_lost_connection_and_ends(db: Connection, screen: Callable[..., Screen]) -> None:
     q = Calls(db)
     q.insert(1001)
     shown = screen("jobs", "--watch", "0.2")
@@ -106,7 +106,7 @@ def test_watch_redraws_survives_and_ends(db: Connection, screen: Callable[..., S
 
 
 @pytest.mark.slow
-def test_a_picture_that_is_higher_than_the_terminal_names_what_is_cut_off(
+def test_watch_counts_the_lines_that_do_not_fit_the_terminal(
     db: Connection, screen: Callable[..., Screen]
 ) -> None:
     Calls(db).insert_many(range(1, 31))
@@ -145,7 +145,7 @@ def test_watch_without_a_number_means_two_seconds(cli: Cli, db: Connection, monk
     assert waits == [2.0, 7.0]
 
 
-def test_a_server_that_is_not_there_ends_a_watch_that_has_shown_nothing(
+def test_watch_ends_at_once_if_the_server_is_away_at_first(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROKER_DSN", "host=127.0.0.1 port=1 connect_timeout=2")
@@ -154,7 +154,7 @@ def test_a_server_that_is_not_there_ends_a_watch_that_has_shown_nothing(
 
 
 @pytest.mark.slow
-def test_top_shows_sites_shares_what_waits_and_the_loops(
+def test_top_shows_sites_shares_waiting_jobs_and_loops(
     cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.cli.top.time.sleep", lambda seconds: None)

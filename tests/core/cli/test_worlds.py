@@ -21,7 +21,7 @@ WORLD = {
 
 
 @pytest.mark.slow
-def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
+def test_a_loaded_world_is_dumped(cli: Cli, tmp_path: Path) -> None:
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     first.write_text(json.dumps(WORLD))
     second.write_text(json.dumps({"setup": "w", "groups": {"users": {"share": 5}}}))
@@ -39,7 +39,7 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_steps_that_take_long_show_that_they_go_on(cli: Cli, terminal: None, tmp_path: Path) -> None:
+def test_long_steps_show_their_progress(cli: Cli, terminal: None, tmp_path: Path) -> None:
     file = tmp_path / "w.json"
     file.write_text(json.dumps(WORLD | {"tasks": [{"id": 1}]}))
     loaded = cli("load", file).err
@@ -50,7 +50,7 @@ def test_steps_that_take_long_show_that_they_go_on(cli: Cli, terminal: None, tmp
 
 
 @pytest.mark.slow
-def test_load_names_whom_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_names_the_session_that_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blockers, "SECONDS", 0.1)
     file = tmp_path / "w.json"
     file.write_text(json.dumps(WORLD))
@@ -64,7 +64,7 @@ def test_load_names_whom_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkey
     assert (printed.code, named in printed.err) == (0, True), printed.err
 
 
-def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Connection, tmp_path: Path) -> None:
+def test_load_is_all_or_nothing_and_names_unknown_sections(cli: Cli, db: Connection, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(WORLD))
     bad.write_text(json.dumps({**WORLD, "colours": [], "quebes": {}}))
@@ -77,7 +77,7 @@ def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Co
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7"])
-def test_load_refuses_what_is_no_world(cli: Cli, text: str) -> None:
+def test_load_refuses_input_that_is_no_world(cli: Cli, text: str) -> None:
     printed = cli("load", "-", stdin=text)
     assert (printed.code, printed.err.startswith("error: - ")) == (1, True)
 
@@ -159,7 +159,7 @@ def test_load_prints_what_it_loaded(cli: Cli) -> None:
     assert (found["task_jobs"], found["everywhere"]) == (8, ["jobbroker:MYK", "NW_ACTIVE"])
 
 
-def test_load_warns_of_names_of_what_is_not_there(cli: Cli) -> None:
+def test_load_warns_of_names_that_refer_to_nothing(cli: Cli) -> None:
     given = {
         "queues": {"Q": {"role": "nucleus", "panda_site": "N", "astorages": {"read_lan": ["D", "NOT"], "pw": ["NOT"]}}},
         "storages": {"D": {}},
@@ -216,7 +216,7 @@ def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> No
         ({"links": [{"src": "A"}]}, "dst: Storage site that they go to."),
     ],
 )
-def test_hints_say_what_may_be_meant(cli: Cli, given: dict[str, Any], hint: str) -> None:
+def test_errors_of_load_hint_at_the_right_name_or_form(cli: Cli, given: dict[str, Any], hint: str) -> None:
     assert f"hint:  {hint}" in cli("load", "-", stdin=json.dumps(given)).err
 
 
@@ -238,7 +238,7 @@ def test_a_key_of_config_may_be_an_object(cli: Cli) -> None:
         assert named in cli("load", "-", stdin=json.dumps(wrong)).err
 
 
-def test_a_key_that_is_left_out_does_not_count(cli: Cli) -> None:
+def test_a_config_key_that_is_left_out_does_not_count(cli: Cli) -> None:
     given = {"config": {"NW_AKTIVE": True, "NW_ACTIVE": True}}
     assert cli("load", "-", "--lenient", "--json", stdin=json.dumps(given)).json["rows"]["config"] == 1
 
@@ -250,7 +250,7 @@ def test_a_dump_counts_all_its_sections(cli: Cli, tmp_path: Path) -> None:
     assert printed.err == f"1 of users, 1 of locks, 2 of live_counter written to {tmp_path / 'w.json'}\n"
 
 
-def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:
+def test_a_refused_dump_leaves_its_file_alone(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     file.write_text("kept")
     assert cli("dump", "--setup", "nowhere", "-o", file).code == 1
@@ -270,7 +270,7 @@ def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["nowhere/w.json", "."])
-def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
+def test_a_dump_to_an_impossible_path_is_an_error_in_two_lines(
     dsn: str, db: Connection, tmp_path: Path, where: str
 ) -> None:
     Calls(db).insert_many(range(1, 100))
@@ -280,7 +280,7 @@ def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
 
 
 @pytest.mark.slow
-def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection) -> None:
+def test_a_reader_that_closes_the_pipe_causes_no_error(dsn: str, db: Connection) -> None:
     for number in range(1, 200):  # more than a pipe holds, so that the program meets the closed end
         Calls(db).insert(number, OwnerGroup=f"g{number}", Sites=[f"{n:0>40}" for n in range(20)])
     for command in ("dump", "queues"):
@@ -289,7 +289,7 @@ def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection) -> None:
             assert printed.stderr == "", (command, reader)
 
 
-def test_maintain(cli: Cli, db: Connection) -> None:
+def test_maintain_deals_hands_and_removes_empty_task_queues(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     assert cli("maintain", "--json").json["hands"] > 0
     assert "empty TaskQueues" in cli("maintain", "--setup", "default").out
@@ -298,7 +298,7 @@ def test_maintain(cli: Cli, db: Connection) -> None:
 @pytest.mark.parametrize(
     "command", [("queues",), ("task-queues", "--cpu-time", 5), ("match", "--cpu-time", 5), ("maintain",)]
 )
-def test_a_setup_that_is_not_there_is_noticed(cli: Cli, db: Connection, command: tuple[Any, ...]) -> None:
+def test_an_unknown_setup_is_refused(cli: Cli, db: Connection, command: tuple[Any, ...]) -> None:
     Calls(db).insert(1)
     printed = cli(*command, "--setup", "defautl")
     assert (printed.code, "setup defautl does not exist; there are: default" in printed.err) == (1, True)
