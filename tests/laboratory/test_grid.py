@@ -91,7 +91,7 @@ def test_the_number_of_tasks_leaves_queues_and_links_as_they_are(usual: Row) -> 
     assert all(fewer[part] == usual[part] for part in parts)
 
 
-def test_setup_and_sizes_are_as_asked_for() -> None:
+def test_a_synthetic_grid_has_the_setup_and_sizes_asked_for() -> None:
     for queues, tasks in SIZES:
         world = grid.grid(3, queues, tasks, setup="somewhere")
         assert world["setup"] == "somewhere"
@@ -101,7 +101,7 @@ def test_setup_and_sizes_are_as_asked_for() -> None:
             grid.grid(1, queues, tasks)
 
 
-def test_no_section_or_field_is_unknown(usual: Row) -> None:
+def test_a_synthetic_grid_has_known_sections_and_fields_only(usual: Row) -> None:
     datasets = usual["datasets"].values()
     assert usual.keys() <= SECTIONS - {"now"}
     assert fields(usual["queues"].values()) <= QUEUE
@@ -122,7 +122,7 @@ def test_no_section_or_field_is_unknown(usual: Row) -> None:
 
 @pytest.mark.parametrize(("queues", "tasks"), SIZES)
 @pytest.mark.parametrize("seed", [1, 7])
-def test_what_is_named_exists(seed: int, queues: int, tasks: int) -> None:
+def test_every_name_in_a_synthetic_grid_refers_to_something(seed: int, queues: int, tasks: int) -> None:
     world = grid.grid(seed, queues, tasks)
     nuclei = {row["panda_site"] for row in world["queues"].values() if row["role"] == "nucleus"}
     assert nuclei
@@ -145,7 +145,7 @@ def test_what_is_named_exists(seed: int, queues: int, tasks: int) -> None:
     assert world["worker_gpus"].keys() | world["to_running_rate"].keys() <= world["queues"].keys()
 
 
-def test_rows_are_not_doubled(usual: Row) -> None:
+def test_no_row_of_a_synthetic_grid_is_repeated(usual: Row) -> None:
     key = ("queue", "gshare", "resource_type", "nucleus", "label", "status")
     counts = Counter(tuple(row[name] for name in key) for row in usual["statistics"])
     assert max(counts.values()) == 1
@@ -186,7 +186,7 @@ def test_every_name_says_that_it_is_synthetic(usual: Row) -> None:
     assert all(name.startswith("syn.") for name in usual["datasets"])
 
 
-def test_all_kinds_of_queues_are_there(usual: Row) -> None:
+def test_a_synthetic_grid_has_all_kinds_of_queues(usual: Row) -> None:
     queues = usual["queues"]
     rows = list(queues.values())
     assert {row["status"] for row in rows} == {"online", "offline", "brokeroff", "test", "standby"}
@@ -223,7 +223,7 @@ def test_storages_and_links_have_their_exceptions(usual: Row) -> None:
     assert sum(files > 2_000 for files in into.values()) < 10
 
 
-def test_all_kinds_of_tasks_are_there(usual: Row) -> None:
+def test_a_synthetic_grid_has_all_kinds_of_tasks(usual: Row) -> None:
     tasks = usual["tasks"]
     assert {task["processing_type"] for task in tasks} == set(
         "evgen simul pile mcore reprocessing deriv group merge validation urgent".split()
@@ -245,7 +245,7 @@ def test_all_kinds_of_tasks_are_there(usual: Row) -> None:
     assert all("site" in usual["datasets"][task["input"][0]] for task in merging)
 
 
-def test_a_few_tasks_ask_for_what_nobody_has(usual: Row) -> None:
+def test_a_few_tasks_need_more_than_any_queue_has(usual: Row) -> None:
     largest = max(row["maxrss"] for row in usual["queues"].values() if row["corecount"] == 8)
     tasks = usual["tasks"]
     assert 0 < sum(task["ram_count"] * task["core_count"] * 0.9 > largest for task in tasks) < 20
@@ -262,7 +262,7 @@ def test_a_grid_has_as_many_nuclei_as_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("queues", "user_tasks"), [(1, 1), (5, 3), (12, 40), (300, 300)])
-def test_users_come_on_top_with_all_that_is_theirs(queues: int, user_tasks: int) -> None:
+def test_user_tasks_are_added_without_changing_the_rest_of_the_grid(queues: int, user_tasks: int) -> None:
     """The rest of the world stays; what tasks of users name is there, and their fields are known."""
     before, world = grid.grid(1, queues, 20), grid.grid(1, queues, 20, user_tasks=user_tasks)
     assert world.keys() <= SECTIONS - {"now"}

@@ -77,7 +77,7 @@ def test_job_ids_are_consecutive_and_each_there_once() -> None:
     assert sorted(ids) == list(range(1_001, 6_001))
 
 
-def test_user_priorities_are_of_one_level_mostly(full: list[lhcb.Group]) -> None:
+def test_most_user_priorities_of_a_group_are_equal(full: list[lhcb.Group]) -> None:
     for group in full:
         levels = Counter(level for _, level in group["jobs"])
         assert all(1 <= level <= 10 for level in levels)
@@ -123,7 +123,7 @@ def test_pilots_come_in_the_shares_of_the_mix() -> None:
     assert cpu_times[-1] > 1_080_000
 
 
-def test_a_fleet_has_so_many_kinds_whatever_the_seed() -> None:
+def test_a_fleet_has_the_given_number_of_kinds_for_any_seed() -> None:
     def kinds(seed: int) -> set[str]:
         return {str(resource) for resource in islice(lhcb.resources(seed, kinds=50), 2_000)}
 

@@ -52,7 +52,7 @@ def queues(answer: Row) -> list[str]:
     return sorted(row["queue"] for row in answer["candidates"])
 
 
-def test_an_answer_is_that_of_the_world_format(rolled_back: Connection) -> None:
+def test_an_answer_has_the_fields_of_the_page_in_their_order(rolled_back: Connection) -> None:
     [answer] = evaluate(rolled_back, case())
     assert list(answer) == ["name", "status", "candidates", "rejected", "not_candidates", "explanation"]
     assert answer["name"] == "a case"
@@ -76,7 +76,7 @@ def test_a_task_that_waits_says_until_when(rolled_back: Connection) -> None:
     assert answer["retry_at"] == "2026-03-28T13:00:00.000000Z"
 
 
-def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection) -> None:
+def test_answers_keep_the_order_of_cases_and_an_error_spoils_one_only(rolled_back: Connection) -> None:
     answers = evaluate(
         rolled_back,
         case(1),
@@ -103,7 +103,7 @@ def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection)
     assert answers[0]["candidates"] == answers[-1]["candidates"]
 
 
-def test_nothing_is_stored_and_the_setup_is_the_cases_own(db: Connection) -> None:
+def test_evaluating_a_case_stores_nothing_and_sees_its_own_world_only(db: Connection) -> None:
     world.load(db, [a_world(queues={"E": queue()})])
     db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
     before = Calls(db).stored()
@@ -113,7 +113,7 @@ def test_nothing_is_stored_and_the_setup_is_the_cases_own(db: Connection) -> Non
 
 
 @pytest.mark.slow
-def test_configuration_holds_where_it_names_no_setup_or_the_worlds(rolled_back: Connection) -> None:
+def test_configuration_counts_without_a_setup_or_with_that_of_the_world(rolled_back: Connection) -> None:
     def cap(**row: Any) -> Row:
         return {"app": "jedi", "component": "jobbroker", "key": "NQUEUED_SAT_CAP", "value": 99, **row}
 
@@ -126,7 +126,7 @@ def test_configuration_holds_where_it_names_no_setup_or_the_worlds(rolled_back: 
     assert [queues(answer) for answer in answers] == [["A"], ["A"], ["A", "B"]]
 
 
-def test_a_case_over_what_the_database_holds(db: Connection) -> None:
+def test_a_case_is_evaluated_over_a_stored_setup(db: Connection) -> None:
     world.load(db, [a_world()], "live")
     before = Calls(db).stored()
     only = case(world={"queues": {"A": queue(status="offline")}})
@@ -146,14 +146,14 @@ def test_a_case_over_what_the_database_holds(db: Connection) -> None:
     assert Calls(db).stored() == before
 
 
-def test_the_profile_given_decides(db: Connection) -> None:
+def test_the_profile_of_the_case_wins_over_the_argument(db: Connection) -> None:
     [doc, panda] = [evaluate(db, case(), profile=profile)[0] for profile in ("documented", "panda2026")]
     assert doc["not_candidates"] != panda["not_candidates"]
     assert evaluate(db, case(profile="panda2026")) == [panda]
     assert evaluate(db, case(profile="panda2026"), profile="documented") == [doc]
 
 
-def test_without_algorithm_the_broker_that_has_the_task_decides(rolled_back: Connection) -> None:
+def test_without_an_algorithm_the_broker_that_has_the_task_decides(rolled_back: Connection) -> None:
     analysis = a_world(queues={"A": queue(type="analysis")}, tasks=[{"id": 1000, "label": "user"}])
     plain = {key: value for key, value in case(world=analysis).items() if key != "algorithm"}
     [own] = evaluate(rolled_back, plain)
@@ -184,7 +184,7 @@ def test_an_operator_evaluates_and_a_viewer_does_not(connect: Connect) -> None:
     assert refused["error"]["code"] == "42501"
 
 
-def test_a_lost_connection_ends_it(db: Connection, connect: Connect) -> None:
+def test_a_lost_connection_ends_the_evaluation(db: Connection, connect: Connect) -> None:
     answers = brokerage.evaluate(db, [case(), case()])
     next(answers)
     connect().execute("select pg_terminate_backend(%s)", [db.info.backend_pid])
@@ -217,7 +217,7 @@ def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
+def test_what_if_with_an_unchanged_value_finds_no_difference(gridded: Connection) -> None:
     found = brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 150})  # what the grid has
     assert found.differences == []
     assert found.before == found.after
@@ -318,7 +318,7 @@ def test_what_if_by_other_rules(gridded: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_what_if_of_the_newest_tasks(gridded: Connection) -> None:
+def test_what_if_takes_the_newest_tasks(gridded: Connection) -> None:
     query = """select task_id from brokerage.open_task where setup = 'grid' and algorithm = 'production_job'
                 order by task_id desc limit 7"""
     tasks = [task for (task,) in gridded.execute(query).fetchall()]
@@ -352,7 +352,7 @@ def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, co
 
 
 @pytest.mark.slow
-def test_what_if_refuses(gridded: Connection) -> None:
+def test_what_if_refuses_unknown_keys_setups_and_sections(gridded: Connection) -> None:
     with pytest.raises(psycopg.Error, match="NQUEUED_SAT_CUP"):
         brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CUP": 1})
     with pytest.raises(NoSuchThing, match="setup nowhere"):
@@ -380,7 +380,7 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
 
 
 @pytest.mark.parametrize("missing", [9999, None])
-def test_a_run_that_is_not_there_differs_from_none(gridded: Connection, missing: int | None) -> None:
+def test_comparing_runs_refuses_an_unknown_run(gridded: Connection, missing: int | None) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 1)").fetchall()
     names = ("run_difference", "jobs_difference", "rejection_difference")
     for runs, name in product(((run, missing), (missing, run)), names):
@@ -390,7 +390,7 @@ def test_a_run_that_is_not_there_differs_from_none(gridded: Connection, missing:
 
 
 @pytest.mark.slow
-def test_a_world_laid_over_a_setup_changes_what_it_gives(db: Connection) -> None:
+def test_a_world_laid_over_a_setup_changes_only_the_given_fields(db: Connection) -> None:
     """One field of a queue, not the whole queue: its storages and pilots stay."""
     files = {"files": [{"lfn": "f"}], "replicas": {"DISK": {}}}
     world.load(db, [a_world(setup="w", datasets={"d": files}, tasks=[{"id": 1000, "nucleus": "NUC", "input": ["d"]}])])
@@ -407,7 +407,7 @@ def test_a_world_laid_over_a_setup_changes_what_it_gives(db: Connection) -> None
     assert found.after == found.before  # queues without a limit of memory
 
 
-def test_a_case_with_keys_that_are_not_known_is_an_error_that_names_them(rolled_back: Connection) -> None:
+def test_the_error_of_a_case_names_its_unknown_keys(rolled_back: Connection) -> None:
     [answer] = evaluate(rolled_back, case(profil="panda2026", algoritm="x", zzz=1))
     assert answer["error"]["message"] == "not known in a case: profil, algoritm, zzz"
     assert answer["error"]["hint"].startswith("profil: nearest is profile; algoritm: nearest is algorithm; a case is")

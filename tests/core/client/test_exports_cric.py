@@ -17,7 +17,7 @@ def held(db: Connection) -> dict[str, Any]:
     return found
 
 
-def test_queues_as_cric_exports_them(db: Connection) -> None:
+def test_queues_are_loaded_from_an_export_of_cric(db: Connection) -> None:
     assert exports.load(db, "cric-queues", QUEUES).rows == 2
     queues = held(db)["queues"]
     queue = queues["AGLT2"]
@@ -35,7 +35,7 @@ def test_queues_as_cric_exports_them(db: Connection) -> None:
     assert queues["SPARSE_QUEUE"] == {"status": "offline", "cloud": "DE", "country": "Germany", "maxrss": 2000}
 
 
-def test_a_list_of_queues_is_the_same(db: Connection) -> None:
+def test_a_list_of_queues_is_loaded_like_an_object(db: Connection) -> None:
     exports.load(db, "cric-queues", QUEUES)
     first = held(db)
     records = [{"name": name, **record} for name, record in QUEUES.items()]
@@ -46,7 +46,7 @@ def test_a_list_of_queues_is_the_same(db: Connection) -> None:
     assert again == first
 
 
-def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
+def test_an_import_keeps_fields_that_it_does_not_contain(db: Connection) -> None:
     measured = {"pilots": {"getjob": 5, "updatejob": 1}, "slots": [{"gshare": "A", "numslots": 9}]}
     world.load(
         db,
@@ -68,7 +68,7 @@ def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
     assert found["links"] == [{"src": "AGLT2", "dst": "CERN", "closeness": 5, "queued": 40}]
 
 
-def test_storages_with_their_states(db: Connection) -> None:
+def test_storages_are_loaded_with_their_states(db: Connection) -> None:
     assert exports.load(db, "cric-storages", STORAGES).rows == 1
     storages = held(db)["storages"]
     assert list(storages) == ["AGLT2_DATADISK"]
@@ -77,7 +77,7 @@ def test_storages_with_their_states(db: Connection) -> None:
     assert storage["detailed_status"] == STORAGES["AGLT2_DATADISK"]["detailed_status"]
 
 
-def test_a_state_that_is_none_of_pandas_is_no_obstacle_and_kept(db: Connection) -> None:
+def test_an_unknown_state_of_a_storage_is_kept_and_hinders_nothing(db: Connection) -> None:
     record = {"type": "DATADISK", "detailed_status": {"read_lan": "DEGRADED", "write_lan": "off", "read_wan": "TEST"}}
     exports.load(db, "cric-storages", {"A": record}, "w")
     storage = json.loads("".join(world.dump(db, "w")))["storages"]["A"]
@@ -92,12 +92,12 @@ def test_a_state_that_is_none_of_pandas_is_no_obstacle_and_kept(db: Connection) 
         {"A_B": {"src": "A", "dst": "B", "closeness": -1}},
     ],
 )
-def test_closeness(db: Connection, matrix: Any) -> None:
+def test_closeness_becomes_links(db: Connection, matrix: Any) -> None:
     exports.load(db, "cric-closeness", matrix)
     assert held(db)["links"] == [{"src": "A", "dst": "B", "closeness": -1}]
 
 
-def test_software(db: Connection) -> None:
+def test_software_tags_are_loaded(db: Connection) -> None:
     assert exports.load(db, "software", TAGS).rows == 1
     tag = {key: value for key, value in TAGS["AGLT2"]["tags"][0].items() if value != []}
     assert held(db)["software"]["AGLT2"] == {**TAGS["AGLT2"], "tags": [tag]}
@@ -109,7 +109,7 @@ def test_unknown_fields_of_software_are_left_out_and_named(db: Connection) -> No
     assert held(db)["software"] == {"A": {"cvmfs": ["atlas"]}}
 
 
-def test_network_metrics_of_the_last_hour(db: Connection) -> None:
+def test_recent_network_metrics_become_links(db: Connection) -> None:
     world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3}]}])
     assert exports.load(db, "network-metrics", METRICS).rows == 2
     assert held(db)["links"] == [
@@ -144,7 +144,7 @@ def test_network_metrics_of_the_last_hour(db: Connection) -> None:
         ("network-metrics", {"A:B": {"mbps": {"fts": {"timestamp": "x"}}}}, r"mbps\.fts\.timestamp is"),
     ],
 )
-def test_other_shapes_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+def test_exports_of_another_shape_are_refused_by_field(db: Connection, export: str, value: Any, named: str) -> None:
     with pytest.raises((errors.BadRequest, psycopg.Error), match=named):
         exports.load(db, export, value)
     assert db.execute("select count(*) from resource.queue").fetchone() == (0,)

@@ -86,7 +86,7 @@ def as_tab(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [as_json, as_csv, as_batch, as_tab])
-def test_a_folder_of_tables(db: Connection, tmp_path: Path, write: Callable[[Path], None]) -> None:
+def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Callable[[Path], None]) -> None:
     write(tmp_path)
     imported = exports.load(db, "dirac", exports.read(tmp_path, lambda path: path.read_text(), folder=True))
     assert imported.rows == 3
@@ -120,7 +120,7 @@ def test_a_folder_of_tables(db: Connection, tmp_path: Path, write: Callable[[Pat
         ({**TABLES, "tq_Jobs": TABLES["tq_Jobs"] + TABLES["tq_Jobs"][:1]}, "101"),
     ],
 )
-def test_what_is_not_whole_is_refused(db: Connection, tables: Any, named: str) -> None:
+def test_incomplete_tables_are_refused(db: Connection, tables: Any, named: str) -> None:
     with pytest.raises(Exception, match=named):
         exports.load(db, "dirac", tables)
     assert db.execute("select count(*) from taskqueue.job").fetchone() == (0,)
@@ -135,7 +135,7 @@ def test_what_is_not_whole_is_refused(db: Connection, tables: Any, named: str) -
         ("tq_Jobs.json", "[", "tq_Jobs.json is not JSON"),
     ],
 )
-def test_files_that_are_no_tables(tmp_path: Path, name: str, text: str, named: str) -> None:
+def test_files_that_are_no_tables_are_refused(tmp_path: Path, name: str, text: str, named: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(errors.BadRequest, match=named):
         exports.read(tmp_path, lambda path: path.read_text(), folder=True)

@@ -51,19 +51,19 @@ def test_an_export_is_refused_by_every_other_option(db: Connection, given: str) 
 
 
 @pytest.mark.parametrize("given", EXPORTS)
-def test_an_export_is_no_world(db: Connection, given: str) -> None:
+def test_an_export_given_as_a_world_is_named(db: Connection, given: str) -> None:
     with pytest.raises(errors.BadRequest, match=f"looks like {EXPORTS[given].what}, not like a world") as caught:
         world.load(db, [world.parse(json.dumps(FILES[given]), "file")])
     assert caught.value.hint == f"broker load --{given} FILE"
 
 
-def test_lines_of_an_export_are_no_world() -> None:
+def test_lines_of_an_export_given_as_a_world_are_named() -> None:
     lines = "".join(json.dumps(one) + "\n" for one in test_exports_rucio.FILES)
     with pytest.raises(errors.BadRequest, match="file looks like Rucio's file replicas"):
         world.parse(lines, "file")
 
 
-def test_a_misspelt_section_is_no_export(db: Connection) -> None:
+def test_a_misspelt_section_is_not_taken_for_an_export(db: Connection) -> None:
     with pytest.raises(errors.BadRequest, match="not known here: section quebes") as caught:
         world.load(db, [{"quebes": QUEUES}])
     assert "nearest is queues" in str(caught.value.hint)

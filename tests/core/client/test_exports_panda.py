@@ -115,7 +115,7 @@ def bigpanda(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("shape", [lambda row: row, answer, lambda row: answer([row]), lambda row: {"41000001": row}])
-def test_a_row_of_jedi(db: Connection, shape: Callable[[Any], Any]) -> None:
+def test_a_row_of_jedi_is_loaded_as_a_task(db: Connection, shape: Callable[[Any], Any]) -> None:
     assert exports.load(db, "jedi-tasks", shape(ROW)).lacking == []
     [task] = held(db)["tasks"]
     assert task["split"] == {
@@ -137,7 +137,7 @@ def test_a_row_of_jedi(db: Connection, shape: Callable[[Any], Any]) -> None:
     assert "parent" not in task or task["parent"] is None
 
 
-def test_a_task_of_the_monitor_is_the_same(db: Connection) -> None:
+def test_a_task_of_the_monitor_gives_the_same_as_a_row_of_jedi(db: Connection) -> None:
     exports.load(db, "jedi-tasks", ROW)
     [first] = held(db)["tasks"]
     exports.load(db, "jedi-tasks", bigpanda(ROW))
@@ -149,7 +149,7 @@ def test_a_task_of_the_monitor_is_the_same(db: Connection) -> None:
     assert again == first
 
 
-def test_parameters_of_a_task_get_what_jedi_makes_of_them(db: Connection) -> None:
+def test_parameters_of_a_task_are_translated_as_jedi_does(db: Connection) -> None:
     imported = exports.load(db, "jedi-tasks", {"7": PARAMETERS})
     assert imported.lacking == [
         "1 task has no global share (gshare): the default share is taken, such as task 7",
@@ -170,7 +170,7 @@ def test_parameters_of_a_task_get_what_jedi_makes_of_them(db: Connection) -> Non
     assert (task["task_priority"], task["current_priority"]) == (1000, 1000)
 
 
-def test_a_task_without_input_has_the_jobs_of_its_events(db: Connection) -> None:
+def test_a_task_without_input_gets_jobs_for_its_events(db: Connection) -> None:
     parameters = {
         **PARAMETERS,
         "gshare": "User",
@@ -205,7 +205,7 @@ def test_a_task_keeps_what_its_export_does_not_name(db: Connection) -> None:
         (ROW | {"raw_task_params": "{"}, "the parameters are no JSON"),
     ],
 )
-def test_other_tasks_are_refused_by_name(db: Connection, value: Any, named: str) -> None:
+def test_exports_that_are_no_tasks_are_refused_by_field(db: Connection, value: Any, named: str) -> None:
     with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
         exports.load(db, "jedi-tasks", value)
     assert db.execute("select count(*) from workload.task").fetchone() == (0,)
@@ -223,7 +223,7 @@ def test_other_tasks_are_refused_by_name(db: Connection, value: Any, named: str)
         ],
     ],
 )
-def test_pilots_of_queues_that_are_there(db: Connection, value: Any) -> None:
+def test_pilots_are_loaded_for_known_queues_only(db: Connection, value: Any) -> None:
     world.load(db, [HELD])
     imported = exports.load(db, "pilots", value)
     assert imported.lacking == ["1 queue is not loaded and left out: GONE (--cric-queues)"]
@@ -232,7 +232,7 @@ def test_pilots_of_queues_that_are_there(db: Connection, value: Any) -> None:
     assert "GONE" not in found
 
 
-def test_counts_come_as_tables_too(db: Connection, tmp_path: Path) -> None:
+def test_counts_of_pilots_and_jobs_are_read_from_tables(db: Connection, tmp_path: Path) -> None:
     world.load(db, [HELD])
     (tmp_path / "pilots.csv").write_text('"SITE","GETJOB","UPDATEJOB","FLAG"\r\n"NORTH_PQ","5","7","production"\r\n')
     (tmp_path / "jobs.tsv").write_text("computingSite\tjobStatus\tgshare\tnjobs\nNORTH_PQ\trunning\tMC\t4\n")
@@ -250,7 +250,7 @@ def test_workers_are_summed_by_queue(db: Connection) -> None:
     assert held(db)["queues"]["NORTH_PQ"]["workers"] == {"running": 10, "submitted": 8}
 
 
-def test_counts_of_jobs_with_what_they_are_split_by(db: Connection) -> None:
+def test_counts_of_jobs_keep_the_fields_that_split_them(db: Connection) -> None:
     world.load(db, [HELD])
     numbers = {"running": 4, "activated": 2, "finished": 99}
     for value, split in (
@@ -283,7 +283,7 @@ def test_counts_of_jobs_with_what_they_are_split_by(db: Connection) -> None:
         ("job-counts", [{"jobStatus": "running", "njobs": 1}], "computingsite is null"),
     ],
 )
-def test_other_counts_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+def test_exports_that_are_no_counts_are_refused_by_field(db: Connection, export: str, value: Any, named: str) -> None:
     world.load(db, [HELD])
     with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
         exports.load(db, export, value)

@@ -40,14 +40,14 @@ def held(db: Connection) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("value", [FILES, {"mc:set/": [{**one, "parents": None} for one in FILES]}])
-def test_replicas_of_files(db: Connection, value: Any) -> None:
+def test_replicas_of_files_are_loaded_with_their_dataset(db: Connection, value: Any) -> None:
     assert exports.load(db, "rucio-replicas", value).rows == 3
     dataset = held(db)["datasets"]["set"]
     assert [(one["lfn"], one["size"]) for one in dataset["files"]] == [("a", 10), ("b", 10), ("c", 10)]
     assert dataset["replicas"] == {"NORTH_DISK": {}, "SOUTH_DISK": {"lfns": ["a"], "total": 3}}
 
 
-def test_lines_of_json_are_read_as_they_come(tmp_path: Path) -> None:
+def test_lines_of_json_are_read(tmp_path: Path) -> None:
     lines = tmp_path / "lines.json"
     lines.write_text("".join(json.dumps(one) + "\n" for one in FILES))
     assert exports.read(lines, lambda path: path.read_text()) == FILES
@@ -59,7 +59,7 @@ def test_lines_of_json_are_read_as_they_come(tmp_path: Path) -> None:
     assert "lines of JSON, or a table" in str(caught.value.hint)
 
 
-def test_replicas_of_datasets_keep_the_files(db: Connection) -> None:
+def test_replicas_of_datasets_keep_the_loaded_files(db: Connection) -> None:
     exports.load(db, "rucio-replicas", FILES)
     row = {"scope": "mc", "name": "set", "length": 3, "bytes": 30, "state": "AVAILABLE", "rse_id": "0"}
     rows = [
@@ -92,7 +92,7 @@ ROWS = [
         {"NORTH_DISK": {row["source"]: row for row in ROWS}},
     ],
 )
-def test_usage_of_storages_that_are_there(db: Connection, value: Any) -> None:
+def test_usage_is_loaded_for_known_storages_only(db: Connection, value: Any) -> None:
     world.load(db, [{"storages": {"NORTH_DISK": {"site": "NORTH"}}}])
     lacking = exports.load(db, "rucio-usage", value).lacking
     assert lacking == (["1 storage is not loaded and left out: GONE (--cric-storages)"] if "GONE" in value else [])
@@ -112,7 +112,7 @@ def test_usage_of_storages_that_are_there(db: Connection, value: Any) -> None:
         ("rucio-usage", {"A": [{"source": "storage", "free": "much", "used": 1}]}, "free is"),
     ],
 )
-def test_other_shapes_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+def test_exports_of_another_shape_are_refused_by_field(db: Connection, export: str, value: Any, named: str) -> None:
     with pytest.raises((errors.BrokerError, psycopg.Error), match=named):
         exports.load(db, export, value)
     assert db.execute("select count(*) from workload.dataset").fetchone() == (0,)

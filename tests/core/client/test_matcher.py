@@ -40,7 +40,7 @@ def taken(match: Match | None) -> Match:
     return match
 
 
-def test_match_report_finish(agent: JobAgent, db: Connection) -> None:
+def test_an_agent_matches_reports_and_finishes_a_job(agent: JobAgent, db: Connection) -> None:
     calls = Calls(db)
     queue = calls.insert(7, 3, Sites=["S"])
     match = taken(agent.match(resource(Site="S")))
@@ -96,7 +96,7 @@ def test_match_many_repeats_an_answer_by_its_request_id(agent: JobAgent, db: Con
         agent.match_many([request] * 1001)
 
 
-def test_many_are_reported_and_ended_in_one_call(agent: JobAgent, db: Connection) -> None:
+def test_many_jobs_are_reported_and_ended_in_one_call(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 4))
     one, two, three = agent.match_jobs({"CPUTime": 1000}, 3)
     agent.release(two)
@@ -152,7 +152,7 @@ def test_a_refused_description_is_a_bad_request_that_names_the_key(
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"bytes"])
-def test_what_json_cannot_say_is_refused_before_it_is_sent(agent: JobAgent, value: object) -> None:
+def test_a_description_that_is_not_json_is_refused_before_it_is_sent(agent: JobAgent, value: object) -> None:
     with pytest.raises(errors.BadRequest, match="not JSON"):
         agent.match({"CPUTime": value})
 
@@ -193,7 +193,7 @@ def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_the_agent_of_an_instance_gets_what_was_given_though_the_answer_was_lost(
+def test_the_agent_of_an_instance_gets_the_same_steps_after_a_lost_answer(
     cutter: Cutter, db: Connection
 ) -> None:
     """Sync and async; an instance that is released is no such thing any more."""
@@ -220,7 +220,7 @@ def test_the_agent_of_an_instance_gets_what_was_given_though_the_answer_was_lost
     asyncio.run(work())
 
 
-def test_a_lost_release_is_not_repeated_but_told(cutter: Cutter, db: Connection) -> None:
+def test_a_lost_release_is_not_repeated_and_raises_an_error(cutter: Cutter, db: Connection) -> None:
     Calls(db).insert(1)
     with JobAgent("default", cutter.dsn, connections=1) as agent:
         match = taken(agent.match(resource()))
@@ -269,7 +269,7 @@ def away(dsn: str, db: Connection) -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.own_database
 @pytest.mark.parametrize("patient", [True, False])
-def test_a_call_waits_for_a_server_as_long_as_it_is_patient(dsn: str, db: Connection, patient: bool) -> None:
+def test_a_call_waits_for_a_server_as_long_as_its_timeout_allows(dsn: str, db: Connection, patient: bool) -> None:
     """The pool tries to connect at 0, 1, 3 and 5 seconds, so a pause of three takes a repetition."""
     Calls(db).insert_many([1, 2])
 
@@ -332,7 +332,7 @@ def test_connections_to_a_standby_are_dropped(dsn: str, db: Connection) -> None:
     asyncio.run(work())
 
 
-def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:
+def test_a_pool_of_the_caller_stays_open(dsn: str, db: Connection) -> None:
     Calls(db).insert_many([1, 2])
     with database.pool(database.Target(dsn, "--dsn")) as pool:
         for _ in range(2):
@@ -340,14 +340,14 @@ def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:
                 assert agent.match(resource()) is not None
 
 
-def test_what_a_pooler_answers_without_its_server_is_a_connect_error() -> None:
+def test_the_answer_of_a_pooler_without_its_server_is_a_connect_error() -> None:
     """PgBouncer's errors have SQLSTATE 08P01; tests/core/faults/test_storm.py meets them."""
     error = from_database(psycopg.errors.ProtocolViolation("server login has been failing"))
     assert isinstance(error, errors.ConnectError)
     assert "pooler" in (error.hint or "")
 
 
-def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
+def test_the_async_agent_matches_reports_finishes_and_releases(dsn: str, db: Connection) -> None:
     calls = Calls(db)
     calls.insert_many(range(1, 21))
 
@@ -384,7 +384,7 @@ def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) 
 
 
 @pytest.mark.slow
-def test_many_threads_through_pgbouncer_in_transaction_mode(dsn: str, pooler: Pooler, db: Connection) -> None:
+def test_many_threads_work_through_pgbouncer_in_transaction_mode(dsn: str, pooler: Pooler, db: Connection) -> None:
     """PgBouncer before 1.21 mixes up prepared statements, and calls ran as other calls: behind it none is prepared."""
     Calls(db).insert_many(range(1, 201))
     with JobAgent("default", pooler.dsn(dsn), connections=12) as agent, ThreadPoolExecutor(12) as threads:
@@ -419,7 +419,7 @@ def test_a_server_that_refuses_is_named_at_once(dsn: str, wrong: str, capfd: pyt
 
 
 @pytest.mark.slow
-def test_a_call_waits_for_a_connection_as_long_as_it_may(dsn: str, db: Connection) -> None:
+def test_a_call_waits_for_a_free_connection_as_long_as_its_timeout_allows(dsn: str, db: Connection) -> None:
     Calls(db).insert_many([1, 2])
     busy = Call(b"select pg_sleep(1)", (), only)
 

@@ -15,7 +15,7 @@ from broker.client.submitter import AsyncSubmitter, Submitter, chunks
 from tests.calls import Calls, Connection, requirements
 
 
-def test_one_job(dsn: str, db: Connection) -> None:
+def test_one_job_is_submitted(dsn: str, db: Connection) -> None:
     with Submitter("default", dsn) as client:
         queue = client.submit(1, requirements(), 5)
         assert client.submit(2, requirements()) == queue
@@ -23,7 +23,7 @@ def test_one_job(dsn: str, db: Connection) -> None:
     assert Calls(db).value("select user_priority from monitor.job where job_id = 1") == 5
 
 
-def test_a_stream_of_jobs_and_groups(dsn: str, db: Connection) -> None:
+def test_a_stream_of_jobs_and_groups_is_submitted(dsn: str, db: Connection) -> None:
     stored: list[int] = []
 
     def stream() -> Iterator[dict[str, Any]]:
@@ -48,7 +48,7 @@ def test_an_error_stores_nothing_of_its_chunk(dsn: str, db: Connection, monkeypa
     assert Calls(db).value("select array_agg(job_id order by job_id) from monitor.job") == list(range(1, 11))
 
 
-def test_async_an_error_names_its_element(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_async_submitter_names_its_element(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submitter, "JOBS_A_CALL", 10)
     jobs = [{"job_id": n, "requirements": requirements()} for n in range(1, 31)]
     jobs[20] = {"job_id": 21}
@@ -63,7 +63,7 @@ def test_async_an_error_names_its_element(dsn: str, db: Connection, monkeypatch:
     assert Calls(db).value("select count(*) from monitor.job") == 20
 
 
-def test_an_error_that_no_element_has_alone_names_the_chunk(dsn: str, db: Connection) -> None:
+def test_an_error_between_elements_names_their_chunk(dsn: str, db: Connection) -> None:
     jobs = [{"job_id": n, "requirements": requirements()} for n in (1, 2, 3, 1)]
     with (
         Submitter("default", dsn) as client,
@@ -74,7 +74,7 @@ def test_an_error_that_no_element_has_alone_names_the_chunk(dsn: str, db: Connec
     assert Calls(db).value("select count(*) from monitor.job") == 0
 
 
-def test_who_may_not_submit_is_only_led_to_the_role(dsn: str, db: Connection) -> None:
+def test_a_caller_without_the_right_is_told_the_missing_role_only(dsn: str, db: Connection) -> None:
     Calls(db).insert(1)
     agent = make_conninfo(dsn, options="-c role=broker_agent")
     with Submitter("default", agent) as client, pytest.raises(errors.BrokerError, match="permission denied") as raised:
@@ -91,7 +91,7 @@ def test_a_leased_job_cannot_be_submitted(dsn: str, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_chunks_keep_every_job_and_the_limits_of_a_call() -> None:
+def test_chunks_hold_every_job_within_the_limits_of_a_call() -> None:
     def stream() -> Iterator[dict[str, Any]]:
         yield {"requirements": {"a": 1}, "jobs": [[n, 1] for n in range(250_000)]}
         for n in range(250_000, 250_010):
@@ -116,13 +116,13 @@ def test_long_requirements_make_smaller_chunks() -> None:
 
 
 @pytest.mark.parametrize("element", [7, "job", ["job"], {"job_id": 1, "requirements": {"CPUTime": float("nan")}}])
-def test_what_is_no_job_is_refused(element: Any) -> None:
+def test_elements_that_are_no_jobs_are_refused(element: Any) -> None:
     with pytest.raises(errors.BadRequest):
         list(chunks([element]))
 
 
 @pytest.mark.slow
-def test_a_stream_is_held_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_holds_one_chunk_of_a_stream_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "broker.client.submitter.JOBS_A_CALL", 10_000
     )  # a tenth, as are the streams: tracing memory is slow
@@ -145,7 +145,7 @@ def test_a_stream_is_held_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert peak(60_000) < 1.5 * peak(20_000)  # one is held by the caller while the next is made
 
 
-def test_async(dsn: str, db: Connection) -> None:
+def test_the_async_submitter_submits_one_job_and_a_stream(dsn: str, db: Connection) -> None:
     async def submit() -> int:
         async with AsyncSubmitter("default", dsn) as client:
             await client.submit(1, requirements())

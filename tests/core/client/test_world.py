@@ -45,7 +45,7 @@ def dumped(connection: Connection, setup: str = "lhcb", **options: Any) -> str:
     return "".join(world.dump(connection, setup, **options))
 
 
-def test_what_was_loaded_is_dumped(db: Connection) -> None:
+def test_a_dump_has_the_loaded_world(db: Connection) -> None:
     loaded = world.load(db, [WORLD])
     assert (loaded.setups, loaded.jobs) == (["lhcb"], 8)
     found = json.loads(dumped(db))
@@ -117,7 +117,7 @@ def test_leases_are_dumped_on_request_only_and_their_agents_go_on(
         assert calls.state(match.job_id) == "waiting"
 
 
-def test_leases_loaded_count_at_the_limits(db: Connection, new_database: Callable[..., str]) -> None:
+def test_loaded_leases_count_at_the_limits(db: Connection, new_database: Callable[..., str]) -> None:
     jobs = {"requirements": requirements(JobTypes=["User"]), "jobs": [[n, 1] for n in range(1, 6)]}
     limit = {"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": 2}
     world.load(db, [{"task_queues": [jobs], "limits": [limit]}])
@@ -149,7 +149,7 @@ def test_the_setup_given_overrides_the_one_named(db: Connection) -> None:
         ({"task_queue_settings": {"fast": True}}, "task_queue_settings: field fast"),
     ],
 )
-def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
+def test_unknown_fields_are_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=named):
         world.load(db, [{**WORLD, **change}])
     assert Calls(db).value("select count(*) from monitor.setup") == 0

@@ -63,7 +63,7 @@ def merged(db: Connection, **sections: Any) -> Row:
     return held(db)
 
 
-def test_of_a_row_only_the_fields_given_change(db: Connection) -> None:
+def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
     world.load(db, [HELD])
     before = held(db)
     changes: Row = {
@@ -109,7 +109,7 @@ def test_of_a_row_only_the_fields_given_change(db: Connection) -> None:
         ("software", {"tags": []}, None),
     ],
 )
-def test_what_belongs_to_a_row_is_replaced_where_it_is_given(
+def test_a_merge_replaces_the_given_parts_of_a_row(
     db: Connection, section: str, change: Row, expected: Any
 ) -> None:
     name = {"datasets": "d"}.get(section, "Q")
@@ -122,20 +122,20 @@ def test_what_belongs_to_a_row_is_replaced_where_it_is_given(
     assert found == before
 
 
-def test_what_belongs_to_a_task_is_replaced_where_it_is_given(db: Connection) -> None:
+def test_a_merge_replaces_the_given_parts_of_a_task(db: Connection) -> None:
     [task] = merged(db, tasks=[{"id": 1, "input": ["e"]}])["tasks"]
     assert (task["input"], task["output"], task["failures"]) == (["e"], [{"name": "out"}], {"Q": {"failed": 3}})
     [task] = merged(db, tasks=[{"id": 1, "output": [], "failures": {}}])["tasks"]
     assert (task["input"], "output" in task, "failures" in task) == (["d"], False, False)
 
 
-def test_sections_of_the_moment_are_replaced_all_the_same(db: Connection) -> None:
+def test_a_merge_replaces_statistics_locks_and_resource_types_whole(db: Connection) -> None:
     row = {"queue": "Q", "status": "running", "njobs": 1}
     found = merged(db, statistics=[row], locks=["R"], resource_types=[{"name": "ANY"}])
     assert (found["statistics"], found["locks"], found["resource_types"]) == ([row], ["R"], [{"name": "ANY"}])
 
 
-def test_what_is_merged_is_checked_and_a_row_that_stands_twice_is_refused(db: Connection) -> None:
+def test_a_merge_refuses_wrong_values_and_repeated_rows(db: Connection) -> None:
     for change, named in (
         ({"queues": {"Q": {"maxtime": -5}}}, "queue Q: maxtime is -5"),
         ({"queues": {"Q": {"params": None}}}, r"queues\.Q\.params is null, not an object"),

@@ -147,7 +147,7 @@ def value(db: Connection, query: str) -> Any:
     return row[0] if len(row) == 1 else row
 
 
-def test_all_sections_come_out_as_they_went_in(db: Connection) -> None:
+def test_a_dump_has_all_loaded_sections(db: Connection) -> None:
     loaded = world.load(db, [WORLD])
     assert loaded.setups == ["w"]
     assert loaded.rows == {name: len(WORLD[name]) for name in WORLD if name not in ("setup", "now")}
@@ -178,7 +178,7 @@ def test_another_setup_gets_the_configuration_of_the_world(db: Connection) -> No
     assert {row["setup"] for row in held(db, "third")["config"]} == {"third"}
 
 
-def test_what_is_left_out_has_its_default_and_null_is_null(db: Connection) -> None:
+def test_a_missing_field_gets_its_default_and_null_stays_null(db: Connection) -> None:
     world.load(
         db, [{"setup": "w", "queues": {"Q": {}, "N": {"corecount": None, "params": None}}, "tasks": [{"id": 1}]}]
     )
@@ -229,7 +229,7 @@ def test_statistics_of_several_worlds_add_up(db: Connection) -> None:
     assert value(db, "select sum(njobs) from workload.job_statistic where queue = 'CERN'") == 9  # and the job
 
 
-def test_aliases_and_words(db: Connection) -> None:
+def test_aliases_of_fields_and_words_for_numbers_are_accepted(db: Connection) -> None:
     world.load(
         db,
         [
@@ -295,7 +295,7 @@ def test_aliases_and_words(db: Connection) -> None:
         ("limitedSites", {1: True}),
     ],
 )
-def test_split_rules_are_pandas_numbers_or_words(db: Connection, rule: str, words: dict[int, Any]) -> None:
+def test_split_rules_accept_the_numbers_of_panda_and_words(db: Connection, rule: str, words: dict[int, Any]) -> None:
     for given in [*words, *words.values()]:
         world.load(db, [{"vo": "w", "tasks": [{"id": 1, "split": {rule: given}}]}])
         [task] = held(db)["tasks"]
@@ -306,7 +306,7 @@ def test_split_rules_are_pandas_numbers_or_words(db: Connection, rule: str, word
         world.load(db, [{"vo": "w", "tasks": [{"id": 1, "split": {rule: 7}}]}])
 
 
-def test_hours_ago_count_from_the_worlds_now_or_the_clock(db: Connection) -> None:
+def test_hours_ago_count_from_the_now_of_the_world_or_from_the_clock(db: Connection) -> None:
     queues = {"queues": {"Q": {"laststart": {"hours_ago": 2.5}}}}
     world.load(db, [{"setup": "w", "now": NOW, **queues}, {"setup": "w", "locks": {"Q": {"hours_ago": 0}}}])
     found = held(db)
@@ -329,7 +329,7 @@ def test_the_input_of_tasks_is_digested(db: Connection) -> None:
     assert value(db, f"{query} 1") == (2, 0, True, 1, 1, 0, 3 / 1048576, 1, 0)
 
 
-def test_general_configuration_is_dumped_and_loaded_as_such(db: Connection, new_database: Callable[..., str]) -> None:
+def test_general_configuration_is_dumped_and_loaded_as_general(db: Connection, new_database: Callable[..., str]) -> None:
     rows = [
         {"key": "NQUEUED_SAT_CAP", "value": 7, "component": "jobbroker"},
         {"key": "NQUEUED_SAT_CAP", "value": 8, "component": "jobbroker", "setup": "w"},
@@ -387,7 +387,7 @@ def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: C
         ({"machines": []}, "section machines"),
     ],
 )
-def test_the_unknown_is_refused_by_name_or_left_out(begun: Connection, change: dict[str, Any], named: str) -> None:
+def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(begun: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=named):
         world.load(begun, [WORLD, {"setup": "w", **change}])
     assert value(begun, "select count(*) from resource.queue") == 0
@@ -489,7 +489,7 @@ CHECKED = [
 
 
 @pytest.mark.parametrize(("change", "named"), CHECKED)
-def test_what_no_rule_can_read_is_refused_with_what_is_allowed(
+def test_a_value_that_no_rule_can_read_is_refused_with_the_allowed_ones(
     begun: Connection, change: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(errors.BadRequest, match=named) as caught:
@@ -497,7 +497,7 @@ def test_what_no_rule_can_read_is_refused_with_what_is_allowed(
     assert "README" not in (caught.value.hint or "")  # the meaning of the column, not where to look
 
 
-def test_what_tasks_of_panda_have_is_taken(db: Connection) -> None:
+def test_units_and_negative_values_of_panda_tasks_are_accepted(db: Connection) -> None:
     """Units as JEDI and its clients write them, negative walltimes and disk counts, no cores."""
     found: list[dict[str, Any]] = [
         {"cpu_time_unit": "mHS06sPerEventFixed", "ram_unit": "MBPerCoreFixed", "core_count": 0},
@@ -512,20 +512,20 @@ def test_what_tasks_of_panda_have_is_taken(db: Connection) -> None:
     assert len(held(db)["tasks"]) == len(tasks)
 
 
-def test_constraints_hold_for_every_row(db: Connection) -> None:
+def test_constraints_are_validated_for_every_row(db: Connection) -> None:
     validated, constraints = value(
         db, "select count(*) filter (where convalidated), count(*) from pg_constraint where conname like '%_allowed'"
     )
     assert validated == constraints > 50
 
 
-def test_store_refuses_the_same_from_sql(db: Connection) -> None:
+def test_the_store_functions_refuse_wrong_values_with_a_hint(db: Connection) -> None:
     with pytest.raises(psycopg.Error, match='task 5: ram_unit is "GB", not MB') as caught:
         db.execute("select workload.store('w', 'task', '[{\"task_id\": 5, \"ram_unit\": \"GB\"}]')")
     assert caught.value.diag.message_hint == "ram_unit: MB, MBPerCore or MBPerCoreFixed."
 
 
-def test_a_user_and_a_group_of_the_same_name(db: Connection) -> None:
+def test_a_user_and_a_group_may_have_the_same_name(db: Connection) -> None:
     users = [{"name": "x", "kind": "group", "running_jobs": 1}, {"name": "x", "running_jobs": 2}]
     world.load(db, [{"setup": "w", "users": users}])
     assert held(db)["users"] == users
@@ -544,7 +544,7 @@ def test_a_need_of_an_instance_job_is_a_number_or_an_expression(db: Connection) 
     assert held(db)["instance_jobs"][1]["cpu"] == "size / 100"
 
 
-def test_resource_types_of_a_setup_or_pandas_six(db: Connection) -> None:
+def test_a_setup_without_resource_types_uses_the_six_of_panda(db: Connection) -> None:
     world.load(db, [{"setup": "w", "resource_types": [{"name": "ANY"}]}, {"setup": "v", "queues": {}, "locks": []}])
     rows = db.execute(
         "select setup, count(*) from resource.resource_type_in_force group by setup order by 1"
@@ -581,14 +581,14 @@ def test_an_operator_loads_and_dumps_and_an_agent_does_not(connect: Callable[...
         ),
     ],
 )
-def test_the_functions_refuse_by_name(db: Connection, query: str, named: str) -> None:
+def test_the_store_functions_name_the_wrong_argument(db: Connection, query: str, named: str) -> None:
     with pytest.raises(psycopg.Error, match=named) as caught:
         db.execute(query.encode())
     assert caught.value.sqlstate == "PB001"
     assert caught.value.diag.message_hint
 
 
-def test_configuration_by_component_setup_and_default(db: Connection) -> None:
+def test_configuration_is_looked_up_by_component_setup_and_default(db: Connection) -> None:
     def config(key: str, component: str = "jobbroker", setup: str = "w") -> Any:
         return value(db, f"select resource.config_value('{setup}', 'jedi', '{component}', '{key}')")
 

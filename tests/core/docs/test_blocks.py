@@ -136,7 +136,7 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: P
 
 
 @pytest.mark.drawn
-def test_the_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
+def test_tutorials_and_how_to_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
     """A reader goes through the tutorials and then the how-to pages, in one database and one folder."""
     order = ["first-match", "first-brokerage", "first-rule"]
     pages = sorted(
@@ -181,7 +181,7 @@ def test_pages_create_roles_of_different_names() -> None:
     assert [name for name, times in names.items() if times > 1] == []
 
 
-def test_pages_with_outcomes_are_there() -> None:
+def test_pages_with_listed_outcomes_exist() -> None:
     assert set(OUTCOMES) <= {page.name for page in run_here()}
 
 
@@ -191,18 +191,18 @@ def test_pages_run_by_another_test_are_named_there() -> None:
             assert page.path.stem in (ROOT / name).read_text(encoding="utf-8"), page.name
 
 
-def test_blocks_that_are_not_run_are_those_that_cannot_be() -> None:
+def test_blocks_that_are_not_run_are_those_listed() -> None:
     left_out = [f"{page.name}: {block.not_run}" for page in run_here() for block in runnable(page) if block.not_run]
     assert sorted(left_out) == docs.listed("not_run.txt"), "differs from tests/core/docs/not_run.txt"
 
 
-def test_pages_and_worlds_that_pages_build_on_are_there() -> None:
+def test_pages_and_worlds_that_pages_build_on_exist() -> None:
     for page in docs.pages():
         assert set(before(page)) <= set(docs.pages())
         assert [name for name in page.directives("world") if not (WORLDS / f"{name}.json").exists()] == [], page.name
 
 
-def test_what_a_page_declares_is_read(tmp_path: Path) -> None:
+def test_the_directives_and_blocks_of_a_page_are_parsed(tmp_path: Path) -> None:
     file = tmp_path / "x.md"
     file.write_text(
         "# A\n<!-- with: b.md -->\n<!-- world: c -->\n\n```sh\ntrue\n```\n\n"
@@ -227,7 +227,7 @@ def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_warm_program_does_what_the_program_does(dsn: str, tmp_path: Path, warm: Path) -> None:
+def test_a_warm_program_does_the_same_as_the_installed_program(dsn: str, tmp_path: Path, warm: Path) -> None:
     """Pages are run with the first, readers type the second: arguments, streams, variables, folder and exit codes."""
     commands = [
         "broker nonsense",

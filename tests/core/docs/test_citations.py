@@ -63,11 +63,11 @@ def test_every_source_in_a_column_is_a_page_that_readers_have(
         ("-- (section 7)", 1),
     ],
 )
-def test_what_a_citation_is(text: str, number: int) -> None:
+def test_wrong_citations_are_recognised(text: str, number: int) -> None:
     assert len(list(unresolved("sql/taskqueue/match/x.sql", text))) == number
 
 
-def test_what_a_source_is() -> None:
+def test_wrong_sources_are_recognised() -> None:
     assert not unknown_source("MATCHING.md#conditions")
     assert not unknown_source("PanDA documentation, Brokerage; MATCHING.md, Conditions")
     assert unknown_source("hearsay")

@@ -8,14 +8,14 @@ from tests.core.docs.pages import Page
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in docs.pages()])
-def test_every_command_of_a_page_is_there(page: Page) -> None:
+def test_every_command_of_a_page_exists(page: Page) -> None:
     shown = list(commands.of_prose(page.prose))
     for block in page.blocks:
         shown += commands.of_shell(block.text) if block.kind in ("sh", "bash", "shell", "console") else []
     assert list(filter(None, map(commands.wrong, shown))) == []
 
 
-def test_every_command_in_messages_and_comments_is_there() -> None:
+def test_every_command_in_messages_and_comments_exists() -> None:
     texts = [(name, text) for name, text in citations.texts() if not name.startswith("tests/")]
     found = [(name, commands.wrong(words)) for name, text in texts for words in commands.of_prose(text)]
     assert found
@@ -39,7 +39,7 @@ def test_every_command_in_messages_and_comments_is_there() -> None:
         ('psql "$(broker dns)"', "there is no `broker dns`"),
     ],
 )
-def test_what_a_wrong_command_is(text: str, wrong: str | None) -> None:
+def test_wrong_commands_are_recognised(text: str, wrong: str | None) -> None:
     found = [commands.wrong(words) for words in commands.of_shell(text)]
     assert found
     assert [one for one in found if one] == ([wrong] if wrong else [])

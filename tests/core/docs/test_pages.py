@@ -45,7 +45,7 @@ def _leads_somewhere(page: Page, target: str) -> bool:
     return not anchor or (known is not None and anchor in known.anchors)
 
 
-def test_links_to_the_web_are_those_that_were_looked_at() -> None:
+def test_links_to_the_web_are_those_listed() -> None:
     """Nothing is fetched: who adds a link looks at it, and adds it to links.txt."""
     used = {link for page in docs.pages() for link in page.external_links()}
     listed = docs.listed("links.txt")

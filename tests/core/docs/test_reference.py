@@ -36,7 +36,7 @@ def _item(text: str, anchor: str) -> str:
     return _unwrapped(re.split(r"\n(?=- |\n)", text.partition(f'\n- <a id="{anchor}"></a>')[2], maxsplit=1)[0])
 
 
-def test_the_generated_pages_are_what_database_and_program_say(db: psycopg.Connection[Any]) -> None:
+def test_the_generated_pages_are_current(db: psycopg.Connection[Any]) -> None:
     pages = reference.pages(db)
     files = reference.generated() | {file for file in pages if file.exists()}
     there = {file: file.read_text(encoding="utf-8") for file in files}
@@ -90,7 +90,7 @@ def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection
     assert missing == []
 
 
-def test_what_a_function_may_raise_is_followed_through_what_it_calls(db: psycopg.Connection[Any]) -> None:
+def test_errors_of_a_function_include_those_of_functions_that_it_calls(db: psycopg.Connection[Any]) -> None:
     db.execute("create function monitor.inner_one() returns void language plpgsql as $$ begin"
                " raise exception 'no' using errcode = 'PB005'; end $$")  # fmt: skip
     db.execute("create function monitor.outer_one() returns void language sql as 'select monitor.inner_one()'")

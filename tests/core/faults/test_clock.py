@@ -92,7 +92,7 @@ def expire(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_an_hour_ahead_ends_leases_and_the_agents_learn_it(q: Calls, machine: Machine) -> None:
+def test_a_jump_of_an_hour_ends_leases_and_agents_learn_it(q: Calls, machine: Machine) -> None:
     q.insert_many([1, 2, 3])
     silent, heard, third = sorted((q.take() for _ in range(3)), key=lambda match: match.job_id)
     q.call_rows("report_job", heard.job_id, heard.attempt)
@@ -124,7 +124,7 @@ def test_a_lease_made_ahead_lasts_longer_until_its_agent_reports(q: Calls, machi
     assert [q.state(match.job_id) for match in (first, second)] == ["waiting", "leased"]
 
 
-def test_a_delay_that_began_ahead_does_not_last_the_jump(q: Calls, machine: Machine) -> None:
+def test_a_delay_that_began_before_a_step_back_does_not_last_an_hour(q: Calls, machine: Machine) -> None:
     """Maintenance brings the clock of a delay back to at most one full bucket from now."""
     q.insert_many(range(1, 10), JobTypes=["T"])
     q.call("set_limit", "delay", "S", None, "JobTypes", "T", Decimal("0.05"))
@@ -163,7 +163,7 @@ def test_repetitions_of_a_request_survive_a_step_back(q: Calls, machine: Machine
     assert q.match(uuid.uuid4()) != first
 
 
-def test_the_history_across_days(q: Calls, machine: Machine) -> None:
+def test_the_history_is_kept_across_jumps_of_days(q: Calls, machine: Machine) -> None:
     """A day that nobody made a partition for goes to the default partition; maintenance makes the next ones."""
     q.rows("select * from taskqueue.maintain()")
     q.insert_many(range(1, 5))
@@ -186,7 +186,7 @@ def test_the_history_across_days(q: Calls, machine: Machine) -> None:
     assert q.inconsistencies() == []
 
 
-def test_doctor_knows_of_times_to_come(q: Calls, machine: Machine) -> None:
+def test_doctor_names_leases_that_were_made_later_than_now(q: Calls, machine: Machine) -> None:
     health = "select verdict, value from monitor.health where area = 'clock'"
     assert q.rows(health) == [("ok", "no lease was made later than now")]
     q.insert(1)
@@ -200,7 +200,7 @@ def test_doctor_knows_of_times_to_come(q: Calls, machine: Machine) -> None:
 
 
 @pytest.mark.representative
-def test_jumps_under_load(q: Calls, machine: Machine) -> None:
+def test_jumps_of_the_clock_under_load_lose_no_job(q: Calls, machine: Machine) -> None:
     """Agents match, report and finish, a watchdog looks, the clock jumps: each job ends once, all of them end."""
     q.settings(attempts=1000)
     jobs = 150 + round(20 * SECONDS)

@@ -104,7 +104,7 @@ def foreign_process(account: Account) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.slow
-def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
+def test_a_new_server_has_durable_settings_and_its_database(home: Path) -> None:
     server = embedded.up(home)
     with psycopg.connect(server.dsn) as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
@@ -115,7 +115,7 @@ def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_gets_in_without_the_password(created: Path) -> None:
+def test_nobody_connects_without_the_password(created: Path) -> None:
     server = embedded.up(created)
     for dsn in (server.dsn, server.socket_dsn):
         for wrong in ("", "postgres"):
@@ -174,7 +174,7 @@ def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
 
 
 @pytest.mark.slow
-def test_restart_keeps_port_password_and_data(created: Path) -> None:
+def test_a_restart_keeps_port_password_and_data(created: Path) -> None:
     before = embedded.up(created)
     with psycopg.connect(before.dsn) as connection:
         connection.execute("create table kept ()")
@@ -215,7 +215,7 @@ def test_many_programs_at_once_start_one_server(home: Path) -> None:
 
 @pytest.mark.slow
 @proc_only
-def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
+def test_a_first_start_killed_at_any_moment_is_repaired_by_the_next(home: Path) -> None:
     """One moment of each part of the start; BROKER_TEST_KILL_SECONDS makes more parts."""
     parts = max(4, int(KILL_SECONDS / 10))
     chance = random.Random(1)
@@ -235,7 +235,7 @@ def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_server_outlives_the_program_that_started_it(created: Path) -> None:
+def test_a_server_outlives_the_program_that_started_it(created: Path) -> None:
     dsn = subprocess.run([sys.executable, "-c", UP, created], capture_output=True, text=True, check=True).stdout.strip()
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select 1").fetchone() == (1,)
@@ -243,7 +243,7 @@ def test_server_outlives_the_program_that_started_it(created: Path) -> None:
 
 @pytest.mark.representative
 @proc_only
-def test_server_killed_keeps_what_was_committed(created: Path) -> None:
+def test_a_killed_server_keeps_all_commits(created: Path) -> None:
     server = embedded.up(created)
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("create table kept (n int)")
@@ -259,7 +259,7 @@ def test_server_killed_keeps_what_was_committed(created: Path) -> None:
 
 @pytest.mark.slow
 @proc_only
-def test_children_of_a_killed_server_are_waited_for(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_waits_for_children_of_a_killed_server(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = embedded.up(created)
     busy = psycopg.connect(server.dsn, autocommit=True)
     pid = busy.info.backend_pid
@@ -286,7 +286,7 @@ def test_children_of_a_killed_server_are_waited_for(created: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_used_by_a_server_of_another_container_is_refused(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.2)
     with (created / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -297,7 +297,7 @@ def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: 
 
 @pytest.mark.slow
 @proc_only
-def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> None:
+def test_a_stale_process_id_of_a_foreign_process_is_ignored(created: Path) -> None:
     server = embedded.up(created)
     kill_server(created)
     foreign = foreign_process(account.of(created))
@@ -318,7 +318,7 @@ def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> No
 
 
 @pytest.mark.slow
-def test_foreign_process_on_the_port(created: Path) -> None:
+def test_a_taken_port_is_replaced_by_a_free_one(created: Path) -> None:
     before = embedded.up(created)
     embedded.down(created)
     with socket.create_server(("127.0.0.1", before.port)):
@@ -331,7 +331,7 @@ def test_foreign_process_on_the_port(created: Path) -> None:
 
 
 @pytest.mark.slow
-def test_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -> None:
+def test_a_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -> None:
     server = embedded.up(created)
     embedded.down(created)
     heard = b""
@@ -372,7 +372,7 @@ def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_server_that_cannot_start_says_why(created: Path) -> None:
+def test_a_server_that_cannot_start_says_why(created: Path) -> None:
     with (created / "cluster" / "data" / "postgresql.conf").open("a") as conf:
         conf.write("max_connections = many\n")
     with pytest.raises(EmbeddedError, match=r'did not start: invalid value .*"max_connections": "many"') as raised:
@@ -380,7 +380,7 @@ def test_server_that_cannot_start_says_why(created: Path) -> None:
     assert "server.log" in str(raised.value.hint)
 
 
-def test_data_of_another_major_version(created: Path) -> None:
+def test_data_of_another_major_version_is_refused(created: Path) -> None:
     version = created / "cluster" / "data" / "PG_VERSION"
     version.write_text("13\n")
     with pytest.raises(EmbeddedError, match="PostgreSQL 13") as raised:
@@ -389,7 +389,7 @@ def test_data_of_another_major_version(created: Path) -> None:
 
 
 @pytest.mark.slow
-def test_home_with_a_path_too_long_for_a_socket(home: Path) -> None:
+def test_a_home_with_a_path_too_long_for_a_socket_works(home: Path) -> None:
     deep = home / ("d" * 60) / ("e" * 60)
     server = embedded.up(deep)
     try:
@@ -401,7 +401,7 @@ def test_home_with_a_path_too_long_for_a_socket(home: Path) -> None:
         shutil.rmtree(server.socket_folder)
 
 
-def test_socket_folder_of_somebody_else_is_refused(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_folder_of_another_account_is_refused(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = created / "sockets"
     folder.mkdir()
     folder.chmod(0o777)
@@ -410,14 +410,14 @@ def test_socket_folder_of_somebody_else_is_refused(created: Path, monkeypatch: p
         embedded.up(created)
 
 
-def test_folder_that_cannot_be_written(home: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_refused(home: Path) -> None:
     (home / "file").touch()
     with pytest.raises(EmbeddedError, match="cannot write to"):
         embedded.up(home / "file" / "below")
 
 
 @pytest.mark.parametrize("name", ["cluster", "cluster/password", "cluster/port"])
-def test_a_file_and_a_folder_that_stand_for_each_other(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error_in_two_lines(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (home / name).parent.mkdir(exist_ok=True)
     (home / name).touch() if name == "cluster" else (home / name).mkdir()
     monkeypatch.setenv("BROKER_HOME", str(home))
@@ -431,7 +431,7 @@ def test_a_file_and_a_folder_that_stand_for_each_other(home: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_libpq_do_not_disturb_the_embedded_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
         monkeypatch.setenv(name, value)
     with psycopg.connect(embedded.up(home).dsn) as connection:
@@ -510,7 +510,7 @@ def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
 
 
 @root_only
-def test_home_below_a_closed_folder(home: Path) -> None:
+def test_a_home_below_a_closed_folder_is_refused(home: Path) -> None:
     closed = home / "closed"
     closed.mkdir(mode=0o700)
     with pytest.raises(EmbeddedError, match=f"cannot pass through the folder {closed}") as raised:
@@ -573,7 +573,7 @@ def test_another_user_runs_a_server_as_itself(home: Path) -> None:
 
 
 @root_only
-def test_user_without_a_name_is_told_what_is_missing(home: Path) -> None:
+def test_a_user_without_a_name_learns_the_missing_variable(home: Path) -> None:
     said = run_as(31337, home)
     assert "could not look up effective user ID 31337" in said
     assert "PostgreSQL needs a user name for this uid" in said
@@ -581,7 +581,7 @@ def test_user_without_a_name_is_told_what_is_missing(home: Path) -> None:
 
 @pytest.mark.slow
 @root_only
-def test_another_users_server_is_not_ours(created: Path) -> None:
+def test_a_server_of_another_user_is_refused(created: Path) -> None:
     embedded.up(created)
     assert "belongs to another user" in run_as(65534, created)
     os.chown(created, 0, 0)

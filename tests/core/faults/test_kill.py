@@ -204,7 +204,7 @@ def compare(work: Field, killed: int) -> Story:
 
 @pytest.mark.drawn
 @pytest.mark.slow
-def test_agents_killed_at_random_moments(field_of_work: Field) -> None:
+def test_agents_killed_at_random_moments_lose_no_job(field_of_work: Field) -> None:
     work = field_of_work
     chance = random.Random(7)
     work.start("inserter")
@@ -227,7 +227,7 @@ def test_agents_killed_at_random_moments(field_of_work: Field) -> None:
 
 @pytest.mark.drawn
 @pytest.mark.slow
-def test_the_server_killed_at_random_moments(field_of_work: Field) -> None:
+def test_a_server_killed_at_random_moments_loses_no_job(field_of_work: Field) -> None:
     """Then one of its processes instead of all, half as often: PostgreSQL restarts by itself."""
     work = field_of_work
     chance = random.Random(8)

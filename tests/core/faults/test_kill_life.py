@@ -56,7 +56,7 @@ def _value(work: Field, query: str) -> Any:
 
 @pytest.mark.drawn
 @pytest.mark.slow
-def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
+def test_processes_killed_at_random_moments_lose_no_brokered_job(field_of_work: Field) -> None:
     work = field_of_work
     chance = random.Random(9)
     with psycopg.connect(work.dsn, autocommit=True) as db:

@@ -125,7 +125,7 @@ def killed_within(work: Field, caught: Caught, facts: dict[str, Any]) -> None:
         pytest.param(list(CALLS), id="all", marks=pytest.mark.drawn),
     ],
 )
-def test_a_backend_killed_within_a_call(filled: tuple[Field, dict[str, Any]], names: list[str]) -> None:
+def test_a_backend_killed_within_a_call_stores_nothing(filled: tuple[Field, dict[str, Any]], names: list[str]) -> None:
     """Nothing of the call is stored, and the same call made again does all of it."""
     work, facts = filled
     for name in names:
@@ -158,7 +158,7 @@ def allow_memory(work: Field, pid: int, more: int | None) -> None:
 
 @pytest.mark.slow
 @limited
-def test_memory_refused_to_a_backend(filled: tuple[Field, dict[str, Any]]) -> None:
+def test_a_backend_that_gets_no_memory_stores_nothing_and_goes_on(filled: tuple[Field, dict[str, Any]]) -> None:
     """SQLSTATE 53200, nothing stored, and the same session goes on once there is memory."""
     work, _ = filled
     with psycopg.connect(work.dsn, autocommit=True) as db:

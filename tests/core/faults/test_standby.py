@@ -141,7 +141,7 @@ def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
     "mode",
     [*(pytest.param(mode, marks=pytest.mark.drawn) for mode in ("asynchronous", "cut off before")), "synchronous"],
 )
-def test_the_primary_killed_under_load(field_of_work: Field, pair: Pair, mode: str) -> None:
+def test_a_promoted_standby_loses_only_what_its_mode_allows(field_of_work: Field, pair: Pair, mode: str) -> None:
     work = field_of_work
     if mode == "synchronous":
         wait_for_sync(pair)
@@ -192,7 +192,7 @@ def check_what_came_of_it(work: Field, pair: Pair, left: State, before: list[Don
 
 
 @pytest.mark.slow
-def test_a_server_that_does_not_wait_for_its_disk(field_of_work: Field) -> None:
+def test_a_crash_without_synchronous_commit_loses_the_last_commits_only(field_of_work: Field) -> None:
     """`synchronous_commit = off`: a crash of the server alone loses what an asynchronous standby would."""
     work = field_of_work
     with psycopg.connect(embedded.up(work.home).superuser_dsn(), autocommit=True) as db:
@@ -219,7 +219,7 @@ def test_a_server_that_does_not_wait_for_its_disk(field_of_work: Field) -> None:
 
 
 @pytest.mark.slow
-def test_what_lost_commits_mean(field_of_work: Field, pair: Pair) -> None:
+def test_lost_commits_have_the_effects_that_the_page_lists(field_of_work: Field, pair: Pair) -> None:
     """What fail-over.md lists, one by one."""
     request = uuid.uuid4()
     with psycopg.connect(pair.dsn, autocommit=True) as db:

@@ -46,7 +46,7 @@ def storm(field_of_work: Field) -> Iterator[tuple[Field, pgbouncer.Pooler]]:
 
 
 @pytest.mark.slow
-def test_everything_killed_behind_a_pooler(storm: tuple[Field, pgbouncer.Pooler]) -> None:
+def test_processes_killed_behind_a_pooler_lose_no_job(storm: tuple[Field, pgbouncer.Pooler]) -> None:
     work, pooler = storm
     chance = random.Random(11)
     programs = {work.start(program): program for program, number in PROGRAMS.items() for _ in range(number)}

@@ -69,7 +69,7 @@ def calls(rolled_back: psycopg.Connection[Any]) -> Calls:
 
 
 @pytest.mark.parametrize("call", REFUSED)
-def test_a_call_names_what_is_wrong(calls: Calls, call: str) -> None:
+def test_a_call_names_its_wrong_argument(calls: Calls, call: str) -> None:
     said, hint = REFUSED[call]
     if not said:  # nothing is wrong
         calls.rows(f"select {call}")
@@ -128,7 +128,7 @@ def test_values_are_shortened_in_errors(calls: Calls) -> None:
         (["load", "/proc/self/mem"], "cannot read /proc/self/mem"),
     ],
 )
-def test_a_command_names_what_is_wrong(dsn: str, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
+def test_a_command_names_its_wrong_argument(dsn: str, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
     cli: Cli = commands(dsn, monkeypatch)
     printed = cli(*words)
     assert printed.code in (1, 2) and said in printed.err

@@ -32,7 +32,7 @@ def fuzzer(dsn: str, number: int) -> Iterator[Fuzzer]:
 
 
 @pytest.mark.parametrize("number", ROUNDS)
-def test_no_call_leaves_what_is_documented(small_world: str, new_database: Callable[..., str], number: int) -> None:
+def test_random_calls_give_documented_answers_only(small_world: str, new_database: Callable[..., str], number: int) -> None:
     with fuzzer(new_database(small_world), number) as made:
         made.run(OF_A_ROUND)
     found = "\n".join(f"round {number}, {finding}" for finding in made.findings)
@@ -40,7 +40,7 @@ def test_no_call_leaves_what_is_documented(small_world: str, new_database: Calla
     assert made.answers["done"] > OF_A_ROUND / 3, f"most arguments are wrong: {made.answers}"
 
 
-def test_every_granted_function_is_among_them(db: psycopg.Connection[object]) -> None:
+def test_the_fuzzer_calls_every_granted_function(db: psycopg.Connection[object]) -> None:
     found = {one.name for one in callables(db)}
     assert {"taskqueue.match_job", "lifecycle.watch", "resource.store", "instance.match_jobs"} <= found
     assert len(found) > 100

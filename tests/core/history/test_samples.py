@@ -51,7 +51,7 @@ def over(q: Calls, figure: str, since: datetime, by: str | None = None, **more: 
     return found
 
 
-def test_a_minute_has_what_waits_is_leased_matched_and_ended(q: Calls, at: At) -> None:
+def test_a_sample_has_the_jobs_waiting_leased_matched_and_ended(q: Calls, at: At) -> None:
     q.settings(policy="dirac")
     for job in range(1, 6):
         q.insert(job, OwnerGroup="users", Sites=["A"])
@@ -96,7 +96,7 @@ def test_a_minute_is_sampled_once(q: Calls, at: At) -> None:
     ]  # fmt: skip
 
 
-def test_nothing_to_sample_is_a_sample(q: Calls, at: At) -> None:
+def test_an_empty_setup_is_sampled_with_zeros(q: Calls, at: At) -> None:
     at(1)
     assert sample(q) == len(q.rows("select from history.series where figure = 'findings'"))
     assert over(q, "jobs_waiting", NOON) == {}
@@ -177,7 +177,7 @@ def _bin(moment: datetime, width: timedelta) -> datetime:
 
 
 @pytest.mark.slow
-def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
+def test_old_samples_are_removed_and_their_places_reused(q: Calls, at: At) -> None:
     q.connection.execute(
         "select lifecycle.set_settings(%s, %s)",
         [q.setup, '{"minute_samples_kept": "3 hours", "hour_samples_kept": "3 days", "day_samples_kept": "5 days"}'],
@@ -206,7 +206,7 @@ def test_old_samples_go_and_places_are_used_again(q: Calls, at: At) -> None:
     assert over(q, "jobs_waiting", NOON + 9 * DAY, "owner_group", points=1)[NOON + 10 * DAY - 12 * HOUR, "late"] > 0
 
 
-def test_a_sample_is_of_now_for_five_minutes(q: Calls, at: At) -> None:
+def test_a_sample_is_fresh_for_five_minutes(q: Calls, at: At) -> None:
     freshness = "select sampled_at, figures_end, is_sampled from history.freshness where setup = %s"
     last = "select distinct at from history.last_sample(%s)"
     assert q.rows(freshness, q.setup) == [(None, None, False)]
@@ -221,7 +221,7 @@ def test_a_sample_is_of_now_for_five_minutes(q: Calls, at: At) -> None:
     assert q.rows(last, q.setup) == []
 
 
-def test_counts_are_of_now_for_five_minutes_or_40_times_as_long_as_counting_takes(q: Calls, at: At) -> None:
+def test_counts_are_fresh_for_five_minutes_or_40_times_the_duration_of_counting(q: Calls, at: At) -> None:
     freshness = "select counted_at, is_counted from history.freshness where setup = %s"
     assert q.rows(freshness, q.setup) == [(None, False)]
     q.call("summarize_waiting")
@@ -235,7 +235,7 @@ def test_counts_are_of_now_for_five_minutes_or_40_times_as_long_as_counting_take
     assert q.rows(freshness, q.setup) == [(NOON, False)]
 
 
-def test_lines_beyond_the_largest_are_one(q: Calls, at: At) -> None:
+def test_lines_beyond_the_largest_are_added_up(q: Calls, at: At) -> None:
     values = {"a": [5, 0], "b": [0, 9], "c": [1, 2], "other": [3, 0], "d": [2, 1]}
     for place, site in enumerate(values, 1):
         q.connection.execute(
@@ -260,7 +260,7 @@ def test_lines_beyond_the_largest_are_one(q: Calls, at: At) -> None:
 
 
 @pytest.mark.parametrize(("figure", "values", "most"), [("leases_at_site", 15, 46), ("oldest_wait", 5, 12)])
-def test_a_line_of_many_series_is_their_sum_or_the_largest(
+def test_a_line_of_many_series_is_their_sum_or_their_maximum(
     q: Calls, at: At, figure: str, values: float, most: float
 ) -> None:
     label = "site" if figure == "leases_at_site" else "owner_group"
@@ -280,7 +280,7 @@ def test_a_line_of_many_series_is_their_sum_or_the_largest(
     assert found == [("", [values], [most]), ("of 4", [5], [9]), ("other", [others[0]], [others[1]])]
 
 
-def test_several_figures_at_once_are_those_of_each(q: Calls, at: At) -> None:
+def test_several_figures_in_one_call_have_the_values_of_separate_calls(q: Calls, at: At) -> None:
     q.settings(policy="dirac")
     for job in range(1, 4):
         q.insert(job, OwnerGroup="users", Sites=["A"])
@@ -316,7 +316,7 @@ def test_several_figures_at_once_are_those_of_each(q: Calls, at: At) -> None:
         ('[{"figure": "matches", "labels": 1}]', "labels are 1, which is no object"),
     ],
 )
-def test_figures_that_are_refused(q: Calls, at: At, figures: str | None, words: str) -> None:
+def test_wrong_lists_of_figures_are_refused(q: Calls, at: At, figures: str | None, words: str) -> None:
     at(5)
     with pytest.raises(psycopg.DatabaseError) as caught:
         q.rows("select * from history.figures_over(%s, %s, %s)", q.setup, figures, NOON)
@@ -341,7 +341,7 @@ def test_figures_that_are_refused(q: Calls, at: At, figures: str | None, words: 
         ({"points": None}, "p_points is null"),
     ],
 )
-def test_what_is_refused(q: Calls, at: At, changed: dict[str, Any], words: str) -> None:
+def test_wrong_questions_to_the_history_are_refused(q: Calls, at: At, changed: dict[str, Any], words: str) -> None:
     at(5)
     given = {
         "setup": q.setup,

@@ -23,7 +23,7 @@ def session(connection: Connection) -> str:
 
 
 @pytest.mark.slow
-def test_a_snapshot_that_is_held(db: Connection, connect: Connect) -> None:
+def test_a_session_that_holds_an_old_snapshot_is_advised_about(db: Connection, connect: Connect) -> None:
     holder = connect()
     holder.execute("begin isolation level repeatable read")
     holder.execute("select from pg_class limit 1")
@@ -57,7 +57,7 @@ def test_another_databases_transaction_holds_rows_when_it_has_written(
         assert reaches >= 10_000 or not holds
 
 
-def test_a_snapshot_of_a_role_that_is_no_more(db: Connection, dsn: str) -> None:
+def test_a_snapshot_of_a_dropped_role_has_a_remedy(db: Connection, dsn: str) -> None:
     db.execute("create role test_gone login password 'not a secret'")
     with psycopg.connect(make_conninfo(dsn, user="test_gone", password="not a secret")) as holder:
         holder.execute("set transaction isolation level repeatable read")
@@ -69,7 +69,7 @@ def test_a_snapshot_of_a_role_that_is_no_more(db: Connection, dsn: str) -> None:
 
 
 @pytest.mark.parametrize("slot", [None, "test_standby"])
-def test_a_standby_that_asks_to_keep_rows(db: Connection, slot: str | None) -> None:
+def test_a_standby_that_holds_rows_is_named(db: Connection, slot: str | None) -> None:
     """What a standby sends with hot_standby_feedback = on while a query runs there; with a slot, the slot keeps it."""
     if slot:
         db.execute("select pg_create_physical_replication_slot(%s, true)", [slot])
@@ -106,7 +106,7 @@ def wait_until(connection: Connection, condition: str) -> None:
 
 
 @pytest.mark.slow
-def test_waits_and_transactions_left_open(db: Connection, connect: Connect) -> None:
+def test_long_waits_and_open_transactions_are_named(db: Connection, connect: Connect) -> None:
     assert not [f for f in look(db, None).values() if f.area in {"lock", "open call"} and f.verdict != "ok"]
     Calls(db).insert_many(range(1, 4))
     agent, waiter = connect(), connect()
@@ -134,7 +134,7 @@ def findings(connection: Connection) -> list[Any]:
     return connection.execute("select * from monitor.health").fetchall()
 
 
-def test_rights_that_are_lacking(rolled_back: Connection) -> None:
+def test_a_missing_right_to_read_statistics_is_advised_about(rolled_back: Connection) -> None:
     rolled_back.execute("create role test_dba in role broker_viewer")
     found = look(rolled_back, "test_dba")["pg_read_all_stats"]
     assert found.verdict == "advice"
@@ -144,7 +144,7 @@ def test_rights_that_are_lacking(rolled_back: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_connections_for_few_calls_each(dsn: str, db: Connection) -> None:
+def test_connections_that_make_few_calls_are_advised_about(dsn: str, db: Connection) -> None:
     assert look(db)["calls a connection"].verdict == "ok"
     for _ in range(200):
         psycopg.connect(dsn, autocommit=True).close()
@@ -153,7 +153,7 @@ def test_connections_for_few_calls_each(dsn: str, db: Connection) -> None:
     assert look(db)["calls a connection"].verdict == "ok"
 
 
-def test_commits_without_a_delay(db: Connection) -> None:
+def test_frequent_commits_without_commit_delay_are_advised_about(db: Connection) -> None:
     assert look(db)["commit_delay"].verdict == "ok"
     db.execute("select pg_stat_reset()")
     commit(db, 20_000)

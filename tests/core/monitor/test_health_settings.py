@@ -30,7 +30,7 @@ from tests.throwaway import programs
         ("log_min_duration_statement", "250", "5", "advice"),
     ],
 )
-def test_a_setting_is_judged(  # noqa: PLR0917
+def test_a_setting_is_judged_by_its_value(  # noqa: PLR0917
     rolled_back: Connection, health: Health, name: str, good: str, bad: str, verdict: str
 ) -> None:
     for value, expected in ((good, "ok"), (bad, verdict)):
@@ -96,7 +96,7 @@ def patient(ill: str) -> Iterator[Connection]:
 
 
 @pytest.mark.slow
-def test_the_servers_own_settings(patient: Connection) -> None:
+def test_unsuitable_settings_of_the_server_are_named_with_a_remedy(patient: Connection) -> None:
     Calls(patient).insert_many(range(1, 20_001))
     found = look(patient)
     problems = {"fsync", "full_page_writes", "autovacuum"}
@@ -115,7 +115,7 @@ def test_the_servers_own_settings(patient: Connection) -> None:
         pytest.fail("the remedy does not help")
 
 
-def test_connections_that_run_out(ill: str, patient: Connection) -> None:
+def test_a_server_that_runs_out_of_connections_is_a_problem(ill: str, patient: Connection) -> None:
     assert look(patient)["connections"].verdict == "ok"
     more = [psycopg.connect(ill) for _ in range(7)]
     assert look(patient)["connections"][2:4] == ("8 of 9", "advice")
@@ -137,7 +137,7 @@ def test_a_prepared_transaction_is_a_snapshot_held(ill: str, patient: Connection
     assert "prepared transaction left behind" not in look(patient)
 
 
-def test_a_slot_that_nobody_reads(patient: Connection) -> None:
+def test_an_unread_replication_slot_that_keeps_wal_is_named(patient: Connection) -> None:
     patient.execute(
         "select pg_create_physical_replication_slot('unread'), pg_create_physical_replication_slot('kept', true)"
     )

@@ -9,7 +9,7 @@ from tests.core.monitor.conftest import Health, drop_partitions, look
 
 
 @pytest.mark.slow
-def test_dead_rows_and_what_they_leave(db: Connection) -> None:
+def test_dead_rows_and_the_space_that_they_leave_are_named(db: Connection) -> None:
     table, index = "table job_count_change", "index job_count_change_queue"
     assert look(db)["dead rows"].verdict == look(db)["size of tables and indexes"].verdict == "ok"
     db.execute("alter table taskqueue.job_count_change set (autovacuum_enabled = off)")
@@ -38,7 +38,7 @@ def rows_of(connection: Connection, area: str) -> list[Any]:
     return connection.execute("select * from monitor.health where area = %s", [area]).fetchall()
 
 
-def test_autovacuum_switched_off_for_a_table(rolled_back: Connection, health: Health) -> None:
+def test_a_table_without_autovacuum_is_a_problem(rolled_back: Connection, health: Health) -> None:
     assert "autovacuum" not in {finding.area for finding in health().values()}
     rolled_back.execute("alter table taskqueue.job set (autovacuum_enabled = off)")
     found = health()["table job"]
@@ -48,7 +48,7 @@ def test_autovacuum_switched_off_for_a_table(rolled_back: Connection, health: He
 
 
 @pytest.mark.slow
-def test_a_table_that_was_never_analyzed(db: Connection) -> None:
+def test_a_table_that_was_never_analyzed_is_named(db: Connection) -> None:
     """In a database of its own: what other tests rolled back lies in the pages of the shared one."""
     assert "statistics" not in {finding.area for finding in look(db).values()}
     with db.transaction(force_rollback=True):
@@ -58,7 +58,7 @@ def test_a_table_that_was_never_analyzed(db: Connection) -> None:
         assert "statistics" not in {finding.area for finding in look(db).values()}
 
 
-def test_a_trigger_of_others(rolled_back: Connection, health: Health) -> None:
+def test_a_trigger_of_somebody_else_is_named(rolled_back: Connection, health: Health) -> None:
     assert "trigger" not in {finding.area for finding in health().values()}
     rolled_back.execute(
         "create function pg_temp.tell() returns trigger language plpgsql as 'begin notify jobs; return null; end';"
@@ -70,7 +70,7 @@ def test_a_trigger_of_others(rolled_back: Connection, health: Health) -> None:
 
 
 @pytest.mark.parametrize(("age", "verdict"), [(10**6, "ok"), (7 * 10**8, "advice"), (13 * 10**8, "problem")])
-def test_transaction_ids_that_run_out(rolled_back: Connection, health: Health, age: int, verdict: str) -> None:
+def test_old_transaction_ids_are_judged_by_their_age(rolled_back: Connection, health: Health, age: int, verdict: str) -> None:
     wraps = 2**32
     rolled_back.execute(
         "update pg_database set datfrozenxid = ((pg_current_xact_id()::text::bigint + %s) %% %s)::text::xid"
@@ -90,7 +90,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("trace", LATE)
-def test_maintenance_that_is_late(rolled_back: Connection, health: Health, trace: str) -> None:
+def test_late_maintenance_is_advised_about(rolled_back: Connection, health: Health, trace: str) -> None:
     Calls(rolled_back).insert(1)
     Calls(rolled_back).maintain()
     rolled_back.execute((LATE[trace] % 15).encode())
@@ -123,7 +123,7 @@ def test_maintenance_says_that_the_clock_is_set(rolled_back: Connection, health:
     assert health()["setup default"].value == "not done for 00:59:56"
 
 
-def test_counts_that_nobody_folds(db: Connection) -> None:
+def test_changes_of_counts_that_pile_up_are_named(db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1)
     change = (
@@ -139,7 +139,7 @@ def test_counts_that_nobody_folds(db: Connection) -> None:
 
 
 @pytest.mark.parametrize(("changes", "age", "verdict"), [(99_999, 1, "ok"), (100_000, 1, "advice"), (1, 11, "advice")])
-def test_job_counts_that_nobody_folds(
+def test_changes_of_job_counts_that_pile_up_are_named(
     rolled_back: Connection, health: Health, changes: int, age: int, verdict: str
 ) -> None:
     Calls(rolled_back).insert(1)
@@ -152,7 +152,7 @@ def test_job_counts_that_nobody_folds(
     assert health()["changes of job counts"].verdict == verdict
 
 
-def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health) -> None:
+def test_overdue_leases_that_nobody_ends_are_named(rolled_back: Connection, health: Health) -> None:
     q = Calls(rolled_back)
     q.insert(1)
     q.take()
@@ -176,7 +176,7 @@ def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health)
 
 
 @pytest.mark.slow
-def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> None:
+def test_missing_partitions_of_the_history_are_named(rolled_back: Connection, health: Health) -> None:
     ahead, beyond = "partitions made ahead", "partitions beyond the retention"
     assert health()[ahead][2:4] == ("3 days", "ok")  # the installation made them
     drop_partitions(rolled_back)
@@ -198,7 +198,7 @@ def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> N
     assert health()[beyond].verdict == health()[ahead].verdict == "ok"
 
 
-def test_events_without_a_partition(rolled_back: Connection, health: Health) -> None:
+def test_events_in_the_default_partition_are_named(rolled_back: Connection, health: Health) -> None:
     drop_partitions(rolled_back)
     q = Calls(rolled_back)
     q.insert_many([1, 2])

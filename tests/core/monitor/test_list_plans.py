@@ -108,7 +108,7 @@ def test_a_page_of_tasks_or_leases_is_read_by_its_key(full: Calls, name: str) ->
     [("jobs", {"status": "cancelled"}), ("jobs", {"site": "S7"}), ("tasks", {"user": "nobody"}),
      ("leases", {"overdue": True})],
 )  # fmt: skip
-def test_a_filter_looks_at_a_window(
+def test_a_page_with_a_filter_reads_one_window_at_most(
     full: Calls, monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, object]
 ) -> None:
     """Whatever the filter finds, a page reads a window at most, and computes no column of what it does not show."""
@@ -121,7 +121,7 @@ def test_a_filter_looks_at_a_window(
 @pytest.mark.parametrize(
     ("status", "tables"), [("activated", {"job"}), ("waiting", {"job"}), ("finished", {"job", "ended"})]
 )
-def test_a_status_is_looked_for_where_it_may_be(full: Calls, status: str, tables: set[str]) -> None:
+def test_a_status_is_searched_only_in_tables_that_can_have_it(full: Calls, status: str, tables: set[str]) -> None:
     [(found,)] = full.rows(
         "explain (analyze, format json) select job_id from monitor.listed_job"
         " where setup = 'default' and status = %s::text order by job_id desc limit 51",
@@ -137,7 +137,7 @@ def test_jobs_of_a_task_are_found_by_the_task(full: Calls) -> None:
     assert rows_read(plan, "ended") == rows_read(plan, "lease") == 0
 
 
-def test_what_waits_longest_is_found_by_the_task_queue(full: Calls) -> None:
+def test_the_job_that_waits_longest_is_found_by_its_task_queue(full: Calls) -> None:
     [(found,)] = full.rows("explain (analyze, format json) select * from monitor.first_job where setup = 'default'")
     assert rows_read(found[0]["Plan"], "job") <= 30
     assert [row[5] for row in full.rows("select * from monitor.first_job")] == [2 * INSERTED + 1]
@@ -153,7 +153,7 @@ def test_a_list_of_task_queues_does_not_read_their_jobs(full: Calls) -> None:
     assert reason == "waiting"
 
 
-def test_pages_with_a_filter_go_on_behind_the_window(full: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_with_a_filter_continue_after_the_window(full: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "WINDOW", 10_000)
     found: list[int] = []
     after, pages = None, 0
@@ -168,7 +168,7 @@ def test_pages_with_a_filter_go_on_behind_the_window(full: Calls, monkeypatch: p
     assert (found, pages) == ([], 1 + (JOBS + 3 * INSERTED) // 10_000)
 
 
-def test_pages_show_each_job_once_whatever_is_inserted_meanwhile(full: Calls) -> None:
+def test_pages_show_each_job_once_while_others_are_inserted(full: Calls) -> None:
     seen: list[int] = []
     after: object = FIRST + 50
     with full.connection.transaction(force_rollback=True):

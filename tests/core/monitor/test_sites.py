@@ -20,7 +20,7 @@ def q(rolled_back: psycopg.Connection[Any]) -> Calls:
     return q
 
 
-def test_jobs_of_the_queues_of_a_site_by_stage(q: Calls) -> None:
+def test_a_site_counts_the_jobs_of_its_queues_by_stage(q: Calls) -> None:
     counts = {"assigned": 1, "activated": 2, "sent": 4, "running": 8, "merging": 16, "finished": 32}
     statistics = [
         {"queue": queue, "status": status, "njobs": jobs, "gshare": share}
@@ -38,7 +38,7 @@ def test_jobs_of_the_queues_of_a_site_by_stage(q: Calls) -> None:
     assert rows == [("N", "offline", 0, 0, 0, 0, 0, 0), ("P", "online, test", 12, 16, 97, 12, 16, 196)]
 
 
-def test_pilots_are_of_the_sites_that_their_resources_name(q: Calls) -> None:
+def test_pilots_count_for_the_sites_that_their_resources_name(q: Calls) -> None:
     world.load(q.connection, [{"queues": {"Q": {"panda_site": "P"}}}])
     named: list[Any] = ["A", ["A", "B"], "[odd]", '["A"]', "Q", None]
     for minute, site in enumerate(named):

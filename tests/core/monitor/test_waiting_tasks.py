@@ -49,7 +49,7 @@ def reason(q: Calls) -> tuple[Any, ...]:
     return tuple(row)
 
 
-def test_why_a_task_waits_is_the_same_before_and_after_its_decision_was_looked_at(q: Calls) -> None:
+def test_the_reason_of_a_task_is_the_same_before_and_after_find_reasons(q: Calls) -> None:
     queues = {"A": {"status": "offline"}, "B": {"status": "offline"}, "C": {"maxrss": 2000}}
     world.load(q.connection, [_world({"ram_count": 9000, "ram_unit": "MB"}, queues)])
     broker(q)
@@ -71,7 +71,7 @@ def test_why_a_task_waits_is_the_same_before_and_after_its_decision_was_looked_a
     ({"status": "registered"}, {"Q": {}}, ("waiting", None, None, None)),
     ({}, {"Q": {"pilots": {}}}, ("no_queue_accepts", "no-pilot", "Q", 1)),
 ])  # fmt: skip
-def test_the_word_of_a_task(q: Calls, task: Row, queues: dict[str, Row], expected: tuple[Any, ...]) -> None:
+def test_a_waiting_task_has_the_reason_of_its_decision(q: Calls, task: Row, queues: dict[str, Row], expected: tuple[Any, ...]) -> None:
     world.load(q.connection, [_world(task, queues)])
     broker(q)
     assert reason(q) == expected
@@ -82,7 +82,7 @@ def test_a_task_that_no_run_decided_waits(q: Calls) -> None:
     assert reason(q) == ("waiting", None, None, None)
 
 
-def test_a_later_run_decides_anew(q: Calls) -> None:
+def test_a_later_run_replaces_the_reason_of_a_task(q: Calls) -> None:
     world.load(q.connection, [_world(queues={"Q": {"status": "offline"}})])
     broker(q)
     assert reason(q)[0] == "no_queue_accepts"
@@ -94,7 +94,7 @@ def test_a_later_run_decides_anew(q: Calls) -> None:
     assert q.rows("select from brokerage.waiting_reason") == []
 
 
-def test_jobs_of_a_task_count_by_word(q: Calls) -> None:
+def test_jobs_of_waiting_tasks_are_counted_by_reason(q: Calls) -> None:
     world.load(q.connection, [_world()])
     broker(q)
     count = "select reason, jobs from monitor.waiting_task where task_id = 1 order by 1"
@@ -109,12 +109,12 @@ def test_jobs_of_a_task_count_by_word(q: Calls) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, None])
-def test_no_limit_is_refused(q: Calls, limit: int | None) -> None:
+def test_a_limit_of_zero_or_null_is_refused(q: Calls, limit: int | None) -> None:
     state, text = q.refusal(lambda: q.rows("select brokerage.find_reasons('default', %s)", limit))
     assert (state, text.split(",")[0]) == ("PB001", f"limit is {'null' if limit is None else limit}")
 
 
-def test_every_rule_named_is_a_rule(q: Calls) -> None:
+def test_every_rule_with_a_reason_is_a_shipped_rule(q: Calls) -> None:
     [(source,)] = q.rows("select prosrc from pg_proc where proname = 'reason_of_rule'")
     named = {rule for names in source.split("'{")[1:] for rule in names.split("}'")[0].replace("\n", "").split(",")}
     named = {rule.strip() for rule in named}

@@ -36,7 +36,7 @@ def pass_time(q: Calls, **time: float) -> None:
     q.connection.execute(f"update lifecycle.loop set {moved}".encode(), {"by": timedelta(**time)})
 
 
-def test_one_leads_until_it_stops_or_its_lead_expires(q: Calls) -> None:
+def test_one_process_leads_until_it_stops_or_its_lead_expires(q: Calls) -> None:
     assert lead(q, ME, "maintain", "watchdog") == {"maintain": True, "watchdog": True}
     assert lead(q, OTHER, "watchdog", "classify") == {"watchdog": False, "classify": True}
     pass_time(q, seconds=15)
@@ -98,7 +98,7 @@ def test_beats_are_kept_by_the_clock_of_the_server(q: Calls) -> None:
         ("nowhere", ME, "20 s", []),
     ],
 )
-def test_what_is_no_lead_is_refused(q: Calls, setup: str | None, holder: Any, lasts: str | None, loops: Any) -> None:
+def test_wrong_arguments_of_lead_are_refused(q: Calls, setup: str | None, holder: Any, lasts: str | None, loops: Any) -> None:
     query = "select lifecycle.lead(%s, %s, 'me', %s, %s)"
     assert q.refusal(lambda: q.rows(query, setup, holder, lasts, Jsonb(loops)))[0] == "PB001"
 
@@ -126,7 +126,7 @@ def test_a_setup_with_jobs_needs_its_loops(q: Calls) -> None:
     assert finding(q, "watchdog") is None
 
 
-def test_nobody_leads_for_a_minute(q: Calls) -> None:
+def test_a_loop_without_a_leader_for_a_minute_is_a_problem(q: Calls) -> None:
     """The problem names the moment, what is not done, and the remedy; time to take over is given first."""
     lead(q, ME, "watchdog")
     pass_time(q, seconds=70)
@@ -145,7 +145,7 @@ def test_nobody_leads_for_a_minute(q: Calls) -> None:
     assert found and found.value == "host 2 leads"
 
 
-def test_a_loop_that_fails_or_does_not_end(q: Calls) -> None:
+def test_a_loop_that_fails_or_does_not_end_is_a_problem(q: Calls) -> None:
     lead(q, ME, "watchdog", began=1, ended=0, error="a: leases: no")
     found = finding(q, "watchdog")
     assert found and found.verdict == "advice" and found.value.endswith("a: leases: no; needed by default")
@@ -161,7 +161,7 @@ def test_a_loop_that_fails_or_does_not_end(q: Calls) -> None:
     assert q.value("select state from monitor.loop where name = 'watchdog'") == "slow"
 
 
-def test_the_setting_says_what_a_setup_needs(q: Calls) -> None:
+def test_the_setting_loops_names_the_loops_that_a_setup_needs(q: Calls) -> None:
     Calls(q.connection, "other").insert(1)
     both = finding(q, "watchdog")
     assert both and both.value.endswith("needed by default, other")
@@ -180,7 +180,7 @@ def test_the_setting_says_what_a_setup_needs(q: Calls) -> None:
     assert refused == ("PB001", 'invalid value ["watchdogs"] for setting loops')
 
 
-def test_what_once_ran_for_all_is_needed_until_it_is_forgotten(q: Calls) -> None:
+def test_a_loop_that_ran_once_is_needed_until_it_is_forgotten(q: Calls) -> None:
     lead(q, ME, "classify")
     pass_time(q, minutes=5)
     found = finding(q, "classify")
@@ -190,13 +190,13 @@ def test_what_once_ran_for_all_is_needed_until_it_is_forgotten(q: Calls) -> None
     assert finding(q, "classify") is None
 
 
-def test_a_simulated_setup_needs_none(q: Calls) -> None:
+def test_a_simulated_setup_needs_no_loops(q: Calls) -> None:
     q.set_clock("2026-06-01")
     assert finding(q, "watchdog") is None
 
 
 @pytest.mark.slow
-def test_the_commands(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_and_loops_show_who_leads(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     cli: Cli = commands(dsn, monkeypatch)
     q = Calls(db)
     q.insert(1)

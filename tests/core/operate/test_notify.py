@@ -106,7 +106,7 @@ def test_a_webhook_gets_what_alertmanager_would_send(q: Calls, hook: Hook) -> No
 
 
 @pytest.mark.slow
-def test_a_test_is_sent_alone(q: Calls, hook: Hook) -> None:
+def test_a_test_notification_is_sent_alone(q: Calls, hook: Hook) -> None:
     """What else is due stays due, at the same target and at others."""
     target(q, kind="webhook", address=hook.url)
     q.connection.execute(
@@ -140,7 +140,7 @@ def test_a_webhook_that_refuses_is_tried_again(q: Calls, hook: Hook, status: int
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/hook", "http://[::1/hook", "http://127.0.0.1:99999/hook"])
-def test_a_webhook_that_is_not_there(q: Calls, address: str) -> None:
+def test_an_unreachable_webhook_is_an_error_of_its_target(q: Calls, address: str) -> None:
     target(q, kind="webhook", address=address)
     assert "was not reached" in notify.send(q.connection, q.setup)["chat"]
 
@@ -199,7 +199,7 @@ def test_many_alerts_are_one_mail(q: Calls, command: Callable[[str], Path]) -> N
         ("import time; time.sleep(60)", "timed out"),
     ],
 )
-def test_a_command_that_fails(
+def test_a_failing_mail_command_is_an_error_of_its_target(
     q: Calls, command: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, program: str, words: str
 ) -> None:
     monkeypatch.setattr(notify, "_MAIL_PATIENCE", 5.0)
@@ -209,7 +209,7 @@ def test_a_command_that_fails(
     assert outcome(q)[0] is False
 
 
-def test_a_command_that_is_not_there(q: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_mail_command_is_an_error_of_its_target(q: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(notify.MAIL_COMMAND, "/nowhere/sendmail -t")
     target(q, kind="mail", address="a@example.org")
     assert "did not work" in notify.send(q.connection, q.setup)["chat"]

@@ -83,7 +83,7 @@ def test_a_lost_server_is_noted_once_and_waited_for(start: Start, logged: Lines,
     assert [text.split(":")[0] for text in texts] == ["trying again"]
 
 
-def test_it_waits_for_a_server_that_is_not_there_yet(dsn: str, start: Start, logged: Lines) -> None:
+def test_a_run_waits_for_a_server_that_is_not_there_yet(dsn: str, start: Start, logged: Lines) -> None:
     rounds: list[str] = []
     process = start("late", counting(rounds, "maintain"))
     process.refused.set()  # or it was quicker: then this changes nothing
@@ -92,7 +92,7 @@ def test_it_waits_for_a_server_that_is_not_there_yet(dsn: str, start: Start, log
     assert logged.texts("ERROR") == []
 
 
-def test_a_lost_connection_of_a_loop_alone(start: Start, logged: Lines, db: Connection) -> None:
+def test_a_loop_that_loses_its_connection_goes_on_with_another(start: Start, logged: Lines, db: Connection) -> None:
     """Its round is lost, and the loop goes on with another connection."""
 
     def work(work: Round) -> None:
@@ -152,7 +152,7 @@ def test_a_loop_that_fails_stops_no_other(start: Start, logged: Lines, db: Conne
 
 
 @pytest.mark.slow
-def test_an_error_of_one_setup_is_not_the_others(
+def test_an_error_in_one_setup_does_not_stop_the_others(
     start: Start, logged: Lines, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for setup in ("bad", "good"):
@@ -175,7 +175,7 @@ def test_an_error_of_one_setup_is_not_the_others(
 
 
 @pytest.mark.slow
-def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_works_in_the_setups_whose_setting_wants_it(start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     for setup, wanted in (("left", "[]"), ("taken", '["maintain"]'), ("usual", "null")):
         Calls(db, setup).insert(1)
         db.execute("select lifecycle.set_settings(%s, %s)", [setup, f'{{"loops": {wanted}}}'])
@@ -192,7 +192,7 @@ def test_it_works_where_the_setting_wants_it(start: Start, db: Connection, monke
 
 
 @pytest.mark.slow
-def test_maintenance_looks_at_everything_once_a_minute(
+def test_expensive_steps_of_maintenance_run_once_a_minute(
     start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Calls(db, "one").insert(1)
@@ -248,7 +248,7 @@ def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -
 
 
 @pytest.mark.slow
-def test_all_loops_of_a_grid(start: Start, logged: Lines, db: Connection) -> None:
+def test_all_loops_of_a_grid_work_without_an_error(start: Start, logged: Lines, db: Connection) -> None:
     """Jobs of a task are assigned, and a run is made only when a task is due."""
     grids.load(db, "grid", files=3)
     start("only", *LOOPS, setup="grid")
@@ -272,7 +272,7 @@ PROGRAM = [sys.executable, "-c", "from broker.cli import main; main()", "run", "
 
 
 @pytest.mark.slow
-def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
+def test_a_signal_ends_the_run_after_the_current_step(dsn: str, db: Connection) -> None:
     Calls(db).insert(1)
     with db.cursor() as cursor, psycopg.connect(dsn) as blocker:
         blocker.execute("lock table taskqueue.share_mark in access exclusive mode")  # the step waits for this
@@ -309,17 +309,17 @@ def test_a_signal_ends_it_after_the_step(dsn: str, db: Connection) -> None:
         (["--log-format", "xml"], "xml is neither text nor json"),
     ],
 )
-def test_what_cannot_be_run(cli: Cli, words: list[str], error: str) -> None:
+def test_wrong_options_of_run_are_refused(cli: Cli, words: list[str], error: str) -> None:
     printed = cli("run", *words)
     assert (printed.code, error in " ".join(printed.err.replace("│", " ").split())) == (2, True)
 
 
-def test_a_setup_that_is_not_there_ends_it(cli: Cli) -> None:
+def test_a_run_for_an_unknown_setup_is_refused(cli: Cli) -> None:
     printed = cli("run", "--setup", "nowhere")
     assert (printed.code, "there is no setup 'nowhere'" in printed.err) == (1, True)
 
 
-def test_lines_of_the_log() -> None:
+def test_a_line_of_the_log_is_text_or_json() -> None:
     record = logging.makeLogRecord(
         {
             "msg": "sent: return",

@@ -283,7 +283,7 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.representative
-def test_the_life_of_jobs(db: psycopg.Connection[Any]) -> None:
+def test_the_life_of_jobs_is_that_of_the_model(db: psycopg.Connection[Any]) -> None:
     Life.connection = db
     examples = os.environ.get("BROKER_TEST_EXAMPLES")
     run_state_machine_as_test(

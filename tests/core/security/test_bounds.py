@@ -155,7 +155,7 @@ def test_the_limits_are_settings(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_a_description_is_measured_on_every_way(q: Calls) -> None:
+def test_a_description_is_bounded_in_every_function(q: Calls) -> None:
     q.insert(1)
     for call in (
         lambda: q.match(Platform="p" * 70_000),
@@ -173,7 +173,7 @@ def test_a_description_is_measured_on_every_way(q: Calls) -> None:
     assert q.match() is not None
 
 
-def test_what_a_table_has_compressed_counts_as_it_is(q: Calls) -> None:
+def test_a_compressed_value_counts_with_its_full_size(q: Calls) -> None:
     q.connection.execute("create temp table sent as select jsonb_build_object('a', repeat('x', 300000)) as jobs")
     assert q.value("select pg_column_size(jobs) < 10000 and taskqueue.json_size(jobs) > 300000 from sent")
 

@@ -32,7 +32,7 @@ def q(rolled_back: Db) -> Calls:
     return q
 
 
-def test_configuration_of_matching(q: Calls) -> None:
+def test_changes_of_limits_groups_and_settings_are_recorded(q: Calls) -> None:
     db = q.connection
     q.call("set_limit", "running", "S", None, "JobType", "MC", 3)
     q.call("set_limit", "running", "S", None, "JobType", "MC", 5)
@@ -58,7 +58,7 @@ def test_configuration_of_matching(q: Calls) -> None:
     ]  # fmt: skip
 
 
-def test_matching_notes_nothing(q: Calls) -> None:
+def test_matching_records_no_change(q: Calls) -> None:
     q.call("set_limit", "delay", "S", None, "JobType", "MC", 1)
     changes(q.connection)
     q.insert(2, Sites=["S"], JobTypes=["MC"])
@@ -69,7 +69,7 @@ def test_matching_notes_nothing(q: Calls) -> None:
     assert changes(q.connection) == []
 
 
-def test_holds(q: Calls) -> None:
+def test_holds_and_their_ends_are_recorded(q: Calls) -> None:
     queue = q.queue_of(1)
     for kind, name, shown in (
         ("job", "1", "job"),
@@ -87,7 +87,7 @@ def test_holds(q: Calls) -> None:
     assert changes(q.connection) == [("TaskQueue", str(queue), {"enabled": True}, {"enabled": False})]
 
 
-def test_jobs_are_cancelled(q: Calls) -> None:
+def test_cancelled_jobs_are_recorded(q: Calls) -> None:
     q.insert_many([2, 3], Sites=["T"])
     match = q.take(Site="T")
     q.connection.execute("select lifecycle.cancel_jobs('default', '{1,2,3}', 'no more')")
@@ -97,7 +97,7 @@ def test_jobs_are_cancelled(q: Calls) -> None:
     assert changes(q.connection) == []
 
 
-def test_tasks_are_cancelled_and_tried_again(rolled_back: Db) -> None:
+def test_cancelled_and_retried_tasks_are_recorded(rolled_back: Db) -> None:
     grids.load(rolled_back, "default")
     [(task,)] = rolled_back.execute("select min(task_id) from workload.task").fetchall()
     changes(rolled_back)
@@ -107,7 +107,7 @@ def test_tasks_are_cancelled_and_tried_again(rolled_back: Db) -> None:
     assert change[3] == {"status": "aborted", "reason": "wrong input"}
 
 
-def test_configuration_of_brokerage(q: Calls) -> None:
+def test_changes_of_configuration_and_profiles_are_recorded(q: Calls) -> None:
     db = q.connection
     db.execute("select resource.set_config('default', 'jobbroker:IO_INTENSITY_CUTOFF', '5000')")
     db.execute("select resource.set_config('default', 'jobbroker:IO_INTENSITY_CUTOFF', 'null')")
@@ -128,7 +128,7 @@ def test_configuration_of_brokerage(q: Calls) -> None:
     ]  # fmt: skip
 
 
-def test_who_made_it(db: Db, connect: Callable[..., Db]) -> None:
+def test_a_change_names_the_role_that_made_it(db: Db, connect: Callable[..., Db]) -> None:
     q = Calls(db)
     q.insert(1)
     operator = connect("broker_operator")
@@ -140,13 +140,13 @@ def test_who_made_it(db: Db, connect: Callable[..., Db]) -> None:
         connect("broker_viewer").execute("select from monitor.change")
 
 
-def test_a_call_that_fails_notes_nothing(q: Calls) -> None:
+def test_a_call_that_fails_records_no_change(q: Calls) -> None:
     before = json.dumps(q.rows("select count(*) from resource.change"))
     q.refusal(lambda: q.call("set_limit", "running", "S", None, "JobType", "MC", -1))
     assert json.dumps(q.rows("select count(*) from resource.change")) == before
 
 
-def test_a_setup_that_is_removed_leaves_that_it_was(q: Calls) -> None:
+def test_the_removal_of_a_setup_is_recorded(q: Calls) -> None:
     q.set_group("users", 2000)
     q.settings(queue_size=7)
     assert q.call("remove_setup") is True

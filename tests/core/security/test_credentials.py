@@ -111,7 +111,7 @@ def test_a_path_may_end_with_a_slash(db: Connection, service: Callable[[], Conne
         credential(db, "again", p_claim="groups", p_value="/atlas")
 
 
-def test_words_of_a_scope_and_texts_are_claims(db: Connection, service: Callable[[], Connection]) -> None:
+def test_a_claim_fits_a_word_of_scope_or_a_whole_text(db: Connection, service: Callable[[], Connection]) -> None:
     credential(db, "create", p_claim="scope", p_value="compute.create")
     credential(db, "vo", "viewer", p_claim="vo", p_value="lhcb")
     login = service()
@@ -127,7 +127,7 @@ def test_words_of_a_scope_and_texts_are_claims(db: Connection, service: Callable
     ]
 
 
-def test_two_that_fit_equally_are_refused(db: Connection, service: Callable[[], Connection]) -> None:
+def test_two_credentials_that_fit_equally_are_refused(db: Connection, service: Callable[[], Connection]) -> None:
     credential(db, "a", p_claim="groups", p_value="/a")
     credential(db, "b", "viewer", p_claim="groups", p_value="/b")
     login = service()
@@ -139,7 +139,7 @@ def test_two_that_fit_equally_are_refused(db: Connection, service: Callable[[], 
     assert by_claims(login, groups=["/a"])[0] == "broker_viewer"
 
 
-def test_owners_out_of_claims(db: Connection, service: Callable[[], Connection]) -> None:
+def test_the_owner_is_taken_from_claims(db: Connection, service: Callable[[], Connection]) -> None:
     credential(db, "users", "submitter", p_owner_group_claim="dirac_group", p_owner_dn_claim="name")
     login = service()
     role, subject, _ = by_claims(login, dirac_group="lhcb_user", name="alice")
@@ -195,7 +195,7 @@ def test_tokens_end_and_are_revoked(db: Connection, service: Callable[[], Connec
             db.execute(query, [valid])
 
 
-def test_a_secret_is_exchanged_as_often_as_it_may(db: Connection, service: Callable[[], Connection]) -> None:
+def test_a_secret_is_exchanged_as_often_as_its_uses_allow(db: Connection, service: Callable[[], Connection]) -> None:
     """Eight pilots at once use a secret of three uses: three tokens."""
     secret = db.execute("select secret from resource.make_secret('s', 'stamp', 3, '1 day', 'pilots')").fetchone()[0]  # type: ignore[index]
     exchange = b"select token from resource.exchange_secret(%s, %s, %s)"
@@ -227,7 +227,7 @@ def test_a_secret_is_exchanged_as_often_as_it_may(db: Connection, service: Calla
     assert by_token(logins[0], tokens[0])[2] == "PB008"
 
 
-def test_secrets_of_one_stamp_that_are_made_at_once(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(db: Connection, connect: Callable[..., Connection]) -> None:
     """The last one counts, and each replacement is in the changes."""
     connections = [connect() for _ in range(6)]
     secrets: list[str] = []
@@ -294,7 +294,7 @@ def test_a_subject_is_bound_to_its_setup_and_owner(db: Connection, service: Call
     assert leased == [("issuer bob", "broker_agent"), ("issuer carol", "broker_agent")]
 
 
-def test_nobody_else_is_believed(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_a_subject_set_by_another_login_is_not_believed(db: Connection, connect: Callable[..., Connection]) -> None:
     """Another login sets the setting, or names a subject in a request: the first is ignored, the second refused."""
     insert(db, "s")
     db.execute("select resource.set_identity('s', 'broker_agent')")

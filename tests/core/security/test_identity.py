@@ -129,7 +129,7 @@ def test_a_private_identity_overrides_what_is_claimed(  # noqa: PLR0917
     assert all_of(agent, **claim) == jobs
 
 
-def test_a_private_identity_in_a_sharing_group_takes_everybodys(operator: Calls, login: Login, session: Any) -> None:
+def test_a_private_identity_in_a_sharing_group_takes_jobs_of_all_owners(operator: Calls, login: Login, session: Any) -> None:
     operator.set_group("g1", sharing=True)
     user = login("broker_agent")
     identify(operator, user, "g1", "alice")
@@ -194,7 +194,7 @@ def test_a_private_submitter_sees_no_queue_of_another(operator: Calls, login: Lo
     assert submitter.refusal(lambda: submitter.queue_of(2))[0] == "PB002"
 
 
-def test_the_role_that_was_set_counts_else_the_login(operator: Calls, login: Login, session: Any) -> None:
+def test_the_identity_is_that_of_the_set_role_or_of_the_login(operator: Calls, login: Login, session: Any) -> None:
     """A pooler logs in once and sets the role of its client."""
     first, second = login("broker_agent"), login("broker_agent")
     identify(operator, first, "g1")
@@ -262,7 +262,7 @@ def test_wrong_identities_are_refused(
 
 
 @pytest.mark.slow
-def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, session: Any) -> None:
+def test_temporary_tables_and_shadowing_schemas_give_no_rights(operator: Calls, connect: Connect, login: Login, session: Any) -> None:
     """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours."""
     user = login("broker_agent", "broker_submitter")
     identify(operator, user, "g1", "alice")
@@ -330,7 +330,7 @@ def test_an_agent_cannot_turn_the_clock_or_choose_the_draw(operator: Calls, logi
         assert agent.error_of(lambda text=query: agent.rows(text)).sqlstate == "42501"
 
 
-def test_setting_variables_does_not_change_who_one_is(operator: Calls, login: Login, session: Any) -> None:
+def test_setting_variables_does_not_change_the_identity(operator: Calls, login: Login, session: Any) -> None:
     user = login("broker_agent")
     identify(operator, user, "g2")
     agent = session(user)

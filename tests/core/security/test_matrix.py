@@ -331,7 +331,7 @@ def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[
 
 
 @pytest.mark.representative
-def test_functions(
+def test_each_role_may_call_its_listed_functions_only(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
     """Through SET ROLE."""
@@ -339,7 +339,7 @@ def test_functions(
 
 
 @pytest.mark.slow
-def test_functions_of_a_login(
+def test_each_login_may_call_the_listed_functions_of_its_role_only(
     db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]
 ) -> None:
     """A login that is a member of the role, without SET ROLE."""
@@ -349,7 +349,7 @@ def test_functions_of_a_login(
 
 
 @pytest.mark.slow
-def test_functions_through_pgbouncer(
+def test_each_role_may_call_its_listed_functions_only_through_pgbouncer(
     db: psycopg.Connection[Any],
     through: Callable[[str], psycopg.Connection[Any]],
     login: Callable[..., str],
@@ -365,7 +365,7 @@ def test_functions_through_pgbouncer(
 
 
 @pytest.mark.slow
-def test_tables_and_views(
+def test_tables_are_for_the_owner_and_views_for_operators_and_viewers(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
     """No table to anybody but the owner; views for people to operators and viewers, to read."""
@@ -393,7 +393,7 @@ def test_tables_and_views(
     assert wrong == []
 
 
-def test_nobody_makes_anything_in_the_rooms(
+def test_no_role_may_create_objects_in_the_schemas(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
     connection = connect(role[1])
@@ -433,7 +433,7 @@ def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Conn
         assert f"search_path={schema}, pg_temp" in (settings or "").split(";"), name
 
 
-def test_public_has_nothing(db: psycopg.Connection[Any]) -> None:
+def test_public_has_no_rights(db: psycopg.Connection[Any]) -> None:
     grants = """
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
                aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a

@@ -72,7 +72,7 @@ def belongs(of: tuple[str, str], owner: str | None, group: str | None) -> bool:
 
 
 @pytest.mark.parametrize(("owner", "group"), IDENTITIES, ids=str)
-def test_own_jobs_and_nobody_elses(
+def test_a_submitter_sees_its_own_jobs_only(
     operator: Calls, login: Login, session: Callable[[str], Calls], owner: str | None, group: str | None
 ) -> None:
     user = login("broker_submitter")
@@ -103,7 +103,7 @@ def test_own_jobs_and_nobody_elses(
                 assert ask() or (function == "own_job_events" and state == "waiting")
 
 
-def test_pages_of_own_jobs(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
+def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
     user = login("broker_submitter")
     identify(operator, user, "alice", None)
     submitter = session(user)
@@ -117,7 +117,7 @@ def test_pages_of_own_jobs(operator: Calls, login: Login, session: Callable[[str
 
 
 @pytest.mark.slow
-def test_without_an_identity_and_in_another_setup_nothing_is_seen(
+def test_a_submitter_without_an_identity_in_the_setup_sees_nothing(
     operator: Calls, login: Login, session: Callable[..., Calls]
 ) -> None:
     user = login("broker_submitter")
@@ -130,7 +130,7 @@ def test_without_an_identity_and_in_another_setup_nothing_is_seen(
     assert [row[0] for row in session(user, "other").call_rows("own_jobs")] == [1]
 
 
-def test_a_job_that_is_not_there_is_nobodys(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
+def test_an_unknown_job_is_refused(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
     user = login("broker_submitter")
     identify(operator, user, "alice", None)
     submitter = session(user)

@@ -68,7 +68,7 @@ def test_the_credentials_count_as_they_are_now(db: Connection, login: Connection
     assert shown == (name, [])
 
 
-def test_what_is_kept_of_a_person_is_what_credentials_name(db: Connection, login: Connection) -> None:
+def test_a_session_keeps_only_the_claims_that_credentials_name(db: Connection, login: Connection) -> None:
     credential(db, "atlas", "viewer", p_claim="groups", p_value="/atlas")
     cookie = opened(login)
     kept = db.execute("select claims, hash from resource.browser_session").fetchone()
@@ -174,7 +174,7 @@ def test_a_ticket_ends_after_a_minute(db: Connection, login: Connection) -> None
 
 
 @pytest.mark.parametrize("what", ["ticket", "login"])
-def test_of_eight_at_once_one_opens_a_session(db: Connection, service: Callable[[], Connection], what: str) -> None:
+def test_one_of_eight_concurrent_uses_opens_a_session(db: Connection, service: Callable[[], Connection], what: str) -> None:
     credential(db, "all", "viewer")
     given = ticket(db)
     cookies: list[str] = []

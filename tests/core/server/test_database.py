@@ -36,7 +36,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     yield asked
 
 
-def test_who_names_the_server_first(monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
+def test_the_server_is_named_by_option_then_variable_then_libpq(monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
     assert database.resolve() == Target("postgresql://broker:secret@127.0.0.1:5/broker", "embedded", None, "a note")
     assert len(home) == 1
     monkeypatch.setenv("PGHOST", "from-libpq")
@@ -53,7 +53,7 @@ def test_who_names_the_server_first(monkeypatch: pytest.MonkeyPatch, home: list[
 
 
 @pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE"])
-def test_each_variable_of_libpq_that_points_to_a_server(
+def test_each_variable_of_libpq_that_names_a_server_counts(
     name: str, monkeypatch: pytest.MonkeyPatch, home: list[Path]
 ) -> None:
     monkeypatch.setenv(name, "1")
@@ -62,12 +62,12 @@ def test_each_variable_of_libpq_that_points_to_a_server(
 
 
 @pytest.mark.parametrize("name", ["PGUSER", "PGPASSWORD", "PGOPTIONS"])
-def test_variables_of_libpq_that_name_no_server(name: str, monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
+def test_variables_of_libpq_that_name_no_server_leave_the_embedded_one(name: str, monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
     monkeypatch.setenv(name, "x")
     assert database.resolve().source == "embedded"
 
 
-def test_dsn_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dsn_that_cannot_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BrokerError, match="--dsn is not a DSN") as raised:
         database.resolve("nonsense")
     assert "postgresql://" in str(raised.value.hint)
@@ -76,7 +76,7 @@ def test_dsn_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
         database.resolve()
 
 
-def test_dsn_of_sqlalchemy_is_taken() -> None:
+def test_a_dsn_of_sqlalchemy_is_accepted() -> None:
     assert database.resolve("postgresql+psycopg://u@h/d").dsn == "postgresql://u@h/d"
 
 
@@ -117,7 +117,7 @@ def test_the_hosts_of_a_service_file_are_tried_one_after_the_other(
             assert connection.execute("select 1").fetchone() == (1,)
 
 
-def test_every_way_of_connecting(server_dsn: str) -> None:
+def test_connections_and_pools_work_with_and_without_async(server_dsn: str) -> None:
     target = database.resolve(server_dsn)
 
     async def asynchronous() -> list[object]:
@@ -139,7 +139,7 @@ def test_every_way_of_connecting(server_dsn: str) -> None:
         assert sqlalchemy.execute(text("select 4")).scalar() == 4
 
 
-def test_server_that_does_not_answer_is_named_without_its_password() -> None:
+def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
     target = database.resolve("postgresql://me:topsecret@127.0.0.1:1/db")
     for call in (lambda: database.connect(target), lambda: asyncio.run(database.connect_async(target))):
         with pytest.raises(ConnectError) as raised:
@@ -172,7 +172,7 @@ def test_nothing_is_prepared_behind_a_pooler(pooler: Pooler, server_dsn: str) ->
 
 
 @pytest.mark.parametrize("statements", [["execute nothing"], ["prepare p as select 1", "prepare p as select 1"]])
-def test_statements_that_a_pooler_mixes_up_name_the_way_out(server_dsn: str, statements: list[str]) -> None:
+def test_the_error_of_mixed_up_prepared_statements_names_the_remedy(server_dsn: str, statements: list[str]) -> None:
     with psycopg.connect(server_dsn) as connection, pytest.raises(psycopg.Error) as raised:
         for statement in statements:
             connection.execute(statement.encode())
@@ -181,7 +181,7 @@ def test_statements_that_a_pooler_mixes_up_name_the_way_out(server_dsn: str, sta
     assert "PgBouncer does before 1.21: prepare none, BROKER_PREPARE=off" in str(found.hint)
 
 
-def test_through_a_pooler_in_transaction_mode(pooler: Pooler, server_dsn: str) -> None:
+def test_a_pool_works_through_a_pooler_in_transaction_mode(pooler: Pooler, server_dsn: str) -> None:
     target = database.resolve(pooler.dsn(server_dsn))
     with database.pool(target, min_size=6, max_size=6) as pool:  # more clients than the pooler has connections
         for number in range(60):

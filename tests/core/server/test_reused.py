@@ -37,7 +37,7 @@ def content(database: Reused) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_what_a_test_stored_goes(reused: Reused) -> None:
+def test_the_rows_of_a_test_are_removed(reused: Reused) -> None:
     before = content(reused)
     session = reused.session
     for _ in range(2):
@@ -54,7 +54,7 @@ def test_what_a_test_stored_goes(reused: Reused) -> None:
     assert reused.session is session
 
 
-def test_the_session_is_as_new(reused: Reused) -> None:
+def test_the_session_of_a_test_is_reset(reused: Reused) -> None:
     reused.session.execute("set role broker_viewer; set work_mem = '1MB'; create temp table mine (n int); begin")
     assert reused.clean()
     row = reused.session.execute("select current_user = session_user, to_regclass('mine'), setting <> '1024'"
@@ -66,7 +66,7 @@ def test_the_session_is_as_new(reused: Reused) -> None:
 
 
 @pytest.mark.slow
-def test_other_sessions_end(reused: Reused) -> None:
+def test_other_sessions_of_a_test_are_ended(reused: Reused) -> None:
     with psycopg.connect(reused.dsn) as other, psycopg.connect(reused.dsn, autocommit=True) as lasting:
         Calls(other).insert(1)
         lasting.execute("set session authorization broker_agent")
@@ -91,7 +91,7 @@ def test_other_sessions_end(reused: Reused) -> None:
         "update resource.installed_object set sha256 = 'x'",
     ],
 )
-def test_what_cannot_be_taken_back_is_noticed(reused: Reused, statement: str) -> None:
+def test_a_change_that_cannot_be_undone_is_noticed(reused: Reused, statement: str) -> None:
     assert reused.clean()
     reused.session.execute(statement.replace("{}", reused.session.info.dbname).encode())
     assert not reused.clean()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import psycopg
 
 
-def test_databases_are_fresh_and_apart(new_database: Callable[..., str], empty_dsn: str) -> None:
+def test_new_databases_are_fresh_and_separate(new_database: Callable[..., str], empty_dsn: str) -> None:
     first = psycopg.connect(new_database(), autocommit=True)
     first.execute("create table only_here ()")
     second = psycopg.connect(new_database(), autocommit=True)
@@ -15,11 +15,11 @@ def test_databases_are_fresh_and_apart(new_database: Callable[..., str], empty_d
     ).fetchone() == (0,)
 
 
-def test_rolled_back_leaves_nothing_1(rolled_back: psycopg.Connection) -> None:
+def test_a_rolled_back_test_leaves_nothing_first_half(rolled_back: psycopg.Connection) -> None:
     assert rolled_back.execute("select to_regclass('left_over')").fetchone() == (None,)
     rolled_back.execute("create table left_over ()")
 
 
-def test_rolled_back_leaves_nothing_2(rolled_back: psycopg.Connection) -> None:
+def test_a_rolled_back_test_leaves_nothing_second_half(rolled_back: psycopg.Connection) -> None:
     assert rolled_back.execute("select to_regclass('left_over')").fetchone() == (None,)
     rolled_back.execute("create table left_over ()")

@@ -97,7 +97,7 @@ def rows(heading: str) -> dict[str, list[set[str]]]:
 
 
 @pytest.mark.slow
-def test_schemas_know_those_that_they_are_listed_to_know(found: dict[str, Uses]) -> None:
+def test_schemas_use_only_the_schemas_listed_for_them(found: dict[str, Uses]) -> None:
     listed = rows("Dependencies between schemas")
     assert list(listed) == list(SCHEMAS)
     wrong = []
@@ -116,13 +116,13 @@ def test_schemas_know_those_that_they_are_listed_to_know(found: dict[str, Uses])
     assert not wrong, "\n".join(wrong)
 
 
-def test_writes_into_other_schemas_are_those_listed(found: dict[str, Uses]) -> None:
+def test_schemas_write_only_into_the_listed_tables_of_others(found: dict[str, Uses]) -> None:
     listed = {name: columns[0] for name, columns in rows("Writes across schemas").items()}
     written = {name: set(elsewhere(name, use.writes)) for name, use in found.items()}
     assert {name: tables for name, tables in written.items() if tables} == listed
 
 
-def test_names_in_code_types_and_dynamic_sql_are_found_and_words_are_not() -> None:
+def test_names_are_found_in_code_types_and_dynamic_sql_but_not_in_texts() -> None:
     text = """
 -- taskqueue.in_a_comment
 create function instance.f() returns taskqueue.lease language plpgsql as $$

@@ -72,6 +72,6 @@ def test_tests_of_the_core_import_no_wing_but_its_data() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_errors_stand_on_the_ground() -> None:
+def test_the_module_errors_imports_nothing_of_the_package() -> None:
     """Every module may import broker.errors, so it imports nothing of the package."""
     assert not [name for name in imported(ROOT / "broker" / "errors.py") if name.startswith("broker")]

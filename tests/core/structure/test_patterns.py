@@ -57,7 +57,7 @@ def test_every_regular_expression_from_data_is_known_and_guarded() -> None:
     assert [name for name, text in texts.items() if _OTHER.search(text)] == []
 
 
-def test_the_expressions_of_fits_are_guarded() -> None:
+def test_the_expressions_given_to_fits_are_guarded() -> None:
     texts = _texts()
     callers = {name for name, text in texts.items() if "brokerage.fits(" in text} - {"brokerage/software/fits.sql"}
     assert callers == FITS.keys()

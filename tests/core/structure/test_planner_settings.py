@@ -38,7 +38,7 @@ def used(connection: psycopg.Connection[Any]) -> dict[Settings, set[str]]:
     return found
 
 
-def test_functions_have_one_of_the_sets_that_are_listed(db: psycopg.Connection[Any]) -> None:
+def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: psycopg.Connection[Any]) -> None:
     sets = listed()
     assert len(sets) == 8 and all(sets.values())
     found = used(db)
@@ -47,7 +47,7 @@ def test_functions_have_one_of_the_sets_that_are_listed(db: psycopg.Connection[A
 
 
 @pytest.mark.slow
-def test_rules_conditions_and_formulas_have_none(db: psycopg.Connection[Any]) -> None:
+def test_rules_conditions_and_formulas_have_no_planner_settings(db: psycopg.Connection[Any]) -> None:
     """They are planned into the query that uses them."""
     functions = set().union(*used(db).values())
     assert [name for name in functions if re.search(r"\.(rule|weight|condition|candidate)_", name)] == []

@@ -14,9 +14,16 @@ _spec.loader.exec_module(check_sql)
 
 
 @pytest.mark.slow
-def test_the_style_of_sql_and_the_size_of_folders() -> None:
+def test_sql_files_and_folders_have_no_faults_of_style_or_size() -> None:
     found = list(check_sql.faults())
     assert not found, "\n".join([f"{len(found)} faults", *found])
+
+
+def test_the_functions_allowed_to_be_long_exist() -> None:
+    """Whoever rebuilds one of these takes it off the list."""
+    files = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("sql/**/*.sql")]
+    for name in ("lease_jobs", "compose", "facts_of_tasks"):
+        assert any(Path(file).stem == name for file in files), f"{name} is gone: take it off check_sql.UNTIL_REBUILT"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +43,7 @@ def test_the_style_of_sql_and_the_size_of_folders() -> None:
         ("migrations/baseline/resource.sql", f"select '{'x' * 112}'\n", 1),
     ],
 )
-def test_what_a_fault_is(tmp_path: Path, name: str, text: str, number: int) -> None:
+def test_faults_of_style_are_recognised(tmp_path: Path, name: str, text: str, number: int) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True)
     file.write_text(text)

@@ -37,7 +37,7 @@ def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
 
 
 @pytest.mark.slow
-def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
+def test_a_downgrade_and_upgrade_restore_the_same_catalogue(dsn: str) -> None:
     before = catalogue(dsn)
     downgrade(dsn, "base")
     upgrade(dsn)
@@ -46,7 +46,7 @@ def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
 
 
 @pytest.mark.representative
-def test_a_fresh_install_is_what_the_release_says(dsn: str) -> None:
+def test_a_fresh_install_has_no_differences_from_the_release(dsn: str) -> None:
     assert check(dsn).differences == ()
     assert not upgrade(dsn).changed
 
@@ -69,7 +69,7 @@ def test_tables_sql_is_current(server_dsn: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_restored_backup_is_what_the_release_says(dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+def test_a_restored_backup_has_no_differences_from_the_release(dsn: str, empty_dsn: str, tmp_path: Path) -> None:
     """pg_dump and pg_restore of the server's own version, as broker/docs/how-to/back-up.md shows them."""
     programs = _programs_of(dsn)
     for command in (
@@ -82,7 +82,7 @@ def test_a_restored_backup_is_what_the_release_says(dsn: str, empty_dsn: str, tm
 
 
 @pytest.mark.slow
-def test_another_major_version_of_the_server(dsn: str) -> None:
+def test_another_major_version_of_the_server_is_a_difference_until_an_upgrade(dsn: str) -> None:
     """After pg_upgrade, or a restore on a newer server, definitions may be worded differently."""
     with psycopg.connect(dsn) as conn:
         conn.execute("update resource.installation set server_major = 14")
@@ -128,7 +128,7 @@ def test_the_baseline_holds_tables_of_its_schema(path: Path) -> None:
     assert [line for line in text.splitlines() if len(line) > 120] == []
 
 
-def test_the_words_of_the_baseline_are_those_of_tables_types_and_columns() -> None:
+def test_the_texts_of_the_baseline_become_comments() -> None:
     text = """
         -- A remark, and no words.
         --: Jobs that wait,

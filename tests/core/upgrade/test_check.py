@@ -64,7 +64,7 @@ STAYS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", [*PUT_RIGHT, *STAYS], ids=lambda statement: statement[:60])
-def test_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, statement: str) -> None:
+def test_check_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, statement: str) -> None:
     upgrade(empty_dsn, program=small.program)
     assert check(empty_dsn, program=small.program) == CheckReport("1.0.0", "0001_baseline")
     tamper(empty_dsn, statement)
@@ -76,7 +76,7 @@ def test_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, state
 
 
 @pytest.mark.slow
-def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
+def test_an_upgrade_with_a_revision_does_not_hide_tampering_with_a_table(
     empty_dsn: str, small: SmallRelease
 ) -> None:
     upgrade(empty_dsn, program=small.program)
@@ -93,7 +93,7 @@ def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
 
 
 @pytest.mark.slow
-def test_names_what_belongs_to_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
+def test_check_names_objects_of_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     tamper(empty_dsn, "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor")
     found = check(empty_dsn, program=small.program)
@@ -109,7 +109,7 @@ def test_names_what_belongs_to_others_without_failing(empty_dsn: str, small: Sma
         )
 
 
-def test_says_what_an_upgrade_would_bring(empty_dsn: str, small: SmallRelease) -> None:
+def test_check_names_the_changes_that_an_upgrade_would_make(empty_dsn: str, small: SmallRelease) -> None:
     assert [difference.aspect for difference in check(empty_dsn, program=small.program).differences] == ["revision"]
     upgrade(empty_dsn, program=small.program)
     small.write("monitor/things.sql", "create or replace view monitor.things as select 1 as id, 2 as n;")
@@ -128,13 +128,13 @@ def test_says_what_an_upgrade_would_bring(empty_dsn: str, small: SmallRelease) -
 
 
 @pytest.mark.slow
-def test_reads_only(empty_dsn: str, small: SmallRelease) -> None:
+def test_check_works_in_a_read_only_database(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(f"alter database {conn.info.dbname} set default_transaction_read_only = on".encode())
     assert check(empty_dsn, program=small.program).ok
 
 
-def test_the_report_of_an_upgrade_that_changed_nothing() -> None:
+def test_the_report_of_an_upgrade_says_whether_it_changed_something() -> None:
     assert not Report("1.0.0", "0001_baseline", "0001_baseline").changed
     assert Report("1.0.0", "0001_baseline", "0001_baseline", grants=("grant",)).changed

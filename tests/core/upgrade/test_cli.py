@@ -22,7 +22,7 @@ def said(result: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_upgrade_check_current_downgrade(empty_dsn: str) -> None:
+def test_the_commands_upgrade_check_current_and_downgrade_work(empty_dsn: str) -> None:
     head = Program().head
     none = broker(empty_dsn, "check", "--json")
     assert (none.exit_code, said(none)["ok"], said(none)["revision"]) == (1, False, None)
@@ -45,7 +45,7 @@ def test_upgrade_check_current_downgrade(empty_dsn: str) -> None:
 
 
 @pytest.mark.slow
-def test_where_nothing_is_installed_it_says_so(empty_dsn: str) -> None:
+def test_commands_say_that_nothing_is_installed(empty_dsn: str) -> None:
     shown = broker(empty_dsn, "check")
     assert (shown.exit_code, shown.stdout) == (1, "pgbroker is not installed in this database\n")
     assert shown.stderr == "hint:  broker db upgrade\n"
@@ -76,7 +76,7 @@ def test_a_database_that_cannot_hold_every_text(server_dsn: str, encoding: str, 
 
 
 @pytest.mark.parametrize("command", ["upgrade", "check", "current", "downgrade"])
-def test_a_database_that_is_not_there(empty_dsn: str, command: str) -> None:
+def test_an_unknown_database_is_an_error_in_two_lines(empty_dsn: str, command: str) -> None:
     nowhere = make_conninfo(empty_dsn, dbname="not_there")
     shown = broker(nowhere, command)
     assert shown.exit_code == 1
@@ -87,7 +87,7 @@ def test_a_database_that_is_not_there(empty_dsn: str, command: str) -> None:
 
 
 @pytest.mark.slow
-def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
+def test_downgrade_lists_what_it_removes_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
     requirements = '{"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}'
     many = f'[{{"requirements": {requirements}, "jobs": {[[job, 1] for job in range(1, 1237)]}}}]'
     db.execute("select taskqueue.insert_jobs('default', %s::jsonb)", [many])
@@ -110,7 +110,7 @@ def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any],
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["agent", "operator"])
-def test_any_role_of_pgbroker_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
+def test_any_role_of_pgbroker_may_run_db_current(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
     login = f"{kind}_of_{db.info.dbname}"
     db.execute(sql.SQL("create role {} login password 'x'").format(sql.Identifier(login)))
     asking = make_conninfo(dsn, user=login, password="x")
@@ -139,7 +139,7 @@ def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], d
 
 
 @pytest.mark.slow
-def test_strict_counts_what_belongs_to_others(db: psycopg.Connection[Any], dsn: str) -> None:
+def test_check_strict_fails_on_objects_of_others(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("create view monitor.of_dba as select 1 as a")
     assert broker(dsn, "check").exit_code == 0
     assert broker(dsn, "check", "--strict").exit_code == 1
@@ -147,7 +147,7 @@ def test_strict_counts_what_belongs_to_others(db: psycopg.Connection[Any], dsn: 
 
 
 @pytest.mark.slow
-def test_errors_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn: str) -> None:
+def test_errors_of_db_commands_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("update resource.alembic_version set version_num = 'from_the_future'")
     for command in ("upgrade", "check", "downgrade"):
         shown = broker(dsn, command, *(["--yes"] if command == "downgrade" else []))
@@ -159,6 +159,6 @@ def test_errors_are_one_line_a_hint_and_exit_1(db: psycopg.Connection[Any], dsn:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["pg_", "A"])
-def test_a_wrong_prefix(empty_dsn: str, prefix: str) -> None:
+def test_a_wrong_prefix_of_roles_is_refused(empty_dsn: str, prefix: str) -> None:
     shown = broker(empty_dsn, "upgrade", "--role-prefix", prefix)
     assert shown.exit_code == 1 and "not the beginning of a role's name" in shown.stderr

@@ -35,7 +35,7 @@ def test_first_upgrades_of_two_databases_make_the_same_roles(empty_dsn: str, sma
 
 
 @pytest.mark.slow
-def test_gives_way_and_says_so_when_its_patience_ends(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_gives_up_when_its_patience_ends(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
     with psycopg.connect(empty_dsn) as agent:
@@ -47,7 +47,7 @@ def test_gives_way_and_says_so_when_its_patience_ends(empty_dsn: str, small: Sma
 
 
 @pytest.mark.slow
-def test_tries_again_until_it_gets_its_turn(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_tries_again_until_it_gets_its_locks(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
     waiting = "select distinct pid from pg_locks where not granted and relation = 'taskqueue.thing'::regclass"
@@ -67,7 +67,7 @@ def test_tries_again_until_it_gets_its_turn(empty_dsn: str, small: SmallRelease)
 
 
 @pytest.mark.slow
-def test_in_a_deadlock_the_upgrade_lets_go(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_in_a_deadlock_gives_way_to_the_agent(empty_dsn: str, small: SmallRelease) -> None:
     """The agent holds the table and asks for what the upgrade holds: it gets it, its call does not fail."""
     upgrade(empty_dsn, program=small.program)
     small.revision(
@@ -109,7 +109,7 @@ def test_the_lock_timeout_stays_below_the_deadlock_timeout(empty_dsn: str, small
 
 @pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed")
-def test_through_a_pooler_in_transaction_mode(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_works_through_a_pooler_in_transaction_mode(empty_dsn: str, small: SmallRelease) -> None:
     pooler = Pooler(empty_dsn)
     try:
         dsn = pooler.dsn(empty_dsn)

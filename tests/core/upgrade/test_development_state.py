@@ -57,7 +57,7 @@ def ask(dsn: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", [f"{number:04}" for number in range(11)])
-def test_every_call_refuses_it(empty_dsn: str, revision: str) -> None:
+def test_every_call_refuses_a_database_of_a_development_state(empty_dsn: str, revision: str) -> None:
     make_old(empty_dsn, revision)
     before = everything(empty_dsn)
     calls: list[Callable[[str], object]] = [upgrade, check, current, prospect, downgrade, ask]
@@ -76,7 +76,7 @@ def test_every_call_refuses_it(empty_dsn: str, revision: str) -> None:
 @pytest.mark.parametrize(
     "command", ["db upgrade", "db check", "db current", "db downgrade", "db downgrade base --yes", "queues", "doctor"]
 )
-def test_commands_say_it_in_one_line(empty_dsn: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_refuse_a_development_state_with_an_error_and_a_hint(empty_dsn: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make_old(empty_dsn, "0010")
     before = everything(empty_dsn)
     monkeypatch.setenv("BROKER_DSN", empty_dsn)
@@ -90,7 +90,7 @@ def test_commands_say_it_in_one_line(empty_dsn: str, command: str, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_an_embedded_one_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedded_database_of_a_development_state_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing is installed the embedded server gets pgbroker with the first command; here it stays as it is."""
     throwaway = Throwaway()
     try:

@@ -43,7 +43,7 @@ def release_two(small: SmallRelease) -> Program:
 
 
 @pytest.mark.representative
-def test_brings_the_older_code_back(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_downgrade_brings_the_older_code_back(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("insert into taskqueue.thing values (1, 41)")
@@ -78,7 +78,7 @@ def test_a_fresh_install_of_the_newer_release_can_go_back_too(empty_dsn: str, sm
 
 
 @pytest.mark.slow
-def test_one_release_back_with_each_program(empty_dsn: str, small: SmallRelease) -> None:
+def test_each_program_goes_back_one_release(empty_dsn: str, small: SmallRelease) -> None:
     first = release_two(small)
     second = small.publish("1.2.0")
     small.write("taskqueue/fresh.sql", "create or replace function taskqueue.fresh() returns int return 2;")
@@ -122,7 +122,7 @@ def test_a_build_without_an_earlier_release_refuses_at_once(empty_dsn: str, smal
 
 
 @pytest.mark.slow
-def test_base_leaves_a_database_as_it_was(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_downgrade_to_base_leaves_the_database_as_before_the_installation(empty_dsn: str, small: SmallRelease) -> None:
     query = """
         select (select array_agg(nspname::text order by 1) from pg_namespace where nspname !~ '^pg_'), datacl::text,
                (select count(*) from pg_default_acl), (select count(*) from pg_proc where oid > 16384)
@@ -143,7 +143,7 @@ def test_base_leaves_a_database_as_it_was(empty_dsn: str, small: SmallRelease) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["1.0.0", "base"])
-def test_refuses_to_remove_what_others_stand_on(empty_dsn: str, small: SmallRelease, target: str) -> None:
+def test_a_downgrade_refuses_to_remove_what_objects_of_others_use(empty_dsn: str, small: SmallRelease, target: str) -> None:
     release_two(small)
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
@@ -158,7 +158,7 @@ def test_refuses_to_remove_what_others_stand_on(empty_dsn: str, small: SmallRele
 
 
 @pytest.mark.slow
-def test_refuses_to_remove_a_schema_with_others_tables(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_downgrade_refuses_to_remove_a_schema_with_tables_of_others(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("create table taskqueue.of_dba as select 1 as kept")

@@ -72,7 +72,7 @@ def named(conn: psycopg.Connection[tuple[object, ...]], script: str) -> bytes:
     return re.sub("broker_test_(dba|reader)", rf"\1_{conn.info.dbname}", script).encode()
 
 
-def test_survives_changes_that_need_a_drop(foreign_dsn: str, small: SmallRelease) -> None:
+def test_objects_of_others_survive_changes_that_need_a_drop(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         before = conn.execute(LOOKS.encode()).fetchone()
         small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n int", "p_number int").replace("p_n + 1", "$1 + 1"))
@@ -95,7 +95,7 @@ def test_survives_changes_that_need_a_drop(foreign_dsn: str, small: SmallRelease
         }
 
 
-def test_a_change_without_a_drop_does_not_touch_them(foreign_dsn: str, small: SmallRelease) -> None:
+def test_a_change_without_a_drop_does_not_touch_objects_of_others(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn) as conn:
         oids = "select array_agg(oid order by oid) from pg_class where relnamespace = 'dba'::regnamespace"
         before = conn.execute(oids.encode()).fetchone()
@@ -105,7 +105,7 @@ def test_a_change_without_a_drop_does_not_touch_them(foreign_dsn: str, small: Sm
         assert conn.execute(oids.encode()).fetchone() == before
 
 
-def test_refuses_when_they_do_not_fit_any_more(foreign_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_refuses_a_change_that_objects_of_others_do_not_fit(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         before = conn.execute(LOOKS.encode()).fetchone()
         small.write(
@@ -123,7 +123,7 @@ def test_refuses_when_they_do_not_fit_any_more(foreign_dsn: str, small: SmallRel
         assert conn.execute(LOOKS.encode()).fetchone() == before
 
 
-def test_refuses_what_it_cannot_make_again(foreign_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_refuses_to_drop_objects_that_it_cannot_recreate(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute("create materialized view dba.kept as select * from monitor.things")
     small.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
@@ -133,7 +133,7 @@ def test_refuses_what_it_cannot_make_again(foreign_dsn: str, small: SmallRelease
         upgrade(foreign_dsn, program=small.program)
 
 
-def test_somebody_who_is_not_superuser(foreign_dsn: str, small: SmallRelease) -> None:
+def test_a_login_without_superuser_may_not_drop_objects_of_others(foreign_dsn: str, small: SmallRelease) -> None:
     """He may not drop what is not his: the upgrade names it. As a member of the owner's role he may."""
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute("drop trigger of_dba on taskqueue.thing; drop trigger of_view on monitor.things")

@@ -41,7 +41,7 @@ def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, small:
 
 
 @pytest.mark.slow
-def test_one_overload_or_all(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_grant_names_one_overload_or_all(empty_dsn: str, small: SmallRelease) -> None:
     small.write(
         "taskqueue/add_one__2.sql",
         "create or replace function taskqueue.add_one(p_n numeric(5,2)) returns int return 1;",
@@ -95,7 +95,7 @@ def test_roles_sql_holds_plain_grants_only(line: str) -> None:
         parse(line)
 
 
-def test_a_grant_may_list_things() -> None:
+def test_a_grant_may_list_several_functions_and_roles() -> None:
     listed = parse("grant execute on function taskqueue.f, taskqueue.g(int) to broker_agent, broker_operator;")
     single = "grant execute on function {} to broker_agent, broker_operator;"
     assert listed == parse(single.format("taskqueue.f") + single.format("taskqueue.g(int)"))
@@ -112,7 +112,7 @@ def test_a_grant_on_nothing_is_refused(empty_dsn: str, small: SmallRelease) -> N
     assert [difference.found for difference in check(empty_dsn, program=small.program).differences] == ["no such thing"]
 
 
-def test_public_has_nothing(dsn: str) -> None:
+def test_public_gets_no_rights_by_an_upgrade(dsn: str) -> None:
     found = rows(
         dsn,
         """
@@ -146,7 +146,7 @@ def test_everything_belongs_to_the_owner(dsn: str) -> None:
 
 
 @pytest.mark.slow
-def test_another_prefix(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_installation_may_use_another_prefix_of_roles(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
     upgrade(empty_dsn, role_prefix=prefix, program=small.program)
@@ -181,7 +181,7 @@ def creator(empty_dsn: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.slow
-def test_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> None:
+def test_a_small_release_is_installed_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix, program=small.program)
     assert not upgrade(dsn, program=small.program).changed
@@ -192,7 +192,7 @@ def test_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> N
 
 
 @pytest.mark.slow
-def test_everything_without_a_superuser(creator: tuple[str, str]) -> None:
+def test_the_whole_release_is_installed_without_a_superuser(creator: tuple[str, str]) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix)
     assert check(dsn).ok
@@ -215,7 +215,7 @@ def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_
 
 
 @pytest.mark.slow
-def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
+def test_an_installer_without_the_right_gets_the_sql_to_run(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
         name = conn.info.user

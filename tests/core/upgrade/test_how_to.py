@@ -58,7 +58,7 @@ def run(script: str, dsn: str, folder: Path, warm: Path, answer: str = "") -> su
 
 
 @pytest.mark.slow
-def test_back_up(server: Server, tmp_path: Path, warm: Path) -> None:
+def test_the_page_about_backups_works(server: Server, tmp_path: Path, warm: Path) -> None:
     with psycopg.connect(server.dsn, autocommit=True) as conn:
         conn.execute("create role of_backup nologin; grant broker_agent to of_backup")
     noting = "\n".join(
@@ -78,7 +78,7 @@ def test_back_up(server: Server, tmp_path: Path, warm: Path) -> None:
 
 
 @pytest.mark.slow
-def test_fail_over(server: Server, tmp_path: Path, warm: Path) -> None:
+def test_the_page_about_failover_works(server: Server, tmp_path: Path, warm: Path) -> None:
     asking, checking = blocks("fail-over", "sh")
     here = f"host=127.0.0.1,127.0.0.1 port={server.port},{server.port} user=broker password={server.password}"
     done = run(asking.replace("host=a,b", here), server.dsn, tmp_path, warm)
@@ -93,7 +93,7 @@ def test_fail_over(server: Server, tmp_path: Path, warm: Path) -> None:
 
 
 @pytest.mark.slow
-def test_upgrade(server: Server, tmp_path: Path, warm: Path) -> None:
+def test_the_page_about_upgrades_works(server: Server, tmp_path: Path, warm: Path) -> None:
     first, back = blocks("upgrade", "sh")
     done = run(first, server.dsn, tmp_path, warm)
     assert done.returncode == 0 and "the database is what the release says" in done.stdout, done.stderr

@@ -26,7 +26,7 @@ def next_grant(printed: str) -> list[str]:
     return re.findall(r"^next: (grant .*?;) ", printed, re.MULTILINE)
 
 
-def test_what_the_installation_prints_leads_out(creator: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_grants_that_the_installation_prints_are_enough(creator: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the login that installs: before PostgreSQL 16 it is no member of the roles that it makes."""
     dsn, prefix = creator
     cli: Cli = commands(dsn, monkeypatch)
@@ -43,7 +43,7 @@ def test_what_the_installation_prints_leads_out(creator: tuple[str, str], monkey
     assert cli("db", "check").code == 0
 
 
-def test_a_dba_who_does_not_operate_is_given_the_statement(
+def test_a_dba_who_is_no_operator_is_given_the_grant(
     creator: tuple[str, str], empty_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dsn, prefix = creator
@@ -61,7 +61,7 @@ def test_a_dba_who_does_not_operate_is_given_the_statement(
         assert cli("submit", "-", stdin=JOB).code == 0
 
 
-def test_a_login_that_is_nobody_is_sent_to_an_operator(
+def test_a_login_without_an_identity_is_sent_to_an_operator(
     creator: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dsn, prefix = creator

@@ -44,7 +44,7 @@ from broker.upgrade.source import parse_files
         ),
     ],
 )
-def test_says_what_a_file_creates(text: str, expected: Created) -> None:
+def test_the_object_that_a_file_creates_is_recognised(text: str, expected: Created) -> None:
     assert created(text, "f.sql") == expected
 
 
@@ -70,7 +70,7 @@ def test_says_what_a_file_creates(text: str, expected: Created) -> None:
         ),
     ],
 )
-def test_refuses_a_file_that_is_not_one_object_of_its_name(path: str, text: str, complaint: str) -> None:
+def test_a_file_that_is_not_one_object_of_its_name_is_refused(path: str, text: str, complaint: str) -> None:
     with pytest.raises(ParseError, match=complaint) as caught:
         parse_files({path: text})
     assert path in str(caught.value)
@@ -81,7 +81,7 @@ def order(files: dict[str, str]) -> list[str]:
     return [thing.path for thing in parse_files(files)]
 
 
-def test_orders_by_schema_kind_and_path_except_where_an_object_uses_another() -> None:
+def test_objects_are_ordered_by_schema_kind_and_path_after_those_they_use() -> None:
     files = {
         "monitor/a.sql": "create view monitor.a as select 1",
         "monitor/z.sql": "create function monitor.z() returns int language sql as ''",
@@ -139,7 +139,7 @@ def test_an_object_is_made_after_what_it_uses(text: str) -> None:
         "create function taskqueue.a() returns int language plpgsql as $x$ begin return taskqueue.z(1); end $x$",
     ],
 )
-def test_a_name_that_is_not_looked_up_makes_no_order(text: str) -> None:
+def test_a_name_that_is_not_looked_up_does_not_affect_the_order(text: str) -> None:
     used = "create view taskqueue.z as select 1"
     assert order({"taskqueue/a.sql": text, "taskqueue/z.sql": used}) == ["taskqueue/a.sql", "taskqueue/z.sql"]
 
@@ -161,7 +161,7 @@ def test_an_object_uses_all_routines_of_a_name_and_may_use_its_own() -> None:
     ]
 
 
-def test_names_the_files_of_a_circle() -> None:
+def test_the_error_of_a_circle_names_its_files() -> None:
     files = {
         "taskqueue/a.sql": "create view taskqueue.a as select * from taskqueue.b",
         "taskqueue/b.sql": "create view taskqueue.b as select taskqueue.c()",

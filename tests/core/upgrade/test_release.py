@@ -61,7 +61,7 @@ def head(repository: Path) -> str:
 
 
 @pytest.mark.slow
-def test_refuses_what_is_no_release(repository: Path) -> None:
+def test_the_release_script_refuses_wrong_versions_and_states(repository: Path) -> None:
     script = release_script()
     assert script.refusals(repository, "next") == ["next is not a version such as 0.2.0"]
     assert script.refusals(repository, "0.1.0") == []
@@ -98,7 +98,7 @@ def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
 
 
 @pytest.mark.drawn
-def test_two_releases(repository: Path) -> None:
+def test_two_releases_are_made_one_after_the_other(repository: Path) -> None:
     """The first, as a dry run and in earnest; then one with a revision and a changed signature."""
     before = head(repository)
     first = release(repository, "0.1.0", "--dry-run")

@@ -47,7 +47,7 @@ def variant(folder: Path) -> Program:
 
 
 @pytest.mark.slow
-def test_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
+def test_upgrades_under_eight_agents_lose_no_job(dsn: str, tmp_path: Path) -> None:
     programs = [Program(), variant(tmp_path / "sql")]
     with psycopg.connect(dsn) as conn:
         conn.execute(FOREIGN)

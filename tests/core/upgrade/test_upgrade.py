@@ -153,7 +153,7 @@ def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small
 
 
 @pytest.mark.slow
-def test_a_file_may_move(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_file_may_move_without_a_change(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.remove("taskqueue/add_one.sql")
     small.write("taskqueue/numbers/add_one.sql", ADD_ONE)
@@ -163,7 +163,7 @@ def test_a_file_may_move(empty_dsn: str, small: SmallRelease) -> None:
 
 
 @pytest.mark.slow
-def test_new_style_bodies_and_functions_over_views(empty_dsn: str, small: SmallRelease) -> None:
+def test_functions_over_the_row_type_of_a_view_follow_its_change(empty_dsn: str, small: SmallRelease) -> None:
     small.write(
         "monitor/all_things.sql",
         """
@@ -197,7 +197,7 @@ def test_an_error_names_the_file_and_changes_nothing(empty_dsn: str, small: Smal
 
 
 @pytest.mark.parametrize("name", ["resource", "monitor"])
-def test_a_schema_of_the_same_name_is_not_taken(empty_dsn: str, small: SmallRelease, name: str) -> None:
+def test_a_schema_of_the_same_name_is_not_taken_over(empty_dsn: str, small: SmallRelease, name: str) -> None:
     with psycopg.connect(empty_dsn) as conn:
         conn.execute(f"create schema {name}".encode())
     with pytest.raises(UpgradeError, match=f'schema "{name}" already exists, and it is not ours'):

@@ -150,7 +150,7 @@ def test_one_queue_is_measured_beside_many(server_dsn: str, tmp_path: Path) -> N
     assert many["found_nothing"] < 0.2
 
 
-def test_costs_of_sizes_are_measured_in_turn(server_dsn: str, tmp_path: Path) -> None:
+def test_the_costs_of_several_sizes_are_measured_in_turn(server_dsn: str, tmp_path: Path) -> None:
     options = "--cases 1000:10,2000:10,2000:20 --clients 2 --seconds 1 --rounds 1"
     (table,) = measure("flat", options, server_dsn, tmp_path)
     small, large, more = table["rows"]
@@ -166,7 +166,7 @@ def test_costs_of_sizes_are_measured_in_turn(server_dsn: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_held_horizon_is_measured_against_none(server_dsn: str, tmp_path: Path) -> None:
+def test_matching_with_a_held_snapshot_is_measured_beside_matching_without(server_dsn: str, tmp_path: Path) -> None:
     options = "--jobs 4000 --clients 2 --seconds 2 --interval 1 --rate 40"
     *timelines, ends = measure("held", options, server_dsn, tmp_path)
     assert [row["held by"] for row in ends["rows"]] == ["nothing", "a snapshot", "an xid"]
@@ -178,7 +178,7 @@ def test_a_held_horizon_is_measured_against_none(server_dsn: str, tmp_path: Path
         assert end["ratio"] == pytest.approx(timeline["rows"][-1]["p99_ms"] / timeline["rows"][0]["p99_ms"])
 
 
-def test_churn_watches_what_grows(server_dsn: str, tmp_path: Path) -> None:
+def test_churn_measures_the_growth_of_tables(server_dsn: str, tmp_path: Path) -> None:
     options = "--jobs 4000 --clients 2 --seconds 3 --interval 1 --rate 40"
     timeline, grown = measure("churn", options, server_dsn, tmp_path)
     assert [row["until_s"] for row in timeline["rows"]] == [1, 2, 3]
@@ -305,7 +305,7 @@ _PLAIN = [words for words in shown() if not {"--scenario", "--help", "--dsn"} & 
 
 
 @pytest.mark.parametrize("words", _PLAIN, ids=" ".join)
-def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
+def test_a_benchmark_without_a_scenario_measures_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     """Each request is asked once at first, so there are few."""
     (table,) = run([*words, *TINY.split(), "--requests", "500"], None if "--set" in words else server_dsn, tmp_path)
     assert [row["what"] for row in table["rows"]] == ["floor", "match_job"]
@@ -372,7 +372,7 @@ def test_a_front_is_measured_beside_its_shard(server_dsn: str, tmp_path: Path) -
 
 
 @with_plproxy
-def test_a_move_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
+def test_a_measured_move_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
     options = "--jobs 2000 --clients 2 --rate 40 --seconds 2 --rounds 2"
     moves, ends = measure("move", options, server_dsn, tmp_path)
     assert [row["to"] for row in moves["rows"]] == ["b", "a", "median"]
@@ -501,7 +501,7 @@ def test_the_log_of_a_run_is_cut_into_intervals(tmp_path: Path) -> None:
     assert (first.p50_ms, first.p99_ms, second.p99_ms) == (1.0, 2.0, 1.0)
 
 
-def test_what_fails_in_the_background_fails_the_run() -> None:
+def test_a_failure_in_the_background_fails_the_run() -> None:
     begun = threading.Event()
 
     def fail() -> None:

@@ -24,7 +24,7 @@ def test_the_interval_is_the_narrowest_that_holds_the_median(number: int) -> Non
     assert confidence(low) >= 0.9 > confidence(low + 1)
 
 
-def test_the_interval_of_few_values_is_all_of_them() -> None:
+def test_the_interval_of_few_values_spans_all_of_them() -> None:
     assert median_interval([3, 1, 2]) == (1, 3)
     assert median_interval([2]) == (2, 2)
 
@@ -42,7 +42,7 @@ def test_the_interval_of_few_values_is_all_of_them() -> None:
         ("1\tA\tr\t\\N\t\\N\tcap\ttoo many\n", "1\tA\tr\t\\N\t\\N\tlock\ttoo many\n", (1, 0)),
     ],
 )
-def test_what_counts_as_decided_differently(tmp_path: Path, other: str, this: str, found: tuple[int, int]) -> None:
+def test_different_decisions_and_different_texts_are_counted_apart(tmp_path: Path, other: str, this: str, found: tuple[int, int]) -> None:
     files = tmp_path / "other", tmp_path / "this"
     for file, text in zip(files, (other, this), strict=True):
         file.write_text(text)
@@ -56,7 +56,7 @@ def test_a_checkout_without_an_environment_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["brokerage", "tasks", "analysis"])
-def test_a_checkout_decides_as_it_does_itself(tmp_path: Path, scenario: str) -> None:
+def test_a_checkout_beside_itself_decides_the_same(tmp_path: Path, scenario: str) -> None:
     if not os.environ.get("BROKER_TEST_BENCHMARKS") or not (TOP / ".venv").exists():
         pytest.skip("BROKER_TEST_BENCHMARKS=1 compares this checkout with itself, where it has an environment .venv")
     words = f"--scenario {scenario} --cases 20:30 --rounds 1 --beside {TOP}".split()

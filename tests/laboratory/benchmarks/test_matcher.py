@@ -40,7 +40,7 @@ def test_pilots_are_generic_in_the_organisation_of_the_jobs() -> None:
     assert registry["Users"]["pilot"]["DN"] == "/O=bench/CN=pilot"
 
 
-def test_agents_ask_for_what_the_matcher_understands() -> None:
+def test_agents_send_only_fields_that_the_matcher_understands() -> None:
     resources: list[dict[str, object]] = [
         {"Site": "A", "CPUTime": 1, "OwnerDN": "/CN=a", "BannedSite": ["B"]}, {"CPUTime": 2}
     ]  # fmt: skip
@@ -97,7 +97,7 @@ def test_a_run_without_a_job_is_an_error() -> None:
         Served(Fixed(0), []).sample(1, 10, 1)
 
 
-def test_where_a_package_of_the_services_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_of_the_services_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mariadb, "require", lambda: None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "opensearchpy" else name)
     with pytest.raises(BrokerError, match="opensearch-py is not installed") as raised:

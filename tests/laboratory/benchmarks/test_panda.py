@@ -34,7 +34,7 @@ def available(storages: list[str], *, check: bool = True, complete_only: bool = 
     return {kind: "".join(file.lfn for file in files) for kind, files in held.items() if files}
 
 
-def test_files_of_incomplete_replicas_count_where_no_complete_one_is() -> None:
+def test_files_of_incomplete_replicas_count_without_a_complete_replica() -> None:
     assert available(["DISK"]) == {"localdisk": "ab"}
     assert available(["LIST"]) == {"localdisk": "c"}
     assert available(["DISK", "TAPE"]) == {"localtape": "abc"}
@@ -84,7 +84,7 @@ def test_without_panda_the_commands_that_install_it_are_named(monkeypatch: pytes
     assert "pip install --no-deps panda-server-source" in str(raised.value.hint)
 
 
-def test_a_link_is_what_panda_calls_it() -> None:
+def test_links_get_the_names_that_panda_uses() -> None:
     try:
         panda.require()
     except BrokerError as error:

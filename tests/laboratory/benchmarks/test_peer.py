@@ -85,7 +85,7 @@ def test_dirac_is_configured_with_the_groups_and_cpu_buckets_of_the_workload() -
     assert configured["Systems"]["WorkloadManagement"]["Databases"]["TaskQueueDB"]["Password"] == "secret"
 
 
-def test_where_dirac_is_missing_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_dirac_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(name: str) -> object:
         return None if name == "DIRAC" else real(name)
 
@@ -97,7 +97,7 @@ def test_where_dirac_is_missing_it_is_said_what_to_install(monkeypatch: pytest.M
     assert "pip install --no-deps DIRAC" in (Path(dirac.__file__).parent / "PEER.md").read_text()
 
 
-def test_where_mariadb_is_missing_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_mariadb_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(mariadb, "_FOLDERS", ())
     with pytest.raises(BrokerError, match="MariaDB's server is not installed") as raised:

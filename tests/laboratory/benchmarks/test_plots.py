@@ -56,7 +56,7 @@ def test_plots_are_drawn_and_the_same_again(results: Path, tmp_path: Path) -> No
     assert all("U, match_job" in text for text in drawn[0].values())
 
 
-def test_without_results_it_says_so(tmp_path: Path) -> None:
+def test_plots_without_results_are_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.plots", "--results", str(tmp_path)]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -16,7 +16,7 @@ def _one_core(**more: float) -> Layout:
     return Layout([1.0], **{"cores": 1, "hop": 0.0, "flush": 0.0, "variation": 0.0, **more})  # type: ignore[arg-type]
 
 
-def test_a_call_alone_takes_what_its_steps_take() -> None:
+def test_a_single_call_takes_the_sum_of_its_steps() -> None:
     layout = Layout([1.0], hop=0.5 * MS, flush=2 * MS, variation=0.0)
     found = simulate(layout, Load([Call(agent=9 * MS, front=1 * MS, shard=3 * MS)], clients=1, seconds=10))
     assert found.p50_ms == pytest.approx(1 + 3 + 2 + 4 * 0.5)
@@ -27,7 +27,7 @@ def test_a_call_alone_takes_what_its_steps_take() -> None:
 
 
 @pytest.mark.parametrize("variation", [0.0, 1.0])
-def test_a_core_lets_calls_wait_as_lindley_has_it(variation: float) -> None:
+def test_calls_on_one_core_wait_as_in_the_recursion_of_lindley(variation: float) -> None:
     """On one core a call waits as long as the call before, and for that call, less the pause between them."""
     rng = random.Random(7)
     sigma = math.log(1 + variation**2)
@@ -44,7 +44,7 @@ def test_a_core_lets_calls_wait_as_lindley_has_it(variation: float) -> None:
     assert found.p99_ms == pytest.approx(percentile(latencies, 99), rel=0.15)
 
 
-def test_clients_without_a_pause_use_up_what_is_scarce() -> None:
+def test_clients_without_a_pause_saturate_the_scarcest_part() -> None:
     calls = [Call(0, 1 * MS, 2 * MS)]
     found = simulate(Layout([1.0], variation=0.0), Load(calls, clients=50, seconds=20))
     assert found.first == "shard"
@@ -56,7 +56,7 @@ def test_clients_without_a_pause_use_up_what_is_scarce() -> None:
     assert found.rate == pytest.approx(1.5 / (3 * MS), rel=0.01)
 
 
-def test_a_flush_serves_all_commits_that_came_before() -> None:
+def test_a_flush_serves_all_earlier_commits() -> None:
     layout = Layout([1.0], cores=64, fronts=4, hop=0.0, flush=10 * MS, variation=0.0)
     assert simulate(layout, Load([Call(0, 0, 0.01 * MS)], clients=1, seconds=10)).rate == pytest.approx(100, rel=0.02)
     many = simulate(layout, Load([Call(0, 0, 0.01 * MS)], clients=50, seconds=10))
@@ -65,7 +65,7 @@ def test_a_flush_serves_all_commits_that_came_before() -> None:
     assert reads.rate == pytest.approx(1000, rel=0.01)
 
 
-def test_setups_are_spread_by_load_or_by_number() -> None:
+def test_setups_are_spread_over_shards_by_load_or_by_number() -> None:
     assert spread(20, 0.0, 4, known=True) == pytest.approx([0.25] * 4)
     by_load, by_number = spread(30, 0.5, 3, known=True), spread(30, 0.5, 3, known=False)
     assert sum(by_load) == pytest.approx(1) and sum(by_number) == pytest.approx(1)

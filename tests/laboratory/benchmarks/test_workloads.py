@@ -25,7 +25,7 @@ def _lengths(wanted: list[dict[str, Any]], key: str) -> set[int]:
     return {len(requirements[key]) for requirements in wanted if key in requirements}
 
 
-def test_workload_u_is_what_its_table_says() -> None:
+def test_workload_u_has_the_shares_of_its_table() -> None:
     groups = list(uniform.groups(100_000))
     wanted = _wanted(groups)
     assert len(groups) == 1000
@@ -43,7 +43,7 @@ def test_workload_u_is_what_its_table_says() -> None:
     assert levels.count(10) / len(levels) == pytest.approx(0.05, abs=0.005)
 
 
-def test_workload_n_is_what_its_table_says() -> None:
+def test_workload_n_has_the_shares_of_its_table() -> None:
     groups = list(long_tail.groups(100_001))
     wanted = _wanted(groups)
     assert len(groups) == 20_000
@@ -67,11 +67,11 @@ def test_workload_n_is_what_its_table_says() -> None:
     assert sites["SITE.0001"] > 5 * sites["SITE.0010"] > 25 * sites["SITE.0100"], "Zipf"
 
 
-def test_workload_n_of_few_jobs_has_only_so_many_queues() -> None:
+def test_workload_n_has_no_more_queues_than_jobs() -> None:
     assert [len(group["jobs"]) for group in long_tail.groups(3)] == [1, 1, 1]
 
 
-def test_requests_of_n_are_worker_nodes_with_some_time_left() -> None:
+def test_requests_of_workload_n_are_worker_nodes_with_some_time_left() -> None:
     requests = long_tail.requests(7)
     assert len({json.dumps(request) for request in requests}) == 50_000
     at_sites = [request for request in requests if "Site" in request and len(request.get("Tag", [])) > 1]  # type: ignore[arg-type]

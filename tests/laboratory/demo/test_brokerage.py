@@ -5,7 +5,7 @@ from tests.calls import Connection
 from tests.commands import Cli
 
 
-def test_it_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> None:
+def test_the_demo_of_brokerage_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> None:
     printed = cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--json")
     assert printed.code == 0
     summary = printed.json
@@ -26,7 +26,7 @@ def test_it_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> N
     assert db.execute(query, [summary["setup"]]).fetchall() > [(0,)]
 
 
-def test_it_reads_well_and_takes_old_runs_away(cli: Cli, db: Connection) -> None:
+def test_the_demo_of_brokerage_prints_its_parts_and_removes_old_runs(cli: Cli, db: Connection) -> None:
     db.execute("select resource.set_clock('demo-000000', null)")
     db.execute("update resource.setup set created_at = now() - interval '2 hours'")
     shown = cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out

@@ -29,7 +29,7 @@ def loaded(db: Connection) -> tuple[str, demo.Work]:
     return setup, demo.load(db, setup, 2_000, 0, lambda stored: None)
 
 
-def test_the_summary_is_complete(cli: Cli, db: Connection) -> None:
+def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None:
     printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
     assert printed.code == 0
     summary = printed.json
@@ -53,7 +53,7 @@ def test_the_summary_is_complete(cli: Cli, db: Connection) -> None:
     assert simulated["conservation"]["made"] == simulated["jobs"] > 0
 
 
-def test_it_reads_well_without_a_terminal(cli: Cli) -> None:
+def test_the_demo_prints_its_parts_without_a_terminal(cli: Cli) -> None:
     printed: Printed = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7, "--simulation", 0)
     assert printed.code == 0
     for words in (
@@ -154,13 +154,13 @@ def test_old_demos_are_taken_away_and_young_ones_stay(db: Connection) -> None:
     assert {setup for (setup,) in Calls(db).rows("select setup from monitor.setup")} == {young, newest, "production"}
 
 
-def test_percentiles() -> None:
+def test_percentiles_are_the_nearest_values() -> None:
     values = [n / 100 for n in range(100, 0, -1)]
     assert [demo.percentile(values, share) for share in (0.5, 0.95, 0.99)] == [0.51, 0.96, 1.0]
     assert demo.percentile([], 0.5) == 0.0
 
 
-def test_every_batch_is_heard_of_in_the_end(dsn: str, db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_every_job_taken_by_agents_is_reported_in_a_batch(dsn: str, db: Connection, loaded: tuple[str, demo.Work]) -> None:
     """What the agents say they took is what is leased or ended, to the job."""
     setup, work = loaded
 

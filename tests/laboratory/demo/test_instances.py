@@ -3,7 +3,7 @@
 from tests.commands import Cli
 
 
-def test_samples_are_packed_as_they_come(cli: Cli) -> None:
+def test_the_demo_of_instances_packs_samples_as_they_come(cli: Cli) -> None:
     summary = cli("demo", "instances", "--samples", 5, "--json").json
     waves = summary["waves"]
     assert [wave["steps"] for wave in waves] == [137 * n for n in range(1, 6)]
@@ -15,7 +15,7 @@ def test_samples_are_packed_as_they_come(cli: Cli) -> None:
     assert ended["instances"] == waves[-1]["instances"] - ended["released"] + ended["requested"]
 
 
-def test_it_reads_well(cli: Cli) -> None:
+def test_the_demo_of_instances_prints_its_parts(cli: Cli) -> None:
     printed = cli("demo", "instances", "--samples", 2)
     assert printed.code == 0
     for words in (

@@ -101,7 +101,7 @@ def _wrong_error(out: str, err: str) -> str | None:
 
 
 @pytest.mark.parametrize("number", ROUNDS)
-def test_no_command_dies(
+def test_random_command_lines_never_end_in_a_traceback(
     drawn: tuple[Calls, Callable[[int], CommandLines]], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls, lines = drawn
@@ -145,7 +145,7 @@ def _shown(words: list[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [0])
-def test_no_program_dies(drawn: tuple[Calls, Callable[[int], CommandLines]], number: int) -> None:
+def test_random_command_lines_never_kill_the_program(drawn: tuple[Calls, Callable[[int], CommandLines]], number: int) -> None:
     _, lines = drawn
     made = lines(number)
     found: list[str] = []

@@ -25,7 +25,7 @@ def made_of(condition: str, language: str = "sql") -> set[str]:
     return {text.split("$$")[1].strip() for text in made}
 
 
-def test_comparisons_conditions_and_constants() -> None:
+def test_comparisons_conditions_and_constants_are_mutated() -> None:
     assert made_of("select 1 where a < 5 and b or c") >= {
         "select 1 where a <= 5 and b or c",
         "select 1 where a < 5 or b or c",
@@ -38,14 +38,14 @@ def test_comparisons_conditions_and_constants() -> None:
     }
 
 
-def test_the_and_of_between_joins_no_conditions() -> None:
+def test_the_and_of_between_is_not_mutated() -> None:
     made = made_of("select 1 where a between 2 and 3 and b")
     assert "select 1 where true and b" in made
     assert "select 1 where a between 2 and 3 or b" in made
     assert not any("2 or 3" in text for text in made)
 
 
-def test_nulls_defaults_and_branches() -> None:
+def test_nulls_defaults_and_branches_are_mutated() -> None:
     assert made_of("select case when a is null then coalesce(b, 7) else not c end") >= {
         "select case when a is not null then coalesce(b, 7) else not c end",
         "select case when a is null then (b) else not c end",
@@ -56,7 +56,7 @@ def test_nulls_defaults_and_branches() -> None:
     assert "select a is distinct from b" in made_of("select a is not distinct from b")
 
 
-def test_queries() -> None:
+def test_clauses_of_queries_are_mutated() -> None:
     query = "select least(a, -b) from c left join d on true order by a desc, b limit 1 for update skip locked"
     parts = {
         "least": "greatest", "-b": "b", "left join": "join", "a desc, b": "a , b", "desc, b": "desc, b desc",
@@ -66,7 +66,7 @@ def test_queries() -> None:
     assert "select 1" in {text.strip() for text in made_of("select 1 union all select 2")}
 
 
-def test_statements_of_procedures() -> None:
+def test_statements_of_procedures_are_removed() -> None:
     body = "begin perform a(); v := 1; if b then raise exception 'c'; end if; end"
     assert made_of(body, "plpgsql") >= {
         "begin null; v := 1; if b then raise exception 'c'; end if; end",
@@ -76,7 +76,7 @@ def test_statements_of_procedures() -> None:
     assert not any("null" in text for text in made_of(body))
 
 
-def test_what_decides_nothing_is_left_alone() -> None:
+def test_code_that_decides_nothing_is_not_mutated() -> None:
     loop = "begin for v_try in 1..20 loop perform pg_sleep(0.2 * random()); end loop; end"
     assert made_of(loop, "plpgsql") == {loop.replace("perform pg_sleep(0.2 * random())", "null")}
     assert made_of("select resource.draw(a + 1, b) < 2") == {
@@ -87,7 +87,7 @@ def test_what_decides_nothing_is_left_alone() -> None:
     }
 
 
-def test_a_thousand_are_drawn_of_all_objects() -> None:
+def test_a_thousand_mutants_are_drawn_from_all_objects() -> None:
     drawn = mutants.drawn()
     assert len(drawn) == len({mutant.id for mutant in drawn}) == mutants.DRAWN
     assert [mutant.id for mutant in mutants.drawn()] == [mutant.id for mutant in drawn]

@@ -47,7 +47,7 @@ def at(run: Run, site: str) -> list[Job]:
     return [job for job in run.jobs.values() if job.queue and job.queue.site == site]
 
 
-def test_it_is_the_same_for_the_same_seed_and_loses_nothing(new_database: Callable[..., str]) -> None:
+def test_a_simulation_with_the_same_seed_is_the_same_and_loses_nothing(new_database: Callable[..., str]) -> None:
     """Under other plans, too: they change when autovacuum has gathered statistics."""
     found = []
     for sorts in (True, False):
@@ -106,7 +106,7 @@ def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
     assert kept["unknown"] == 1 and kept["faults"]["count_difference"] > 0
 
 
-def test_it_runs_for_an_operator_and_agent(db: Connection, dsn: str) -> None:
+def test_a_simulation_runs_with_the_rights_of_operator_and_agent(db: Connection, dsn: str) -> None:
     """Public calls are enough: a login that is a member of broker_operator and broker_agent and nothing else."""
     user, password = f"simulating_{secrets.token_hex(4)}", secrets.token_hex(8)
     made = sql.SQL("create role {} login password {} in role broker_operator, broker_agent")
@@ -123,7 +123,7 @@ def test_it_runs_for_an_operator_and_agent(db: Connection, dsn: str) -> None:
     assert {rows for (rows,) in db.execute(left.encode()).fetchall()} == {0}
 
 
-def test_the_command_says_and_writes_what_came(cli: Cli, db: Connection, tmp_path: Path) -> None:
+def test_the_command_simulate_prints_and_writes_its_results(cli: Cli, db: Connection, tmp_path: Path) -> None:
     scenario = tmp_path / "tiny.toml"
     scenario.write_text(
         'from = "storm"\nhours = 0.5\ntick = 5\nqueues = 8\nscale = 0.03\nfiles = 8\npace = 0.05\n'
@@ -166,7 +166,7 @@ def test_figures_of_few_jobs_and_queues_read_well(cli: Cli) -> None:
     assert run_display._waits({"median": 300.0, "p95": 300.0, "jobs": 1}).endswith(", 1 job")
 
 
-def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Connection) -> None:
+def test_an_existing_setup_is_refused_and_a_new_one_can_be_kept(cli: Cli, db: Connection) -> None:
     tiny = ("simulate", "--hours", 0.05, "--queues", 8, "--scale", 0.01, "--setup", "mine")
     said = cli(*tiny, "--keep", "--json", "--speed", 10_000)
     assert said.code == 0 and said.json["queues"] > 0 and "broker setup remove mine --yes" in said.err
@@ -197,13 +197,13 @@ def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Conn
         ('[demand]\n"No such share" = 1', "which is no share"),
     ],
 )
-def test_a_scenario_that_cannot_be_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_scenario_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "wrong.toml").write_text(text)
     with pytest.raises(BadRequest, match=said):
         simulate.named(str(tmp_path / "wrong.toml"))
 
 
-def test_arrived_input_is_said_by_a_call(db: Connection) -> None:
+def test_arrived_input_is_reported_by_a_call(db: Connection) -> None:
     run = Run(SMALL, simulate.make(SMALL, 1, "arrived"), simulate.Calls(db, "arrived"), 1)
     run.prepare()
     query = """select storage, found, total, is_complete from workload.replica_state
@@ -228,7 +228,7 @@ def test_arrived_input_is_said_by_a_call(db: Connection) -> None:
         assert raised.value.sqlstate == "PB004"
 
 
-def test_sites_that_are_clouds_rent_what_their_jobs_need(db: Connection) -> None:
+def test_cloud_sites_rent_the_instances_that_their_jobs_need(db: Connection) -> None:
     offline = Trouble("offline", 0.5, 0.7, site=2)
     run = simulated(db, replace(SMALL, clouds=1, boot=4, troubles=(offline,)))
     found = simulate.figures(run)

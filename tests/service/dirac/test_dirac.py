@@ -111,7 +111,7 @@ def dirac(
     program.stop()
 
 
-def test_its_clients_get_report_and_end_a_job(
+def test_clients_of_dirac_get_report_and_end_a_job(
     dirac: Callable[[str], Dirac], issuer: Issuer, dirac_job: Callable[..., int], db: psycopg.Connection[Any]
 ) -> None:
     dirac_job(7, {"JDL": JDL, "Owner": "alice"}, Tags=["8Processors"])
@@ -157,7 +157,7 @@ def test_a_job_of_forty_minutes_is_given_out_once(
     assert db.execute("select outcome from taskqueue.ended").fetchall() == [("finished",)]
 
 
-def test_a_token_of_the_service_itself_and_one_that_is_none(
+def test_clients_of_dirac_use_an_own_token_and_are_refused_with_a_wrong_one(
     dirac: Callable[[str], Dirac], token: Callable[..., str], dirac_job: Callable[..., int]
 ) -> None:
     dirac_job(7)

@@ -73,7 +73,7 @@ def test_an_end_stays_as_it_was_reported_first(
     assert rpc("another")("setJobStatus", 7, "Done")["Errno"] == 1111
 
 
-def test_of_many_statuses_the_first_end_counts_and_else_the_last(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rpc, one: Callable[..., Any]) -> None:
     statuses = {"2": {"Status": "Completing"}, "1": {"Status": "Running"}, "3": {"MinorStatus": "Uploading"}}
     assert pilot("setJobStatusBulk", 7, statuses) == OK
     assert one(STATE, 7) == "running"
@@ -88,7 +88,7 @@ def test_a_status_that_is_not_for_agents_is_a_sign_of_life(pilot: Rpc, one: Call
     assert one("select reported_at is not null from taskqueue.lease where job_id = 7")
 
 
-def test_a_rescheduled_job_goes_back(pilot: Rpc, match: Match, rpc: Callable[..., Rpc]) -> None:
+def test_a_rescheduled_job_is_released(pilot: Rpc, match: Match, rpc: Callable[..., Rpc]) -> None:
     assert pilot("setJobStatusBulk", 7, {"1": {"Status": "Rescheduled", "ApplicationStatus": "no proxy"}}) == OK
     assert pilot("setJobStatus", 7, "Done")["Errno"] == 1111
     assert pilot("getJobsStatus", 7, service_name="JobMonitoring")["Value"] == {"7": {"Status": "Rescheduled"}}
@@ -98,7 +98,7 @@ def test_a_rescheduled_job_goes_back(pilot: Rpc, match: Match, rpc: Callable[...
     assert rpc("another")("setJobStatus", 7, "Done") == OK
 
 
-def test_a_heart_beat_brings_the_kill(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_heart_beat_is_answered_with_a_kill_request(pilot: Rpc, one: Callable[..., Any]) -> None:
     one("select taskqueue.cancel_job(%s, 7, 'not wanted')", SETUP)
     for _ in range(2):
         assert pilot("sendHeartBeat", 7, {}, {})["Value"] == {"Kill": "not wanted"}
@@ -113,7 +113,7 @@ def test_a_job_marked_for_kill_does_not_go_back(pilot: Rpc, one: Callable[..., A
 
 
 @pytest.mark.parametrize("job_id", [7, 99], ids=["another's", "unknown"])
-def test_a_job_of_somebody_else(pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int) -> None:
+def test_the_state_of_a_job_of_another_pilot_is_not_changed(pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int) -> None:
     other = rpc("another")
     for method, more in (
         ("setJobStatus", ["Running"]), ("setJobStatus", ["Done"]), ("setJobStatus", ["Rescheduled"]),
@@ -131,7 +131,7 @@ def test_a_job_of_somebody_else(pilot: Rpc, rpc: Callable[..., Rpc], one: Callab
     assert one(STATE, 7) == "matched"
 
 
-def test_the_status_of_jobs(pilot: Rpc, dirac_job: Callable[..., int], match: Match) -> None:
+def test_job_monitoring_gives_the_status_of_jobs(pilot: Rpc, dirac_job: Callable[..., int], match: Match) -> None:
     def status(*job_ids: object) -> Any:
         return pilot("getJobsStatus", *job_ids, service_name="JobMonitoring")["Value"]
 
@@ -163,7 +163,7 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
 ]  # fmt: skip
 
 
-def test_what_is_wrong_is_named_and_nothing_is_stored(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: Callable[..., Any]) -> None:
     for method, args, errno, words in WRONG:
         refused = pilot(method, *args)
         assert refused.get("Errno") == errno, (method, args, refused)

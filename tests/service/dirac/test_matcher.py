@@ -42,7 +42,7 @@ def test_the_jdl_names_the_job(dirac_job: Insert, match: Match, rpc: Callable[..
         rpc()("setJobStatus", 7, "Done")
 
 
-def test_a_job_without_a_jdl_fails_and_hinders_nobody(
+def test_a_job_without_a_jdl_fails_and_hinders_no_other(
     dirac_job: Insert, jobs: Callable[[int], list[int]], match: Match, db: psycopg.Connection[Any]
 ) -> None:
     payloads: list[Any] = [{}, {"JDL": " "}, {"JDL": 7}, ["JDL"], "JDL", 0]
@@ -96,7 +96,7 @@ DESCRIPTIONS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 """What the resource offers, what the job wants, and whether it gets the job."""
 
 
-def test_what_of_a_description_counts(dirac_job: Insert, match: Match, db: psycopg.Connection[Any]) -> None:
+def test_each_field_of_a_description_counts_as_in_dirac(dirac_job: Insert, match: Match, db: psycopg.Connection[Any]) -> None:
     for number, (offered, wanted, gets) in enumerate(DESCRIPTIONS, 1000):
         dirac_job(number, None, **wanted)
         answer = match(**offered)
@@ -138,7 +138,7 @@ NO_CALLS: list[tuple[dict[str, str], int, int, str]] = [
 """The form, the status of HTTP, DIRAC's error number, and words of its message."""
 
 
-def test_a_call_that_is_none(service: Running, token: Callable[..., str]) -> None:
+def test_a_malformed_call_is_refused(service: Running, token: Callable[..., str]) -> None:
     headers = bearer(token("agent"))
     for fields, status, errno, words in NO_CALLS:
         answer = httpx.post(service.url + "/WorkloadManagement/Matcher", data=fields, headers=headers)
@@ -147,7 +147,7 @@ def test_a_call_that_is_none(service: Running, token: Callable[..., str]) -> Non
         assert words in found["Message"]
 
 
-def test_who_may_call(service: Running, token: Callable[..., str], dirac_job: Insert) -> None:
+def test_only_agents_may_request_jobs(service: Running, token: Callable[..., str], dirac_job: Insert) -> None:
     dirac_job()
     url = service.url + "/WorkloadManagement/Matcher"
     fields = {"method": "requestJob", "args": json.dumps([SITE]), "extraCredentials": '["alice", "lhcb_user"]'}
@@ -160,13 +160,13 @@ def test_who_may_call(service: Running, token: Callable[..., str], dirac_job: In
         assert ("WWW-Authenticate" in answer.headers) == (status == 401)
 
 
-def test_without_a_database_the_client_may_try_elsewhere(start: Callable[..., Running]) -> None:
+def test_a_call_without_a_database_may_be_tried_elsewhere(start: Callable[..., Running]) -> None:
     away = start(dsn="host=127.0.0.1 port=1 user=broker_service")
     answer = httpx.post(away.url + "/WorkloadManagement/Matcher", data={"method": "ping"}, headers=bearer("x"))
     assert (answer.status_code, answer.json()["Errno"], "Retry-After" in answer.headers) == (503, 1130, True)
 
 
-def test_task_queues_are_listed_for_who_submits_pilots(dirac_job: Insert, rpc: Callable[..., Rpc]) -> None:
+def test_task_queues_are_listed_for_submitters_of_pilots(dirac_job: Insert, rpc: Callable[..., Rpc]) -> None:
     dirac_job(7, None, Sites=["LCG.NORTH.org"], Tags=["8Processors"])
     dirac_job(8, None, Sites=["LCG.SOUTH.org"])
     viewer = rpc("submission", "viewer")

@@ -222,7 +222,7 @@ ADAPTERS: dict[str, tuple[Callable[[Target, str], st.SearchStrategy[Request]], C
 
 
 @pytest.mark.parametrize("adapter", list(ADAPTERS))
-def test_a_face_answers_as_its_clients_read(target: Target, adapter: str) -> None:
+def test_an_adapter_gives_answers_that_its_clients_can_read(target: Target, adapter: str) -> None:
     requests_of, is_read, kinds = ADAPTERS[adapter]
     endpoints = [one for one in ENDPOINTS if one.adapter and one.adapter.name == adapter]
     drawn = st.sampled_from(endpoints).flatmap(

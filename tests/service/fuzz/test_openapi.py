@@ -93,7 +93,7 @@ def calls(draw: st.DrawFn, operation: Any, target: Target) -> tuple[Any, list[st
 
 
 @pytest.mark.parametrize("group", list(GROUPS))
-def test_calls_are_answered_as_described(target: Target, group: str) -> None:
+def test_calls_get_the_answers_that_openapi_describes(target: Target, group: str) -> None:
     pattern, examples = GROUPS[group]
     for name in filter(re.compile(pattern).fullmatch, OPERATIONS):
 
@@ -111,6 +111,6 @@ def test_calls_are_answered_as_described(target: Target, group: str) -> None:
         call()
 
 
-def test_every_operation_is_in_one_group() -> None:
+def test_every_operation_is_in_exactly_one_group() -> None:
     for name in OPERATIONS:
         assert sum(re.fullmatch(pattern, name) is not None for pattern, _ in GROUPS.values()) == 1, name

@@ -57,7 +57,7 @@ def test_a_job_is_cancelled_for_a_reason(person: Callable[[str], Person], filled
     assert (refused.status_code, "reason has 1001 characters" in refused.text) == (422, True)
 
 
-def test_each_action_is_done(person: Callable[[str], Person], filled: Calls) -> None:
+def test_each_action_changes_its_object_and_returns_to_its_page(person: Callable[[str], Person], filled: Calls) -> None:
     """On something that there is; its page is where the answer leads."""
     q = filled
     queue = q.value("select task_queue_id from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
@@ -85,7 +85,7 @@ def test_each_action_is_done(person: Callable[[str], Person], filled: Calls) -> 
 
 
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
-def test_a_form_of_another_page_does_nothing(person: Callable[[str], Person], filled: Calls, token: str | None) -> None:
+def test_a_form_without_the_token_of_its_session_does_nothing(person: Callable[[str], Person], filled: Calls, token: str | None) -> None:
     operator = person("operator")
     fields = {"do": "hold-job", "of": "6000000000"} | ({} if token is None else {"csrf": token})
     assert operator.client.post(f"{BASE}/act", data=fields).status_code == 403
@@ -106,7 +106,7 @@ def test_a_viewer_has_no_buttons_and_no_right(person: Callable[[str], Person], f
     assert held(filled) is False
 
 
-def test_looking_does_nothing(person: Callable[[str], Person], filled: Calls) -> None:
+def test_looking_at_an_action_does_nothing(person: Callable[[str], Person], filled: Calls) -> None:
     operator = person("operator")
     for do in ACTIONS:
         operator.client.get(f"{BASE}/act", params={"do": do, "of": "1"})
@@ -124,7 +124,7 @@ def test_looking_does_nothing(person: Callable[[str], Person], filled: Calls) ->
         ("hold-owner", "x" * 1001, "which names nothing"),
     ],
 )
-def test_what_is_no_action(person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str) -> None:
+def test_an_unknown_action_or_object_is_refused(person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str) -> None:
     operator = person("operator")
     asked = operator.client.get(f"{BASE}/act", params={"do": do, "of": of})
     fields = {"do": do, "of": of, "csrf": csrf(operator.cookie)}
@@ -132,7 +132,7 @@ def test_what_is_no_action(person: Callable[[str], Person], filled: Calls, do: s
         assert (answer.status_code, words in answer.text) == (422, True)
 
 
-def test_who_is_not_logged_in_does_nothing(service: Running, filled: Calls) -> None:
+def test_a_caller_without_a_login_does_nothing(service: Running, filled: Calls) -> None:
     fields = {"do": "hold-job", "of": "6000000000", "csrf": "x"}
     assert httpx.post(f"{service.url}{BASE}/act", data=fields).status_code == 401
     assert httpx.get(f"{service.url}{BASE}/act", params=fields).status_code == 303

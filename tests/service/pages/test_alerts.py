@@ -29,7 +29,7 @@ def fired(filled: Calls) -> None:
     assert filled.value("select alert.judge('default')") > 1
 
 
-def test_what_fires_is_on_the_overview_and_leads_to_the_site(fired: None, look: Look) -> None:
+def test_the_overview_shows_firing_alerts_with_a_link_to_the_site(fired: None, look: Look) -> None:
     page = look("").text
     assert '<a href="/setups/default/sites/NORTH">1 jobs at NORTH</a>. The condition holds since 20' in page
     assert "<b>critical</b>: <a " in page
@@ -37,7 +37,7 @@ def test_what_fires_is_on_the_overview_and_leads_to_the_site(fired: None, look: 
     assert page.index("jobs of users wait") < page.index("1 jobs at NORTH")
 
 
-def test_each_alert_leads_to_where_the_thing_is(fired: None, filled: Calls, look: Look) -> None:
+def test_each_alert_links_to_its_object(fired: None, filled: Calls, look: Look) -> None:
     filled.connection.execute(
         """insert into alert.alert (setup, rule, labels, severity, summary, value, since, fired_at)
            select 'default', r, l::jsonb, 'critical', r || l, 1, now(), now()
@@ -64,7 +64,7 @@ def test_each_alert_leads_to_where_the_thing_is(fired: None, filled: Calls, look
     assert "No sample of this span" in look("/history", figure="jobs_waiting", by="owner_group", only="none").text
 
 
-def test_rules_and_what_is_pending(fired: None, look: Look) -> None:
+def test_the_page_of_alerts_shows_rules_and_pending_alerts(fired: None, look: Look) -> None:
     page = look("/alerts").text
     assert "matches go on" in page
     assert "site_stopped" in page
@@ -77,7 +77,7 @@ def test_operators_see_targets_without_their_secrets(fired: None, look: Look) ->
     assert "Bearer" not in page
 
 
-def test_nothing_fires(filled: Calls, look: Look) -> None:
+def test_the_pages_say_that_no_alert_fires(filled: Calls, look: Look) -> None:
     assert "No alert fires." in look("/alerts").text
     assert "Alerts are sent nowhere" in look("/alerts", kind="operator").text
     assert "<b>0</b> alerts" in look("").text

@@ -55,7 +55,7 @@ def paths(q: Calls) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_each_page_is_for_everybody(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
+def test_each_page_is_accessible_and_fits_the_screen(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
     """axe finds nothing, and no page is wider than the screen."""
     page = tab(width, scheme)
     wrong = []
@@ -120,7 +120,7 @@ def test_a_job_is_cancelled_without_scripts(tab: Callable[..., Any], filled: Cal
     assert filled.outcome(6000000001) == "cancelled"
 
 
-def test_filters_pages_back_and_forward(tab: Callable[..., Any], filled: Calls) -> None:
+def test_filters_and_pages_work_with_back_and_forward(tab: Callable[..., Any], filled: Calls) -> None:
     page = tab()
     page.goto(f"{BASE}/jobs")
     page.get_by_label("Status").fill("waiting")
@@ -141,7 +141,7 @@ def test_filters_pages_back_and_forward(tab: Callable[..., Any], filled: Calls) 
     assert page.locator("tbody tr").first.inner_text() == first
 
 
-def test_a_keyboard_is_enough(tab: Callable[..., Any], filled: Calls) -> None:
+def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Callable[..., Any], filled: Calls) -> None:
     """The first stop leads past the ways to other pages, and what has the focus is seen."""
     page = tab()
     page.goto(f"{BASE}/task-queues")
@@ -179,7 +179,7 @@ def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled
 
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
-def test_a_setting_is_changed(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
+def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
     """With scripts and without; each page on the way is for everybody."""
     page = tab(width, scheme, scripts)
     wrong: list[tuple[str, str]] = []

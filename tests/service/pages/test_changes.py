@@ -189,7 +189,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_refused_value_is_kept_beside_its_error_and_nothing_is_stored(
+def test_a_refused_value_stays_in_the_form_beside_its_error(
     operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str], at_once: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -223,7 +223,7 @@ async def _busy(*_: object) -> bool:
 NOT_CHECKED = "the database has not checked this change"
 
 
-def test_a_change_that_is_under_way_does_not_keep_the_page_waiting(operator: Changer, filled: Calls) -> None:
+def test_a_page_does_not_wait_for_a_change_under_way(operator: Changer, filled: Calls) -> None:
     """The page comes without a check, or with one that waits for nothing, and nothing is kept of the try."""
     q = filled
     held = {
@@ -269,7 +269,7 @@ def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
     ]
 
 
-def test_who_was_slower_sees_the_other_change_and_is_asked_again(
+def test_the_slower_of_two_operators_sees_the_other_change_first(
     operator: Changer, person: Callable[[str], Changer], filled: Calls
 ) -> None:
     other = person("operator")
@@ -295,13 +295,13 @@ def test_who_was_slower_sees_the_other_change_and_is_asked_again(
         assert [operator.client.get(unescape(link)).status_code for link in links] == [200, 200]
 
 
-def test_a_change_of_another_setting_is_not_in_the_way(operator: Changer, filled: Calls) -> None:
+def test_a_change_of_another_setting_does_not_conflict(operator: Changer, filled: Calls) -> None:
     shown = operator.asked("set-setting", "taskqueue.queue_size", value="1000")
     assert operator.change("set-setting", "taskqueue.attempts", value="5").status_code == 200
     assert operator.post(shown).status_code == 200
 
 
-def test_of_two_changes_at_once_one_is_made(person: Callable[[str], Changer], filled: Calls) -> None:
+def test_one_of_several_concurrent_changes_is_made(person: Callable[[str], Changer], filled: Calls) -> None:
     people = [person("operator") for _ in range(4)]
     for do, of, typed, _ in each(filled):
         made = len(changes(filled))
@@ -315,7 +315,7 @@ def test_of_two_changes_at_once_one_is_made(person: Callable[[str], Changer], fi
 
 
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
-def test_a_form_of_another_page_changes_nothing(operator: Changer, filled: Calls, token: str | None) -> None:
+def test_a_form_without_the_token_of_its_session_changes_nothing(operator: Changer, filled: Calls, token: str | None) -> None:
     stored = filled.stored()
     for do, of, typed, _ in each(filled):
         fields = operator.asked(do, of, **typed) | {"csrf": token or ""}
@@ -340,7 +340,7 @@ def test_a_viewer_has_no_forms_and_no_right(person: Callable[[str], Changer], op
     assert filled.stored() == stored
 
 
-def test_looking_changes_nothing(operator: Changer, filled: Calls) -> None:
+def test_looking_at_a_form_changes_nothing(operator: Changer, filled: Calls) -> None:
     stored = filled.stored()
     for do, of, typed, _ in each(filled):
         operator.ask(do, of)
@@ -364,13 +364,13 @@ def test_looking_changes_nothing(operator: Changer, filled: Calls) -> None:
         ("set-key", "", 422),
     ],
 )
-def test_what_there_is_not(operator: Changer, do: str, of: str, status: int) -> None:
+def test_changes_of_unknown_objects_are_refused(operator: Changer, do: str, of: str, status: int) -> None:
     assert operator.ask(do, of).status_code == status
     fields = {"do": do, "of": of, "value": "1", "limit": "1", "csrf": csrf(operator.cookie), "seen": "0"}
     assert operator.post(fields).status_code == status
 
 
-def test_too_much_is_refused(operator: Changer, filled: Calls) -> None:
+def test_values_that_are_too_long_are_refused(operator: Changer, filled: Calls) -> None:
     fields = operator.asked("set-setting", "taskqueue.queue_size", value="1") | {"value": "1" * 1001}
     assert operator.post(fields).status_code == 422
     assert operator.ask("set-setting", "taskqueue.queue_size", value="1" * 1001).status_code == 422

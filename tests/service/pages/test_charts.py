@@ -71,11 +71,11 @@ def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
     assert {len(name) for name in shown} == {24}
 
 
-def test_nothing_was_sampled() -> None:
+def test_a_chart_without_samples_is_left_out() -> None:
     assert charts.chart("x", "jobs", None) is None
 
 
-def test_lines_beyond_the_largest_are_one() -> None:
+def test_lines_of_a_chart_beyond_the_largest_are_added_up() -> None:
     drawn = charts.chart("x", "jobs", sampled({f"g{n}": {0: n, 1: n} for n in range(1, 12)}))
     assert drawn is not None
     assert [line.label for line in drawn.lines] == ["g11", "g10", "g9", "g8", "g7", "g6", "g5", "other"]
@@ -96,7 +96,7 @@ def test_a_name_keeps_its_colour_whatever_its_size() -> None:
     assert colours(names)["failed"] == charts.FIXED["failed"]
 
 
-def test_fractions_are_percent() -> None:
+def test_fractions_are_shown_in_percent() -> None:
     drawn = charts.chart("x", "fraction", sampled({"a": {0: 0.25}}), percent=True)
     assert drawn is not None
     assert (drawn.unit, drawn.lines[0].last) == ("%", 25)
@@ -118,7 +118,7 @@ def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 60, 360, 1440, 10_080, 43_200, 525_600, 5_256_000])
-def test_the_times_stand_within_the_frame(minutes: int) -> None:
+def test_the_times_of_the_axis_are_within_the_frame(minutes: int) -> None:
     drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, minutes - 1: 1}}))
     assert drawn is not None
     assert len(drawn.times) <= 6
@@ -136,5 +136,5 @@ def test_the_times_stand_within_the_frame(minutes: int) -> None:
         ("<b>", "<b>"),
     ],
 )  # fmt: skip
-def test_values_as_words(value: object, text: str) -> None:
+def test_values_are_shown_with_units_and_separators(value: object, text: str) -> None:
     assert words.shown(value) == text

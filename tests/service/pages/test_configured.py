@@ -25,7 +25,7 @@ def number(text: str) -> int:
     return int(text.replace(",", "") or 0)
 
 
-def test_runs_and_their_rejections(look: Look, filled: Calls) -> None:
+def test_the_page_of_runs_shows_their_figures_and_rejections(look: Look, filled: Calls) -> None:
     q = filled
     runs = q.rows(
         "select run_id, algorithm, profile, tasks, assigned, pending, throttled, failed from monitor.run"
@@ -56,7 +56,7 @@ def test_runs_and_their_rejections(look: Look, filled: Calls) -> None:
     assert len(pending) == sum(status == "pending" for _, status in decided)
 
 
-def test_a_list_of_runs_goes_on(look: Look, db: psycopg.Connection[Any]) -> None:
+def test_a_list_of_runs_links_to_its_next_page(look: Look, db: psycopg.Connection[Any]) -> None:
     for _ in range(25):
         db.execute("call brokerage.broker_tasks('default')")
     runs = [row[0] for row in db.execute("select run_id from monitor.run order by run_id desc").fetchall()]
@@ -79,7 +79,7 @@ def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: psycopg.Co
     assert f"The decision of run {run}" in look(f"/tasks/{task}", run=run).text
 
 
-def test_instances_their_cost_and_their_steps(look: Look, filled: Calls, db: psycopg.Connection[Any]) -> None:
+def test_the_page_of_instances_shows_their_cost_and_steps(look: Look, filled: Calls, db: psycopg.Connection[Any]) -> None:
     db.execute("update instance.instance set requested_at = requested_at - interval '2 hours'")
     rows = filled.rows("select instance_id, used_cpu from monitor.instance where setup = %s order by 1", SETUP)
     assert len(rows) == 2
@@ -96,7 +96,7 @@ def test_instances_their_cost_and_their_steps(look: Look, filled: Calls, db: psy
     assert len(below(read(look("/instances", type="c5.large", state="requested")), "Instance")) == 2
 
 
-def test_limits_and_what_waits_for_them(look: Look, filled: Calls) -> None:
+def test_the_page_of_limits_shows_the_jobs_that_wait_for_them(look: Look, filled: Calls) -> None:
     q = filled
     q.insert(6_000_000_002, Sites=["NORTH"], JobTypes=["MC"])
     q.insert(6_000_000_003, Sites=["SOUTH"], JobTypes=["MC"])
@@ -124,7 +124,7 @@ def test_settings_have_values_defaults_and_bounds(look: Look, filled: Calls) -> 
     assert len(shown) == q.value("select count(*) from monitor.setting where setup = %s", SETUP) > 35
 
 
-def test_the_defaults_are_what_holds_where_nothing_was_set(db: psycopg.Connection[Any]) -> None:
+def test_settings_of_a_new_setup_have_their_defaults(db: psycopg.Connection[Any]) -> None:
     db.execute("insert into resource.setup (setup) values ('fresh')")
     rows = db.execute(
         "select name from monitor.setting where setup = 'fresh' and value is distinct from default_value"
@@ -135,7 +135,7 @@ def test_the_defaults_are_what_holds_where_nothing_was_set(db: psycopg.Connectio
     )
 
 
-def test_configuration_has_what_is_set_and_what_is_known(look: Look, filled: Calls) -> None:
+def test_the_page_of_configuration_shows_set_and_known_keys(look: Look, filled: Calls) -> None:
     q = filled
     q.rows("select resource.set_config('default', 'acme:OURS', '3', p_force => true)")
     q.rows("select resource.set_config('default', 'NW_ACTIVE', 'true')")

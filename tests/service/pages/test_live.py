@@ -67,7 +67,7 @@ def hold(q: Calls) -> None:
     q.connection.execute("select taskqueue.hold(%s, 'job', '6000000000')", [SETUP])
 
 
-def test_a_change_is_seen(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_change_is_shown_without_a_reload(watched: Callable[..., Watched], filled: Calls) -> None:
     """Once, without a word to a screen reader; the way back and the title are as they were."""
     one = watched(JOB)
     assert one.page.get_by_role("button", name="Live: pause").is_visible()
@@ -84,7 +84,7 @@ def test_a_change_is_seen(watched: Callable[..., Watched], filled: Calls) -> Non
     assert 2 < one.asked <= 13, "each 5 s, and less often where answers are slow"
 
 
-def test_what_is_asked_again_may_be_read_on_a_standby(watched: Callable[..., Watched]) -> None:
+def test_live_requests_may_be_read_on_a_standby(watched: Callable[..., Watched]) -> None:
     """broker.service.reader: `no-cache` in a request leads to the primary."""
     one = watched(JOB)
     with one.page.expect_request(lambda request: request.resource_type == "fetch") as asked:
@@ -106,7 +106,7 @@ def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled:
     assert one.page.get_by_role("link", name="Resume").count() == 1
 
 
-def test_a_pause_is_kept_by_the_browser(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_pause_is_remembered_by_the_browser(watched: Callable[..., Watched], filled: Calls) -> None:
     """With the keyboard: the button is the last thing before the main part."""
     one = watched(JOB)
     one.page.get_by_role("button", name="Live: pause").focus()
@@ -122,7 +122,7 @@ def test_a_pause_is_kept_by_the_browser(watched: Callable[..., Watched], filled:
     assert one.page.get_by_role("button", name="Live: pause").is_visible()
 
 
-def test_who_works_in_the_page_is_not_disturbed(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_person_who_works_in_the_page_is_not_disturbed(watched: Callable[..., Watched], filled: Calls) -> None:
     one = watched(f"{BASE}/jobs")
     field = one.page.get_by_label("Owner", exact=True)
     field.focus()
@@ -148,7 +148,7 @@ def test_who_works_in_the_page_is_not_disturbed(watched: Callable[..., Watched],
     assert one.page.evaluate("document.activeElement.textContent") == "Jobs"
 
 
-def test_places_and_open_parts_are_kept(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_scroll_positions_and_open_parts_are_kept(watched: Callable[..., Watched], filled: Calls) -> None:
     [(task,)] = filled.rows(
         "select min(task_id) from monitor.task_decision where setup = %s and algorithm <> 'production_task'"
         " and rejected > 3", SETUP,
@@ -166,7 +166,7 @@ def test_places_and_open_parts_are_kept(watched: Callable[..., Watched], filled:
     assert one.page.evaluate(places) == before
 
 
-def test_a_login_that_is_over_leads_to_the_login(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_an_expired_session_leads_to_the_login(watched: Callable[..., Watched], filled: Calls) -> None:
     one = watched(f"{BASE}/jobs?status=waiting")
     rows = one.page.locator("tbody tr").count()
     filled.connection.execute("select resource.revoke_sessions(%s, 'a operator')", [SETUP])
@@ -230,7 +230,7 @@ def test_a_lost_service_is_named_and_its_return_is_seen(
     context.close()
 
 
-def test_the_files_of_pages_are_there(service: Running, tab: Callable[..., Any], filled: Calls) -> None:
+def test_the_files_that_pages_ask_for_exist(service: Running, tab: Callable[..., Any], filled: Calls) -> None:
     """A browser that opens a page asks for nothing that is missing."""
     page = tab(scripts=False)
     missing: list[str] = []

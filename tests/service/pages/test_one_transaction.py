@@ -70,7 +70,7 @@ def test_statements_of_a_page_travel_together(look: Look, monkeypatch: pytest.Mo
     }  # fmt: skip
 
 
-def test_an_error_of_one_statement_is_that_of_all(settings: Settings) -> None:
+def test_an_error_of_one_statement_fails_all_of_its_page(settings: Settings) -> None:
     """Nobody waits for an answer that does not come."""
 
     async def asked() -> list[Any]:
@@ -92,7 +92,7 @@ def test_an_error_of_one_statement_is_that_of_all(settings: Settings) -> None:
     assert asyncio.run(asked()) == [(1,)]
 
 
-def test_a_look_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings: Settings) -> None:
+def test_a_read_transaction_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings: Settings) -> None:
     async def seen() -> list[Any]:
         database = Database(msgspec.structs.replace(settings, connections=1))
         await database.open()

@@ -9,7 +9,7 @@ from broker.service.pages.frame import BASE, OPERATORS_PAGES, PAGES
 TEXT = (Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
 
 
-def test_each_page_is_named_and_each_name_is_a_page() -> None:
+def test_the_documentation_names_each_page_and_no_other() -> None:
     there = {
         re.sub(r"\{\w+(:\w+)?\}", lambda found: "NUMBER" if found[1] == ":id" else "NAME", one.path.removeprefix(BASE))
         for one in ENDPOINTS

@@ -107,7 +107,7 @@ def test_an_empty_setup_has_every_page(
     read(answer)
 
 
-def test_the_overview_shows_what_the_views_show(look: Look, db: psycopg.Connection[Any]) -> None:
+def test_the_overview_shows_the_figures_of_the_views(look: Look, db: psycopg.Connection[Any]) -> None:
     page = read(look(""))
     waiting = db.execute(
         "select owner_group, reason, sum(jobs)::int from monitor.waiting_by_reason where setup = %s group by 1, 2",
@@ -127,7 +127,7 @@ def test_the_overview_shows_what_the_views_show(look: Look, db: psycopg.Connecti
     assert shown == {(group, reason): jobs for group, reason, jobs in waiting}
 
 
-def test_what_users_chose_is_shown_as_text(look: Look) -> None:
+def test_names_chosen_by_users_are_escaped(look: Look) -> None:
     answer = look("/task-queues", owner_group="a & b")
     [row] = read(answer).rows[1:]
     assert "</td><script>alert(1)</script>" in row
@@ -174,7 +174,7 @@ def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None
         ("/runs?after=1234567890123456789", "which is no number"),
     ],
 )
-def test_what_an_address_may_not_say(look: Look, path: str, words: str) -> None:
+def test_wrong_parameters_of_an_address_are_refused(look: Look, path: str, words: str) -> None:
     answer = look(path)
     assert answer.status_code == 422
     assert words in answer.text
@@ -186,13 +186,13 @@ def test_what_an_address_may_not_say(look: Look, path: str, words: str) -> None:
     ["/jobs/77", "/tasks/77", "/task-queues/77777", "/queues/x", "/sites/x%2Fy", "/tasks/1?run=99", "/tasks/1?run=x",
      "/runs/77", "/instances/77", "/limits/77", "/profile?profile=x"],
 )  # fmt: skip
-def test_what_there_is_not(look: Look, path: str) -> None:
+def test_unknown_objects_get_a_page_with_status_404(look: Look, path: str) -> None:
     answer = look(path)
     assert answer.status_code == 404
     Read(answer.text)
 
 
-def test_the_matrix_of_a_task_is_what_the_broker_decides(look: Look, filled: Calls) -> None:
+def test_the_matrix_of_a_task_agrees_with_the_broker(look: Look, filled: Calls) -> None:
     q = filled
     [(task, run)] = q.rows(
         "select task_id, run_id from monitor.task_decision where setup = %s and algorithm <> 'production_task'"
@@ -290,7 +290,7 @@ def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
     return found
 
 
-def test_a_stranger_logs_in_first_and_comes_back(service: Running) -> None:
+def test_a_person_without_a_session_logs_in_and_comes_back(service: Running) -> None:
     for headers in ({}, bearer("x" * 64)):
         answer = httpx.get(f"{service.url}{BASE}/jobs?status=waiting", headers=headers)
         assert (answer.status_code, answer.headers["location"]) == (303, f"/login?to={BASE}/jobs%3Fstatus%3Dwaiting")
@@ -307,7 +307,7 @@ def test_an_operator_sees_changes_and_a_viewer_does_not(look: Look) -> None:
 
 
 @pytest.mark.parametrize("kind", ["agent", "submitter"])
-def test_who_may_not_look_is_refused(look: Look, kind: str) -> None:
+def test_agents_and_submitters_may_not_see_the_pages(look: Look, kind: str) -> None:
     for path in PATHS:
         answer = look(path, kind)
         if (kind, path) == ("submitter", "/jobs"):  # its own

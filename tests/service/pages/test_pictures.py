@@ -72,7 +72,7 @@ PICTURES = {
 }
 
 
-def test_pictures_show_the_pages(db: psycopg.Connection[Any], tab: Callable[..., Any]) -> None:
+def test_the_pictures_of_the_documentation_show_the_current_pages(db: psycopg.Connection[Any], tab: Callable[..., Any]) -> None:
     day.fill(db)
     wrong = []
     page = tab(WIDTH, scripts=False, kind="viewer")
@@ -95,7 +95,7 @@ def test_pictures_show_the_pages(db: psycopg.Connection[Any], tab: Callable[...,
     assert not wrong, "\n".join([*wrong, f"write them again: {AGAIN}"])
 
 
-def test_pictures_are_small_and_each_stands_in_a_page_with_words_for_who_does_not_see_it() -> None:
+def test_pictures_are_small_and_used_with_a_text_alternative() -> None:
     for image in IMAGES.iterdir():
         data = image.read_bytes()
         assert data[8:16] == b"WEBPVP8X"

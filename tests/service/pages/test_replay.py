@@ -45,7 +45,7 @@ def stored(q: Calls) -> Any:
     return q.rows("select count(*), max(run_id) from monitor.run")
 
 
-def test_the_difference_is_that_of_the_engine(look: Look, filled: Calls, run: int) -> None:
+def test_the_page_of_a_replay_shows_the_differences_of_the_engine(look: Look, filled: Calls, run: int) -> None:
     before = stored(filled)
     answer = look("/replay", run=run, **CHANGED)
     assert answer.status_code == 200, answer.text
@@ -65,7 +65,7 @@ def test_the_difference_is_that_of_the_engine(look: Look, filled: Calls, run: in
     assert stored(filled) == before
 
 
-def test_the_page_of_a_run_leads_there_and_decides_nothing_yet(look: Look, filled: Calls, run: int) -> None:
+def test_the_page_of_a_run_links_to_the_form_of_a_replay(look: Look, filled: Calls, run: int) -> None:
     link = f"{BASE}/replay?run={run}"
     assert link in read(look(f"/runs/{run}")).links
     form = look("/replay", run=run)
@@ -77,7 +77,7 @@ def test_the_page_of_a_run_leads_there_and_decides_nothing_yet(look: Look, fille
     assert "dry runs have none" in look("/replay", run=dry, check="1").text
 
 
-def test_the_decisions_are_checked(look: Look, filled: Calls, run: int) -> None:
+def test_the_page_of_a_replay_checks_the_decisions(look: Look, filled: Calls, run: int) -> None:
     answer = look("/replay", newest="3", check="1")
     found = re.search(r"([\d,]+) tasks decided again, ([\d,]+) as they were", answer.text)
     assert found is not None, answer.text
@@ -88,7 +88,7 @@ def test_the_decisions_are_checked(look: Look, filled: Calls, run: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["viewer", "operator"])
-def test_a_link_shows_whoever_may_look_the_same_as_the_command(look: Look, broker: Cli, run: int, kind: str) -> None:
+def test_the_page_of_a_replay_shows_the_same_as_its_command(look: Look, broker: Cli, run: int, kind: str) -> None:
     answer = look("/replay", kind, newest="2", without="memory core-count", parameters="top-10.best = 2")
     assert answer.status_code == 200, answer.text
     words = re.search(r"<code>(broker replay --setup .*?)</code>", answer.text)
@@ -99,7 +99,7 @@ def test_a_link_shows_whoever_may_look_the_same_as_the_command(look: Look, broke
 
 
 @pytest.mark.parametrize("kind", ["agent", "submitter"])
-def test_others_may_not(look: Look, run: int, kind: str) -> None:
+def test_agents_and_submitters_may_not_replay(look: Look, run: int, kind: str) -> None:
     assert look("/replay", kind, run=run, check="1").status_code == 403
     assert look("/replay", kind).status_code == 403
 
@@ -121,7 +121,7 @@ def test_others_may_not(look: Look, run: int, kind: str) -> None:
         ({"newest": "1", "parameters": "</textarea><script>"}, 422, "has no value"),
     ],
 )
-def test_what_does_not_fit_stands_above_the_form(
+def test_errors_of_a_replay_are_shown_above_the_form(
     look: Look, filled: Calls, query: dict[str, str], status: int, words: str
 ) -> None:
     answer = look("/replay", **query)
@@ -146,7 +146,7 @@ def test_without_a_tape_the_page_names_the_setting(look: Look, filled: Calls) ->
     assert "broker settings --setup default --set brokerage.recording=true" in answer.text
 
 
-def test_a_setup_without_runs(db: psycopg.Connection[Any], person: People) -> None:
+def test_a_setup_without_runs_has_nothing_to_replay(db: psycopg.Connection[Any], person: People) -> None:
     viewer = person("viewer")
     assert viewer.look("/replay").status_code == 200
     answer = viewer.look("/replay?newest=1&check=1")
@@ -185,7 +185,7 @@ def test_two_answers_at_a_time_leave_other_pages_alone(
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
-def test_the_page_is_for_everybody(tab: Callable[..., Any], filled: Calls, run: int, width: int, scheme: str) -> None:
+def test_the_page_of_a_replay_is_accessible_and_fits_the_screen(tab: Callable[..., Any], filled: Calls, run: int, width: int, scheme: str) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme, kind="viewer")
 

@@ -67,7 +67,7 @@ def stormy_day(storm: Calls) -> Calls:
     return storm
 
 
-def test_charts_of_a_whole_day_stay_small(stormy_day: Calls, look: Callable[..., httpx.Response]) -> None:
+def test_charts_of_a_whole_day_stay_small_in_a_storm(stormy_day: Calls, look: Callable[..., httpx.Response]) -> None:
     for about in ("owner_group", "site"):
         for since in ("1h", "6h"):
             page = look("/history", about=about, since=since)
@@ -76,7 +76,7 @@ def test_charts_of_a_whole_day_stay_small(stormy_day: Calls, look: Callable[...,
     assert len(look("").content) < MOST
 
 
-def test_each_page_stays_small(storm: Calls, look: Callable[..., httpx.Response]) -> None:
+def test_each_page_stays_small_in_a_storm(storm: Calls, look: Callable[..., httpx.Response]) -> None:
     for path in PAGES:
         answer = look(path.partition("?")[0], **dict([path.partition("?")[2].split("=")] if "?" in path else []))
         assert answer.status_code == 200, path
@@ -88,7 +88,7 @@ def test_each_page_stays_small(storm: Calls, look: Callable[..., httpx.Response]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1600, "light")])
-def test_each_page_is_for_everybody_in_a_storm(tab: Callable[..., Any], storm: Calls, width: int, scheme: str) -> None:
+def test_each_page_is_accessible_and_fits_the_screen_in_a_storm(tab: Callable[..., Any], storm: Calls, width: int, scheme: str) -> None:
     page = tab(width, scheme)
     wrong = []
     for path in PAGES:

@@ -21,7 +21,7 @@ LINKS = {"site": "/sites/{}", "run": "/tasks/7?run={}&all=1"}
         (timedelta(minutes=15), None, "15 min"),
     ],
 )
-def test_a_cell(value: object, link: str | None, expected: str) -> None:
+def test_a_cell_has_its_link_and_its_escaped_text(value: object, link: str | None, expected: str) -> None:
     assert tables.cell(value, link, "/setups/x&y") == expected
 
 
@@ -36,13 +36,13 @@ def test_a_cell(value: object, link: str | None, expected: str) -> None:
         ([timedelta(1)], ""),
     ],
 )
-def test_the_side_of_a_heading(values: list[object], expected: str) -> None:
+def test_a_heading_is_aligned_as_its_column(values: list[object], expected: str) -> None:
     rows = [{"a": value} for value in values]
     assert tables.side(rows, "a", {}) == expected
     assert tables.side([{"a": 5}], "a", {"a": "/x/{}"}) == ""  # an identity, no amount
 
 
-def test_the_rows_of_a_table() -> None:
+def test_the_rows_of_a_table_have_cells_in_the_order_of_columns() -> None:
     rows: tables.Rows = [{"site": "CERN", "jobs": 5, "not shown": 1}, {"site": None, "jobs": None, "not shown": 1}]
     assert tables.body(rows, {"site": "Site", "jobs": "Jobs"}, LINKS, "/b") == (
         '<tr>\n<td><a href="/b/sites/CERN">CERN</a></td>\n<td class="n">5</td>\n</tr>\n'
@@ -50,7 +50,7 @@ def test_the_rows_of_a_table() -> None:
     )
 
 
-def test_marks_of_a_queue_have_the_words_of_the_rules_as_text() -> None:
+def test_marks_of_a_queue_have_the_reasons_of_rules_as_text() -> None:
     rejected = {"memory": '9 GB > "2" <b>', "walltime": ""}
     words = "9 GB &gt; &#34;2&#34; &lt;b&gt;"
     assert tables.marks(["memory", "status", "walltime"], rejected, "memory") == (

@@ -38,7 +38,7 @@ def kept(q: Calls) -> list[tuple[Any, ...]]:
     return q.rows("select what_if_id, change, difference from monitor.what_if where setup = %s order by 1", SETUP)
 
 
-def test_an_answer_shows_what_is_different(person: People, filled: Calls) -> None:
+def test_an_answer_shows_the_tasks_decided_differently(person: People, filled: Calls) -> None:
     filled.connection.execute("delete from brokerage.task_state")  # all tasks are open
     queue = filled.value("select min(site) from monitor.queue where setup = %s and status = 'online'", SETUP)
     answer = ask(person("operator"), without="no-pilot", place1=queue, status1="offline", newest="20")
@@ -83,7 +83,7 @@ def test_a_viewer_reads_the_answer_and_may_not_ask(person: People, filled: Calls
     assert len(kept(filled)) == 1
 
 
-def test_the_same_is_asked_again_and_from_a_terminal(
+def test_the_same_question_is_asked_again_and_from_a_terminal(
     person: People, filled: Calls, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     operator = person("operator")
@@ -125,7 +125,7 @@ def test_the_page_of_a_task_leads_to_the_question(person: People, filled: Calls)
     assert "/what-if" not in person("viewer").look(f"/tasks/{task}?now=1").text.replace(f'"{BASE}/what-if"', "")
 
 
-def test_a_task_has_its_broker_and_nuclei_have_no_jobs(person: People, filled: Calls) -> None:
+def test_a_task_is_asked_of_its_own_broker_and_nuclei_show_no_jobs(person: People, filled: Calls) -> None:
     operator = person("operator")
     world.load(filled.connection, [grid.grid(1, 10, 10, user_tasks=5)], SETUP)
     user = filled.value("select max(task_id) from workload.task where setup = %s and label in ('user', 'panda')", SETUP)
@@ -165,7 +165,7 @@ def test_a_task_has_its_broker_and_nuclei_have_no_jobs(person: People, filled: C
         ({"colour": "red"}, 422, "there is no field 'colour'"),
     ],
 )
-def test_what_cannot_be_asked(person: People, filled: Calls, fields: dict[str, str], status: int, words: str) -> None:
+def test_wrong_questions_are_refused_above_the_form(person: People, filled: Calls, fields: dict[str, str], status: int, words: str) -> None:
     """The refusal stands above the form, which keeps what was typed."""
     operator = person("operator")
     before = filled.stored()
@@ -227,7 +227,7 @@ def test_an_address_fills_in_the_form_with_text(person: People, filled: Calls) -
     assert person("operator").look("/what-if/77").status_code == 404
 
 
-def test_what_another_program_keeps_breaks_no_page(person: People, filled: Calls) -> None:
+def test_an_answer_kept_by_another_program_breaks_no_page(person: People, filled: Calls) -> None:
     number = filled.value("select brokerage.keep_what_if(%s, %s, '{}')", SETUP, Jsonb({"number": 3}))
     assert "of another program" in person("viewer").look("/what-if").text
     answer = person("viewer").look(f"/what-if/{number}")
@@ -241,7 +241,7 @@ def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")])
-def test_form_and_answer_are_for_everybody(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
+def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme)
     wrong: list[tuple[str, ...]] = []
@@ -262,7 +262,7 @@ def test_form_and_answer_are_for_everybody(tab: Callable[..., Any], filled: Call
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_keyboard_asks(tab: Callable[..., Any], filled: Calls, scripts: bool) -> None:
+def test_a_question_is_asked_with_the_keyboard_alone(tab: Callable[..., Any], filled: Calls, scripts: bool) -> None:
     """From the first field to the answer, with Tab, Enter and what is typed."""
     page = tab(scripts=scripts)
     page.goto(f"{BASE}/what-if")
