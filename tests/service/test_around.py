@@ -33,7 +33,7 @@ def test_a_change_of_an_operation_is_seen_in_review() -> None:
     assert ENDPOINTS_TEXT.read_text(encoding="utf-8") == summary, "BROKER_TEST_WRITE=1 writes the file"
 
 
-def test_the_description_has_every_endpoint_and_all_that_it_refers_to(service: Running) -> None:
+def test_the_openapi_description_has_every_endpoint_and_schema(service: Running) -> None:
     found = httpx.get(service.url + "/api/openapi.json").json()
     assert found["openapi"] == "3.1.0"
     operations = [one["operationId"] for path in found["paths"].values() for one in path.values()]
@@ -82,7 +82,7 @@ def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], to
     assert statuses == {"agent": 403, "submitter": 403, "viewer": 200, "operator": 200}
 
 
-def test_metrics_are_not_for_pages_of_other_sites(service: Running, token: Callable[..., str]) -> None:
+def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Callable[..., str]) -> None:
     """A page whose name was made to lead to this machine asks with that name."""
     url = service.url + "/metrics"
     port = urlsplit(service.url).port
@@ -108,7 +108,7 @@ def test_the_secret_of_a_pilot_is_exchanged_for_a_token(
     assert client.post("/tokens", json={"stamp": "x"}).json()["key"] == "secret"
 
 
-def test_what_a_caller_who_vanished_was_given_stays_given(
+def test_a_match_of_a_caller_that_vanished_is_kept(
     service: Running, db: psycopg.Connection[Any], token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(2)

@@ -130,7 +130,7 @@ def test_two_names_never_have_one_dn(one: x509.Name, other: x509.Name) -> None:
     assert of_rfc2253(written.encode().decode("latin-1")) == of_name(one)
 
 
-def test_the_secret_makes_headers_count() -> None:
+def test_headers_of_certificates_count_with_the_secret_only() -> None:
     door = Certificates(SECRET)
     assert door.claims(Headers(ROBOT_HEADER)) == {"iss": "x509", "sub": ROBOT_DN}
     signed = {**ROBOT_HEADER, "x-ssl-client-issuer": "CN=Test CA,DC=org"}
@@ -161,7 +161,7 @@ def test_the_secret_makes_headers_count() -> None:
         ({"x-ssl-client-cert": "x"}, None, "--x509-ca"),
     ],
 )
-def test_headers_that_are_refused(change: dict[str, str], twice: str | None, words: str) -> None:
+def test_wrong_headers_of_a_certificate_are_refused(change: dict[str, str], twice: str | None, words: str) -> None:
     raw = [(name.encode(), value.encode("latin-1")) for name, value in {**ROBOT_HEADER, **change}.items()]
     raw += [(name, value) for name, value in raw if name.decode() == twice]
     with pytest.raises(Problem, match=words) as refused:
@@ -246,14 +246,14 @@ def bundle(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("which", ACCEPTED)
-def test_a_chain_that_is_accepted_stands_for_its_end_entity(which: str, bundle: str) -> None:
+def test_an_accepted_chain_gives_the_name_of_its_end_entity(which: str, bundle: str) -> None:
     headers = {**SHOWN, "x-ssl-client-cert": ACCEPTED[which], "x-ssl-client-subject": "CN=somebody else"}
     found = Certificates(SECRET, bundle).claims(Headers(headers))
     assert found == {"iss": "x509", "sub": ROBOT_DN, "issuer_dn": CA_DN}
 
 
 @pytest.mark.parametrize("which", REFUSED)
-def test_a_chain_that_is_refused(which: str, bundle: str) -> None:
+def test_a_wrong_chain_is_refused(which: str, bundle: str) -> None:
     words, given = REFUSED[which]
     headers = {**ROBOT_HEADER, "x-ssl-client-cert": given}
     with pytest.raises(Problem, match=words) as refused:
@@ -295,7 +295,7 @@ def test_a_proxy_extension_that_is_nonsense_is_refused(info: str, bundle: str) -
         Certificates(SECRET, bundle).claims(Headers({**SHOWN, "x-ssl-client-cert": chain(spoilt, ENTITY)}))
 
 
-def test_a_verified_chain_is_kept_no_longer_than_a_minute_and_its_certificates(
+def test_a_verified_chain_is_remembered_for_a_minute_while_its_certificates_are_valid(
     bundle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door, now, verified = Certificates(SECRET, bundle), time.time(), []
@@ -337,7 +337,7 @@ def test_an_authority_counts_in_its_time_only(tmp_path: Path) -> None:
         (None, 0o600, "cannot be read"),
     ],
 )
-def test_a_secret_that_is_refused(tmp_path: Path, text: str | None, mode: int, words: str) -> None:
+def test_an_unsafe_file_of_the_secret_is_refused(tmp_path: Path, text: str | None, mode: int, words: str) -> None:
     file = tmp_path / "secret"
     if text is not None:
         file.write_text(text)
@@ -414,7 +414,7 @@ def test_a_certificate_has_the_role_of_its_credential(
 
 
 @pytest.mark.usefixtures("robots")
-def test_without_the_option_the_headers_are_nothing(
+def test_headers_of_certificates_are_ignored_without_the_option(
     start: Callable[..., Running], token: Callable[..., str], issuer: Issuer
 ) -> None:
     url = start(behind_proxy=True).url + BASE + "/match"

@@ -30,7 +30,7 @@ def _run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(test())
 
 
-def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
+def test_items_that_arrive_during_a_call_form_the_next_call() -> None:
     async def test() -> None:
         calls = _Calls()
         collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
@@ -53,7 +53,7 @@ def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
     _run(test)
 
 
-def test_a_call_keeps_its_bounds_and_the_order() -> None:
+def test_a_call_keeps_its_bounds_and_the_order_of_items() -> None:
     async def test() -> None:
         calls = _Calls()
         bounds = Bounds[int](3, lambda item: item, 10, lambda item: item % 10)
@@ -69,7 +69,7 @@ def test_a_call_keeps_its_bounds_and_the_order() -> None:
     _run(test)
 
 
-def test_an_error_is_of_one_item_or_of_all() -> None:
+def test_an_error_fails_one_item_or_all_of_a_call() -> None:
     async def test() -> None:
         calls = _Calls()
         collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
@@ -85,7 +85,7 @@ def test_an_error_is_of_one_item_or_of_all() -> None:
     _run(test)
 
 
-def test_the_call_goes_on_for_the_others_when_one_is_gone() -> None:
+def test_a_call_goes_on_for_the_others_if_one_caller_leaves() -> None:
     async def test() -> None:
         calls = _Calls()
         collector: Collector[str, int, str] = Collector(calls.send, Bounds(100))
@@ -104,7 +104,7 @@ def test_the_call_goes_on_for_the_others_when_one_is_gone() -> None:
     _run(test)
 
 
-def test_while_the_oldest_waits_for_too_long_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_items_are_refused_while_the_oldest_waits_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         monkeypatch.setattr(collector_module, "PATIENCE", 0.1)
         calls = _Calls()

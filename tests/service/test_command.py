@@ -91,7 +91,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_on_the_embedded_server_it_serves_at_once(serve: Callable[..., Program], home: Path) -> None:
+def test_serve_works_at_once_on_the_embedded_server(serve: Callable[..., Program], home: Path) -> None:
     controller, terminal = pty.openpty()
     first = serve(stdout=terminal, BROKER_HOME=str(home))
     os.close(terminal)
@@ -148,7 +148,7 @@ def test_another_login_is_refused(dsn: str, db: psycopg.Connection[Any]) -> None
     assert (refused.exit_code, f"{name} is not the login of the service" in refused.stderr) == (1, True)
 
 
-def test_with_a_certificate_it_may_listen_anywhere(
+def test_serve_with_a_certificate_may_listen_on_any_address(
     serve: Callable[..., Program], service_dsn: str, tmp_path: Path
 ) -> None:
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
@@ -198,7 +198,7 @@ def test_with_a_certificate_it_may_listen_anywhere(
         (["--rate", "0"], "--rate"),
     ],
 )
-def test_what_it_refuses_to_start_with(arguments: list[str], words: str) -> None:
+def test_serve_refuses_unsafe_or_wrong_options(arguments: list[str], words: str) -> None:
     done = invoke(["--dsn", "postgresql://nobody@127.0.0.1:1/none", "serve", *arguments])
     assert done.exit_code in (1, 2)
     assert words in re.sub(r"[│\s]+", " ", done.stderr), done.stderr
@@ -207,7 +207,7 @@ def test_what_it_refuses_to_start_with(arguments: list[str], words: str) -> None
 @pytest.mark.parametrize(
     "module", ["uvicorn", "starlette", "msgspec", "joserfc", "cryptography", "prometheus_client", "jinja2"]
 )
-def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def test_serve_names_the_extra_of_a_missing_package(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, module, missing)
     done = invoke(["--dsn", "postgresql://nobody@127.0.0.1:1/none", "serve", "--bind", "nowhere"])
@@ -216,7 +216,7 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch, module: 
     assert invoke(["serve", "--help"]).exit_code == 0
 
 
-def test_a_browser_opens_that_is_logged_in(serve: Callable[..., Program], home: Path, tmp_path: Path) -> None:
+def test_serve_opens_a_browser_that_is_logged_in(serve: Callable[..., Program], home: Path, tmp_path: Path) -> None:
     """The browser is a program that copies the file which it is to show."""
     shown = tmp_path / "shown.html"
     copy = tmp_path / "browser"
@@ -244,7 +244,7 @@ def test_a_browser_opens_that_is_logged_in(serve: Callable[..., Program], home: 
     assert list(tmp_path.glob("pgbroker-open-*")) == []
 
 
-def test_who_waits_is_answered_when_the_service_ends(
+def test_a_waiting_agent_is_answered_when_the_service_ends(
     serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
 ) -> None:
     program = serve(BROKER_DSN=service_dsn)

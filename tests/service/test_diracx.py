@@ -56,7 +56,7 @@ def update(status: str | None, at: str = NOW) -> dict[str, Any]:
     return {at: {"Status": status, "Source": "JobAgent"}}
 
 
-def test_statuses_of_an_agent(agent: httpx.Client, matched: Matched, db: Db) -> None:
+def test_an_agent_sets_the_statuses_of_several_jobs(agent: httpx.Client, matched: Matched, db: Db) -> None:
     matched(4)
     answer = agent.patch("/status", json={1: update("Running"), 2: update("Matched"), 3: update(None)})
     assert answer.status_code == 200, answer.text
@@ -150,7 +150,7 @@ def test_jobs_are_searched_in_the_words_of_dirac(viewer: httpx.Client, db: Db) -
     assert {row["Status"]: row["count"] for row in counted[1:]} == {"Matched": 2, "Running": 1}
 
 
-def test_pages_have_numbers(viewer: httpx.Client) -> None:
+def test_pages_of_a_search_are_chosen_by_number(viewer: httpx.Client) -> None:
     asked = {"parameters": ["JobID"], "sort": [{"parameter": "JobID", "direction": "asc"}]}
     pages = [viewer.post(f"/search?page={page}&per_page=3", json=asked) for page in (1, 2, 3, 4)]
     assert [[row["JobID"] for row in page.json()] for page in pages] == [[1, 2, 3], [11, 12, 13], [14, 15], []]
@@ -161,7 +161,7 @@ def test_pages_have_numbers(viewer: httpx.Client) -> None:
     assert [viewer.post(f"/search?page={page}", json=none).status_code for page in (1, 2)] == [200, 200]
 
 
-def test_different_values(viewer: httpx.Client) -> None:
+def test_a_search_for_distinct_values_gives_each_once(viewer: httpx.Client) -> None:
     asked: dict[str, Any] = {"parameters": ["Site"], "distinct": True}
     assert viewer.post("/search", json=asked).json() == [{"Site": "NORTH"}, {"Site": None}]
     asked = {**asked, "parameters": ["Status"], "sort": [{"parameter": "Status", "direction": "desc"}]}
@@ -209,7 +209,7 @@ def test_a_wrong_call_is_refused(viewer: httpx.Client, method: str, path: str, b
     assert words in refused.json()["detail"]
 
 
-def test_who_is_not_known_gets_the_words_of_the_face(adapter: httpx.Client) -> None:
+def test_an_unknown_caller_gets_an_error_in_the_form_of_diracx(adapter: httpx.Client) -> None:
     refused = adapter.post("/search", json={})
     assert (refused.status_code, list(refused.json())) == (401, ["detail"])
     assert refused.headers["WWW-Authenticate"] == "Bearer"
@@ -223,7 +223,7 @@ def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token
     assert outcomes(db) == {}
 
 
-def test_the_client_of_diracx(
+def test_the_client_of_diracx_works_with_the_adapter(
     service: Running, matched: Matched, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     python = os.environ.get("BROKER_TEST_DIRACX")

@@ -51,7 +51,7 @@ def sample(db: Db) -> None:
     assert loops.sample(db, "default") is not None
 
 
-def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_have_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     q = Calls(db)
     insert(q, 1, 4, OwnerGroup="atlas", OwnerDN="ann")
     insert(q, 11, 3, OwnerGroup="cms", OwnerDN="bob")
@@ -103,7 +103,7 @@ def test_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypat
     assert set(found["pgbroker_view_read_failed"].values()) == {0}
 
 
-def test_matches_are_a_counter(service: Running, db: Db) -> None:
+def test_matches_are_a_counter_of_the_metrics(service: Running, db: Db) -> None:
     q = Calls(db)
     insert(q, 1, 2)
     q.match()
@@ -112,7 +112,7 @@ def test_matches_are_a_counter(service: Running, db: Db) -> None:
     assert scrape(service)["pgbroker_matches_total"] == {(): 2}
 
 
-def test_a_run_its_rejections_and_shares(service: Running, db: Db) -> None:
+def test_metrics_have_the_last_run_its_rejections_and_the_shares(service: Running, db: Db) -> None:
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
     db.execute("call brokerage.broker_jobs('default')")
     db.execute("call brokerage.broker_jobs('default', p_dry_run => true)")
@@ -139,7 +139,7 @@ def test_a_run_its_rejections_and_shares(service: Running, db: Db) -> None:
     assert found["pgbroker_share_use_ratio"] == {(name,): pytest.approx(part) for name, _, part in shares if part}
 
 
-def test_instances_and_their_cost(service: Running, db: Db) -> None:
+def test_metrics_have_the_instances_and_their_cost(service: Running, db: Db) -> None:
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute(
         """insert into instance.instance (setup, instance_id, type, state, cpu, ram, price, requested_at, released_at)
@@ -155,7 +155,7 @@ def test_instances_and_their_cost(service: Running, db: Db) -> None:
     assert found["pgbroker_instance_cost"][("large",)] == pytest.approx(2, abs=0.1)
 
 
-def test_values_beyond_the_bound_are_together(service: Running, db: Db) -> None:
+def test_values_beyond_the_largest_are_added_up(service: Running, db: Db) -> None:
     number = figures.MOST + 10
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute(
@@ -172,7 +172,7 @@ def test_values_beyond_the_bound_are_together(service: Running, db: Db) -> None:
     assert found[(f"S{number}", "matched")] == number
 
 
-def test_the_views_are_read_once_within_the_time_that_answers_are_kept(
+def test_views_are_read_once_within_the_time_that_answers_are_kept(
     service: Running, db: Db, jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)
@@ -185,7 +185,7 @@ def test_the_views_are_read_once_within_the_time_that_answers_are_kept(
     assert before["pgbroker_jobs_waiting"] == after["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
-def test_a_view_is_read_again_when_its_cost_allows(
+def test_a_costly_view_is_read_less_often(
     service: Running, db: Db, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "KEPT", 0.0)

@@ -48,7 +48,7 @@ def run(start: Callable[..., Running], dsn: str, tmp_path: Path, warm: Path) -> 
     return lambda *texts: run_blocks([block("sh", "curl"), *texts], running.url, dsn, tmp_path, warm)
 
 
-def test_a_client_in_python(run: Callable[..., str], tmp_path: Path) -> None:
+def test_a_generated_client_in_python_works(run: Callable[..., str], tmp_path: Path) -> None:
     install(block("sh", "pip install"), tmp_path)
     (tmp_path / "work.py").write_text(block("python", "import"), encoding="utf-8")
     printed = run(block("sh", "generate --path"), block("sh", "work.py"))
@@ -63,7 +63,7 @@ def test_a_client_in_python(run: Callable[..., str], tmp_path: Path) -> None:
 
 
 @pytest.mark.drawn
-def test_a_client_in_typescript(run: Callable[..., str], tmp_path: Path) -> None:
+def test_a_generated_client_in_typescript_works(run: Callable[..., str], tmp_path: Path) -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed; the commands of {PAGE} do what this test does")

@@ -49,7 +49,7 @@ def test_a_job_is_matched_reported_and_finished(
     assert (nothing.status_code, nothing.headers["Retry-After"], nothing.content) == (204, "30", b"")
 
 
-def test_each_job_is_released_on_its_own(
+def test_each_job_of_a_batch_is_released_separately(
     client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(2)
@@ -128,7 +128,7 @@ def test_one_bad_request_of_many_harms_no_other(
     assert [answer.status_code for answer in answers] == [200, 422] * 10
 
 
-def test_the_path_names_the_setup(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_token_works_in_the_setup_of_the_path_only(client: httpx.Client, token: Callable[..., str]) -> None:
     client.headers.update(bearer(token("agent")))
     assert client.post("/match", json=WANTED).status_code == 204
     elsewhere = client.post(str(client.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)

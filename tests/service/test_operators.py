@@ -63,14 +63,14 @@ def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: psycopg.C
 
 
 @pytest.mark.parametrize("values", [("[]", "{}"), ("{}", "3"), (None, "{}"), ("{}", None)])
-def test_no_object_is_not_kept(db: psycopg.Connection[Any], values: tuple[str | None, str | None]) -> None:
+def test_an_answer_of_what_if_that_is_no_object_is_not_kept(db: psycopg.Connection[Any], values: tuple[str | None, str | None]) -> None:
     with pytest.raises(psycopg.Error, match="JSON objects") as raised:
         db.execute("select brokerage.keep_what_if(%s, %s, %s)", [SETUP, *values])
     assert raised.value.sqlstate == "PB001"
     assert db.execute("select from monitor.what_if").fetchall() == []
 
 
-def test_what_if_of_a_status_a_profile_and_a_task(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_what_if_takes_statuses_profiles_and_tasks(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
     query = "select task_id from brokerage.open_task where setup = %s and algorithm = 'production_job' limit 2"
     tasks = [task for (task,) in db.execute(query, [SETUP])]
     queues = [queue for (queue,) in db.execute("select queue from monitor.queue where setup = %s", [SETUP])]
@@ -97,7 +97,7 @@ def test_what_if_of_a_status_a_profile_and_a_task(operator: httpx.Client, db: ps
         ({"world": {"queues": {"NORTH": {"status": 3}}}}, 422, "status"),
     ],
 )
-def test_a_change_that_cannot_be_is_refused(
+def test_a_wrong_change_of_what_if_is_refused(
     operator: httpx.Client, body: dict[str, Any], status: int, words: str
 ) -> None:
     refused = operator.post("/what-if", json=body)
@@ -121,7 +121,7 @@ def test_a_long_what_if_is_cancelled(operator: httpx.Client, monkeypatch: pytest
     assert (refused.status_code, refused.json()["code"]) == (503, "57014")
 
 
-def test_the_obstacles_of_a_task(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_the_obstacles_of_a_task_are_those_of_the_database(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
     tasks = [task for (task,) in db.execute("select task_id from workload.task where setup = %s limit 5", [SETUP])]
     for task in tasks:
         expected = db.execute("select * from brokerage.obstacles(%s, %s::bigint)", [SETUP, task]).fetchall()

@@ -80,7 +80,7 @@ def test_each_view_shows_the_bound_setup_alone(db: Db, service_dsn: str, filled:
             assert count > 0 or name in MAY_BE_EMPTY, name
 
 
-def test_another_login_sees_all_setups_whatever_it_sets(db: Db, connect: Callable[..., Db], filled: None) -> None:
+def test_another_login_cannot_bind_itself_to_a_setup(db: Db, connect: Callable[..., Db], filled: None) -> None:
     viewer = connect("broker_viewer")
     viewer.execute("select set_config('pgbroker.subject', %s, false)", [json.dumps({"name": "x", "setup": "other"})])
     assert viewer.execute("select count(*) from monitor.task_queue").fetchone() != (0,)

@@ -45,13 +45,13 @@ def printed(start: Callable[..., Running], dsn: str, tmp_path: Path, warm: Path)
     return run
 
 
-def test_an_agent_works_with_curl(printed: Printed) -> None:
+def test_the_commands_with_curl_for_an_agent_work(printed: Printed) -> None:
     found = printed("broker/docs/how-to/serve.md")
     assert '"action":"continue"' in found
     assert '"outcome":"finished"' in found
 
 
-def test_a_pilot_of_panda_works_with_curl(printed: Printed) -> None:
+def test_the_commands_with_curl_for_a_pilot_of_panda_work(printed: Printed) -> None:
     found = printed("broker/docs/how-to/panda-pilots.md")
     assert '"PandaID":71,"attemptNr":1}' in found
     assert '{"StatusCode":0,"command":"NULL"}' in found
@@ -60,7 +60,7 @@ def test_a_pilot_of_panda_works_with_curl(printed: Printed) -> None:
     assert '"message":"No jobs in PanDA"' in found
 
 
-def test_an_agent_of_dirac_works_with_curl(printed: Printed) -> None:
+def test_the_commands_with_curl_for_an_agent_of_dirac_work(printed: Printed) -> None:
     found = printed("broker/docs/how-to/dirac-agents.md").splitlines()
     got, running, alive, ended, nothing = found[-5:]
     assert '"JobID":72' in got
@@ -69,5 +69,5 @@ def test_an_agent_of_dirac_works_with_curl(printed: Printed) -> None:
     assert '"Errno":1510' in nothing
 
 
-def test_metrics_are_read_with_curl(printed: Printed) -> None:
+def test_the_commands_with_curl_for_metrics_work(printed: Printed) -> None:
     assert "pgbroker_database_up 1.0" in printed("broker/docs/how-to/metrics.md")

@@ -26,7 +26,7 @@ def pooled(settings: Settings, start: Callable[..., Running]) -> Iterator[Runnin
     pooler.close()
 
 
-def test_roles_and_subjects_stay_in_their_calls(
+def test_roles_and_subjects_do_not_leak_between_calls_behind_a_pooler(
     db: psycopg.Connection, pooled: Running, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(JOBS)

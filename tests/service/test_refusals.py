@@ -139,7 +139,7 @@ def test_ids_beyond_64_bits_are_refused(client: httpx.Client, token: Callable[..
 
 
 @pytest.mark.parametrize("attempt", ["", "x", "\u00e9" * 200, "1-" + "f" * 32])
-def test_an_odd_attempt_is_an_answer_of_its_job(agent: httpx.Client, attempt: str) -> None:
+def test_an_invalid_attempt_is_refused_for_its_job_alone(agent: httpx.Client, attempt: str) -> None:
     lease = [{"job_id": 1, "attempt": attempt}]
     assert agent.post("/jobs/report", json=lease).json()[0]["action"] in ("refused", "stale")
     assert agent.post("/jobs/finish", json=lease).json()[0]["outcome"] in ("refused", "stale")
@@ -147,7 +147,7 @@ def test_an_odd_attempt_is_an_answer_of_its_job(agent: httpx.Client, attempt: st
     assert agent.post("/jobs/report", content=b'[{"job_id": 1, "attempt": "\\u0000"}]', headers=JSON).status_code == 422
 
 
-def test_a_database_that_is_away_is_said_at_once(start: Callable[..., Running]) -> None:
+def test_a_call_while_the_database_is_away_is_refused_at_once(start: Callable[..., Running]) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         dsn = f"postgresql://nobody@127.0.0.1:{closed.getsockname()[1]}/none"
@@ -190,14 +190,14 @@ def test_connections_that_were_lost_are_replaced(
         (ZeroDivisionError("a fault"), 500),
     ],
 )
-def test_errors_and_their_statuses(error: Exception, status: int) -> None:
+def test_each_kind_of_error_has_its_http_status(error: Exception, status: int) -> None:
     found = of_error(error)
     assert found.status == status
     if status == 500:
         assert "fault" not in found.detail
 
 
-def test_a_fault_has_a_number_that_the_log_has_too(
+def test_a_fault_has_the_same_number_in_answer_and_log(
     agent: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fails(*_: object) -> None:

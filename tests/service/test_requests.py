@@ -26,7 +26,7 @@ def _part(body: bytes, *, more: bool) -> dict[str, Any]:
     return {"type": "http.request", "body": body, "more_body": more}
 
 
-def test_the_first_of_headers_of_one_name_counts() -> None:
+def test_the_first_of_several_headers_with_the_same_name_counts() -> None:
     headers = _asked([(b"x-one", b"a"), (b"x-two", b"b\xe9"), (b"x-one", b"c")]).headers
     assert (headers.get("X-One"), headers["X-One"], headers.getlist("x-one")) == ("a", "a", ["a", "c"])
     assert headers.get("x-TWO") == "b\xe9"
@@ -40,7 +40,7 @@ def test_a_body_is_read_in_parts() -> None:
     assert asyncio.run(bodies.read(asked, _LIMIT)) == b"four+4"
 
 
-def test_no_more_is_read_than_the_limit() -> None:
+def test_a_body_is_read_up_to_the_limit_only() -> None:
     asked = _asked([], _part(b"x" * _LIMIT, more=True), _part(b"x", more=True))
     with pytest.raises(Problem) as refused:
         asyncio.run(bodies.read(asked, _LIMIT))
@@ -53,6 +53,6 @@ def test_a_claimed_length_over_the_limit_is_refused_unread() -> None:
     assert refused.value.status == 413
 
 
-def test_a_caller_who_leaves_amid_the_body_is_noticed() -> None:
+def test_a_caller_that_leaves_amid_the_body_is_noticed() -> None:
     with pytest.raises(ClientDisconnect):
         asyncio.run(bodies.read(_asked([], _part(b"x", more=True), {"type": "http.disconnect"}), _LIMIT))

@@ -52,7 +52,7 @@ MAY = {
 
 
 @pytest.mark.parametrize("kind", list(MAY))
-def test_each_role_may_do_what_it_may_in_the_database(
+def test_each_kind_of_token_may_make_the_calls_of_its_role(
     client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]], kind: str
 ) -> None:
     jobs(1, 6)

@@ -53,7 +53,7 @@ def paged(client: httpx.Client, path: str, **body: Any) -> list[dict[str, Any]]:
         body["cursor"] = answer["cursor"]
 
 
-def test_columns_are_those_of_the_views(db: psycopg.Connection[Any]) -> None:
+def test_columns_of_searches_are_columns_of_their_views(db: psycopg.Connection[Any]) -> None:
     for listed in [*LISTED.values(), OWN["jobs"]]:
         if listed is OWN["jobs"]:
             query = """select a.name, format_type(a.type, null)
@@ -110,7 +110,7 @@ def test_every_view_is_searched_and_counted(
         ("eq", {"value": "' or true --"}, []),
     ],
 )
-def test_what_an_operator_finds(
+def test_each_operator_of_a_search_finds_the_right_rows(
     viewer: httpx.Client, some: list[int], operator: str, more: dict[str, Any], sites: list[str | None]
 ) -> None:
     search = [{"parameter": "site", "operator": operator, **more}]
@@ -118,7 +118,7 @@ def test_what_an_operator_finds(
     assert sorted((row["site"] for row in rows), key=str) == sorted(sites, key=str)
 
 
-def test_the_values_of_other_kinds(viewer: httpx.Client, some: list[int]) -> None:
+def test_a_search_compares_booleans_numbers_and_times(viewer: httpx.Client, some: list[int]) -> None:
     leases = found(viewer, "/leases/search")
     first = min(lease["matched_at"] for lease in leases)
     searches: list[tuple[str, Any, int]] = [
@@ -134,7 +134,7 @@ def test_the_values_of_other_kinds(viewer: httpx.Client, some: list[int]) -> Non
     assert len(found(viewer, "/leases/search", search=search)) == 2
 
 
-def test_pages_follow_the_order_whatever_comes_meanwhile(
+def test_pages_of_a_search_join_while_jobs_are_inserted(
     viewer: httpx.Client, some: list[int], jobs: Callable[..., list[int]]
 ) -> None:
     asked = {"parameters": ["job_id"], "limit": 4}
@@ -246,7 +246,7 @@ def test_a_wrong_restriction_is_refused(
         assert (refused.status_code, answer["code"], answer["key"], answer.get("value")) == (422, "PB001", key, value)
 
 
-def test_a_boolean_is_in_no_order(viewer: httpx.Client) -> None:
+def test_a_boolean_cannot_be_compared_by_order(viewer: httpx.Client) -> None:
     search = [{"parameter": "expired", "operator": "gt", "value": False}]
     refused = viewer.post("/leases/search", json={"search": search})
     assert (refused.status_code, refused.json()["key"]) == (422, "operator")

@@ -14,7 +14,7 @@ from tests.service.test_page import run_blocks
 PAGE = pages.by_name()["broker/docs/how-to/search.md"]
 
 
-def test_the_commands_of_the_page(
+def test_the_commands_of_the_page_about_searches_work(
     start: Callable[..., Running], jobs: Callable[[int], list[int]], dsn: str, tmp_path: Path, warm: Path
 ) -> None:
     jobs(3)
@@ -35,7 +35,7 @@ def test_the_page_names_each_view(name: str) -> None:
     assert name != "jobs" or all(f"`{column}`" in row for column in listed.columns)
 
 
-def test_the_page_has_the_words_of_dirac() -> None:
+def test_the_page_has_the_statuses_of_dirac() -> None:
     words = JOBS.columns["Status"].sql
     rows = "\n".join(line for line in PAGE.text.splitlines() if line.startswith("| "))
     for here, there in (("finished", "Done"), ("activated", "Waiting"), ("merging", "Completing")):

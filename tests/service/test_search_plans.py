@@ -79,7 +79,7 @@ def test_a_page_of_jobs_reads_no_more_than_it_shows(many: psycopg.Connection[Any
         assert 0 < read(plan, "job") <= 101
 
 
-def test_a_page_in_another_order_reads_its_columns_last(many: psycopg.Connection[Any]) -> None:
+def test_a_page_in_another_order_reads_its_columns_after_sorting(many: psycopg.Connection[Any]) -> None:
     plan = explained(many, "jobs", Search(sort=[Order("since", "desc")]))
     assert "Sort" in kinds(plan)
     looked_up = sum(node["Actual Loops"] for node in plan if node.get("Relation Name") == "task_queue")
@@ -97,7 +97,7 @@ def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[
 
 
 @pytest.mark.parametrize("name", ["jobs", "tasks", "queues", "task_queues", "leases"])
-def test_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
+def test_a_page_in_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
     many.execute("set enable_sort = off")  # the tables are small here
     many.execute("set enable_incremental_sort = off")
     (top, *_) = LISTED[name].order

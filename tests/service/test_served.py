@@ -108,7 +108,7 @@ def server(installed_home: Path) -> Iterator[Field]:
         shutil.rmtree(home)
 
 
-def test_the_database_is_killed_while_agents_work(server: Field) -> None:
+def test_a_killed_database_loses_no_job_of_working_agents(server: Field) -> None:
     running = embedded.current(server.home)
     assert running
     with psycopg.connect(running.superuser_dsn(), autocommit=True) as db:

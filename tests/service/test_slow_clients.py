@@ -77,7 +77,7 @@ def test_a_head_that_comes_byte_by_byte_is_closed(service: Running, dial: Dial, 
     assert PERIOD / 2 < seconds_until_closed(connection, b"a") < SOON
 
 
-def test_the_second_head_of_a_connection_has_its_time_too(service: Running, dial: Dial) -> None:
+def test_each_head_of_a_connection_has_its_own_time_limit(service: Running, dial: Dial) -> None:
     connection = dial(service)
     connection.sendall(LIVE + b"\r\n")
     assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -103,7 +103,7 @@ def test_slow_bodies_keep_no_connection_to_the_database(
     assert all(b" 200 " not in answered(one) for one in slow[1:])  # and each is closed
 
 
-def test_slow_submitters_keep_no_place_among_long_calls(
+def test_slow_submitters_do_not_occupy_places_of_long_calls(
     start: Callable[..., Running], dial: Dial, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     running = start(connections=2)  # of which one is for long calls
@@ -132,7 +132,7 @@ def test_a_body_that_comes_steadily_is_taken(
     assert connection.recv(65536).startswith(b"HTTP/1.1 204")
 
 
-def test_who_waits_for_a_job_is_not_closed(service: Running, dial: Dial, token: Callable[..., str]) -> None:
+def test_a_connection_that_waits_for_a_job_is_not_closed(service: Running, dial: Dial, token: Callable[..., str]) -> None:
     body = b'{"resources": [{"CPUTime": 86400}], "wait": 2}'
     connection = dial(service)
     connection.sendall(head(token("agent"), "/match", len(body)) + body)
@@ -161,13 +161,13 @@ def test_a_head_that_is_too_large_is_refused(service: Running, dial: Dial, lines
     assert answered(connection)[:13] in (b"HTTP/1.1 431 ", b"")
 
 
-def test_a_head_has_its_bound(service: Running) -> None:
+def test_the_size_of_a_head_is_bounded(service: Running) -> None:
     for size, status in ((protocol.HEAD_BYTES - 1000, 200), (protocol.HEAD_BYTES + 1, 431)):
         found = httpx.get(service.url + "/healthz/live", headers={"X": "a" * size})
         assert found.status_code == status
 
 
-def test_a_head_in_pieces_has_the_same_bound(service: Running) -> None:
+def test_a_head_sent_in_pieces_has_the_same_bound(service: Running) -> None:
     """The piece that ends the head is small."""
     where = urlsplit(service.url)
     for size, status in ((protocol.HEAD_BYTES - 1000, b"200"), (protocol.HEAD_BYTES + 1, b"431")):

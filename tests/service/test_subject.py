@@ -53,7 +53,7 @@ def test_a_subject_reports_and_ends_its_job(
 @pytest.mark.parametrize(
     "changed", [{"subject": "pilot 2"}, {"attempt_number": 2}, {"job_id": 99}], ids=["subject", "number", "job"]
 )
-def test_what_another_has_is_stale(
+def test_a_job_that_another_subject_has_is_stale(
     as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], changed: dict[str, Any]
 ) -> None:
     jobs(1)
@@ -64,7 +64,7 @@ def test_what_another_has_is_stale(
     assert f"does not have job {about['job_id']}" in answer["reason"]
 
 
-def test_a_number_that_is_none(
+def test_a_wrong_number_of_an_attempt_is_refused(
     as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]]
 ) -> None:
     jobs(1)
@@ -84,7 +84,7 @@ def test_a_login_needs_the_attempt(
     assert "invalid attempt" in answer[1]
 
 
-def test_a_login_has_no_jobs_of_a_subject_and_gives_none_back(
+def test_a_login_neither_sees_nor_releases_jobs_of_a_subject(
     as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], db: psycopg.Connection[Any]
 ) -> None:
     jobs(1)

@@ -44,7 +44,7 @@ def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, d
     assert _count(db) == 6
 
 
-def test_who_may_not_insert_is_refused_before_the_body_is_read(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_caller_without_the_right_is_refused_before_the_body_is_read(client: httpx.Client, token: Callable[..., str]) -> None:
     sent = 0
 
     def body() -> Iterator[bytes]:
@@ -96,7 +96,7 @@ def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: psy
     assert _count(db) == 2500
 
 
-def test_the_first_chunk_that_is_refused_ends_it(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_a_refused_chunk_ends_the_submission(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
     jobs = [job(number) for number in range(1, 2001)]
     jobs[1500] = job(1501, CPUTime="soon")
     refused = submitter.post("/jobs", content=lines(*jobs), headers=LINES)
@@ -147,7 +147,7 @@ def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Call
     assert submitter.post("/jobs/cancel", json={"job_ids": [1], "why": "x"}).json()["key"] == "why"
 
 
-def test_where_a_job_is_and_why(
+def test_a_job_is_shown_with_its_state_and_its_obstacles(
     submitter: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(2)

@@ -105,7 +105,7 @@ def served(serve: Callable[..., Program], service_dsn: str, dsn: str, warm: Path
     return start
 
 
-def test_the_commands_serve_whoever_knows_the_secret(served: Callable[[int], str], ca: Signer) -> None:
+def test_the_commands_of_the_page_serve_a_proxy_with_the_secret(served: Callable[[int], str], ca: Signer) -> None:
     trusting, verifying = served(0), served(1)
     first = Path("secret.nginx").read_text().removeprefix("proxy_set_header ").rstrip(";\n").split()
     second = Path("secret.apache").read_text().removeprefix("RequestHeader set ").split()
@@ -119,7 +119,7 @@ def test_the_commands_serve_whoever_knows_the_secret(served: Callable[[int], str
         assert client.post(verifying + BASE + "/match", json=WANTED).status_code == 204
 
 
-def test_behind_nginx(
+def test_certificates_behind_nginx_are_accepted(
     served: Callable[[int], str],
     front: Callable[[list[str], int], Front],
     ca: Signer,
@@ -155,7 +155,7 @@ def test_behind_nginx(
     assert server.match(robot).status_code == 204
 
 
-def test_proxy_certificates_behind_apache(
+def test_proxy_certificates_behind_apache_are_accepted(
     served: Callable[[int], str],
     front: Callable[[list[str], int], Front],
     ca: Signer,

@@ -94,7 +94,7 @@ def test_a_wrong_token_is_refused(
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Basic YTpi", "Bearer nonsense", "Bearer \u00e9\u00ff", "bearer a.b"]
 )
-def test_without_a_token_nothing_is_done(client: httpx.Client, header: str | None) -> None:
+def test_a_call_without_a_valid_token_is_refused(client: httpx.Client, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header.encode("latin-1")}
     refused = client.post("/match", json=WANTED, headers=headers)  # type: ignore[arg-type]
     assert (refused.status_code, refused.json()["code"]) == (401, "PB008")
@@ -112,7 +112,7 @@ def test_without_a_token_nothing_is_done(client: httpx.Client, header: str | Non
         ("EdDSA", OKPKey.generate_key("Ed25519")),
     ],
 )
-def test_algorithms_of_issuers(
+def test_tokens_of_each_accepted_algorithm_are_verified(
     client: httpx.Client, issuer: Issuer, credential: Callable[..., None], algorithm: str, key: Any
 ) -> None:
     credential("agent", issuer)
@@ -123,7 +123,7 @@ def test_algorithms_of_issuers(
     assert client.post("/match", json=WANTED, headers=bearer(without)).status_code == 204
 
 
-def test_a_new_key_of_an_issuer_is_fetched_once_in_a_while(
+def test_new_keys_of_an_issuer_are_fetched_with_a_pause_between(
     client: httpx.Client, issuer: Issuer, credential: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     credential("agent", issuer)
@@ -138,7 +138,7 @@ def test_a_new_key_of_an_issuer_is_fetched_once_in_a_while(
     assert issuer.fetched == 2
 
 
-def test_an_issuer_that_is_away_is_no_fault_of_the_token(
+def test_a_token_of_an_issuer_that_is_away_may_be_tried_again(
     client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
 ) -> None:
     credential("agent", issuer)
@@ -158,7 +158,7 @@ class _Clock:
         return self.now
 
 
-def test_verified_claims_are_kept_no_longer_than_a_minute_and_the_token(
+def test_verified_claims_are_remembered_for_a_minute_while_the_token_is_valid(
     issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verifier, clock = Verifier([issuer.url], AUDIENCE), _Clock()
@@ -208,7 +208,7 @@ def test_a_credential_that_is_removed_is_refused_at_once(
     assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
 
 
-def test_a_setup_that_knows_no_such_token_refuses_it(
+def test_a_setup_without_a_credential_for_a_token_refuses_it(
     service: Running, client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
 ) -> None:
     credential("agent", issuer)

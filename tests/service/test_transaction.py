@@ -49,7 +49,7 @@ def test_connections_to_a_standby_are_dropped(
         assert answers[-3:] == [200] * 3, answers  # a connection of before may be left for the first
 
 
-def test_a_fault_at_the_commit_is_the_answer(
+def test_an_error_at_the_commit_is_answered(
     db: psycopg.Connection, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)

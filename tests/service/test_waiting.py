@@ -68,7 +68,7 @@ def viewer(token: Callable[..., str]) -> str:
     return token("viewer", "prometheus")
 
 
-def test_a_job_that_comes_is_handed_over(
+def test_a_job_that_arrives_is_given_to_a_waiting_agent(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     waits = Waits(client, token("agent"))
@@ -104,7 +104,7 @@ def test_callers_who_may_not_match_keep_no_job_from_an_agent(
     assert took < SOON
 
 
-def test_as_many_are_woken_as_jobs_came(
+def test_as_many_agents_are_woken_as_jobs_arrived(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     agent = token("agent")
@@ -120,7 +120,7 @@ def test_as_many_are_woken_as_jobs_came(
 @pytest.mark.parametrize(
     "other", [{"CPUTime": 10}, {"CPUTime": 86400, "OwnerGroup": "others"}], ids=["CPUTime", "owner group"]
 )
-def test_who_does_not_match_is_not_woken(
+def test_an_agent_that_does_not_match_is_not_woken(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]], other: dict[str, Any]
 ) -> None:
     agent = token("agent")
@@ -134,7 +134,7 @@ def test_who_does_not_match_is_not_woken(
     assert before.seconds == pytest.approx(4, abs=1)
 
 
-def test_a_second_wish_counts(
+def test_a_second_alternative_of_a_request_counts(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     waits = Waits(client, token("agent"), resources=[{"CPUTime": 86400, "OwnerGroup": "others"}, ANY])
@@ -144,7 +144,7 @@ def test_a_second_wish_counts(
     assert waits.seconds < SOON + 1
 
 
-def test_what_opens_without_a_job_is_found_after_seconds(
+def test_a_job_that_is_resumed_is_found_within_seconds(
     client: httpx.Client,
     token: Callable[..., str],
     viewer: str,
@@ -161,7 +161,7 @@ def test_what_opens_without_a_job_is_found_after_seconds(
     assert all(one.seconds < 15 for one in all_)
 
 
-def test_a_job_that_is_given_back_counts(
+def test_a_released_job_wakes_a_waiting_agent(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)
@@ -175,7 +175,7 @@ def test_a_job_that_is_given_back_counts(
     assert waits.seconds < SOON + 1
 
 
-def test_who_is_gone_gets_nothing(
+def test_a_caller_that_left_gets_no_job(
     service: Running, client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     agent = token("agent")
@@ -193,7 +193,7 @@ def test_who_is_gone_gets_nothing(
     assert waits.jobs() == [1]
 
 
-def test_the_same_request_id_waits_and_is_answered_again(
+def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
     client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
 ) -> None:
     agent = token("agent")
@@ -204,7 +204,7 @@ def test_the_same_request_id_waits_and_is_answered_again(
     assert waits.answer().json() == Waits(client, agent, request_id=key).answer().json()
 
 
-def test_a_database_that_was_away_is_looked_at_again(
+def test_a_waiting_agent_gets_a_job_after_the_database_was_away(
     client: httpx.Client,
     token: Callable[..., str],
     viewer: str,
@@ -223,12 +223,12 @@ def test_a_database_that_was_away_is_looked_at_again(
 
 
 @pytest.mark.parametrize("wait", [-1, 301, "long", None])
-def test_a_wait_that_is_none(client: httpx.Client, token: Callable[..., str], wait: Any) -> None:
+def test_a_wrong_wait_is_refused(client: httpx.Client, token: Callable[..., str], wait: Any) -> None:
     answer = client.post("/match", json={"resources": [ANY], "wait": wait}, headers=bearer(token("agent")))
     assert (answer.status_code, answer.json()["key"]) == (422, "wait")
 
 
-def test_an_arrival_counts_once(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> None:
+def test_each_arrival_of_jobs_is_seen_once(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> None:
     query = "select snapshot::text, definition_id, cpu_time, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
     ((before, definition, *_),) = db.execute(query, [SETUP, None]).fetchall()
     assert definition is None

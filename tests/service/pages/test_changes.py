@@ -88,7 +88,7 @@ def changes(q: Calls) -> list[Any]:
         ("instance.most_instances", "7", "null", "7"),
     ],
 )
-def test_a_setting_is_changed(operator: Changer, filled: Calls, case: tuple[str, str, str, str]) -> None:
+def test_a_setting_is_changed_by_a_form(operator: Changer, filled: Calls, case: tuple[str, str, str, str]) -> None:
     name, typed, before, after = case
     schema, _, key = name.partition(".")
     form = operator.ask("set-setting", name)
@@ -110,7 +110,7 @@ def test_a_setting_is_changed(operator: Changer, filled: Calls, case: tuple[str,
     assert len(changes(filled)) == 1
 
 
-def test_a_limit_is_set_changed_and_removed(operator: Changer, filled: Calls) -> None:
+def test_a_limit_is_set_changed_and_removed_by_forms(operator: Changer, filled: Calls) -> None:
     q = filled
     typed = {"kind": "delay", "ce": "", "attribute": "JobType", "value": "MC", "limit": "2.5", "burst": "4"}
     assert operator.change("add-limit", "SOUTH", **typed).status_code == 200

@@ -41,7 +41,7 @@ def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.C
     assert one.v1("acquire_jobs", site_name=QUEUE) == {"success": False, "message": "No jobs in PanDA", "data": None}
 
 
-def test_compressed(pilot: Pilots, insert: Insert) -> None:
+def test_a_compressed_request_is_read(pilot: Pilots, insert: Insert) -> None:
     insert(71)
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     content = gzip.compress(json.dumps({"site_name": QUEUE}).encode())
@@ -49,7 +49,7 @@ def test_compressed(pilot: Pilots, insert: Insert) -> None:
     assert answer.json()["data"]["jobs"][0]["PandaID"] == 71
 
 
-def test_many_updates_have_an_answer_each(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     for job_id in (1, 2, 3, 4):
         insert(job_id)
     one = pilot()
@@ -72,7 +72,7 @@ def test_many_updates_have_an_answer_each(pilot: Pilots, insert: Insert, db: psy
     assert (ended, statuses(one, 2)) == (DONE, [(2, "cancelled", 1)])
 
 
-def test_a_job_of_another_pilot(pilot: Pilots, insert: Insert) -> None:
+def test_a_pilot_is_told_to_kill_a_job_of_another_pilot(pilot: Pilots, insert: Insert) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.v1("acquire_jobs", site_name=QUEUE)
@@ -82,7 +82,7 @@ def test_a_job_of_another_pilot(pilot: Pilots, insert: Insert) -> None:
     assert statuses(one, 71) == [(71, "sent", 1)]
 
 
-def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
+def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, insert: Insert) -> None:
     for job_id in (1, 2):
         insert(job_id)
     one = pilot()
@@ -91,7 +91,7 @@ def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
     assert first == again
 
 
-def test_what_a_brokered_job_needs(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     """A slot of eight cores that names its resource type takes the jobs of eight cores."""
     insert(71, Sites=[QUEUE], Tags=["8Processors"], MinRAM=14_400)
     db.execute(
@@ -127,7 +127,7 @@ def test_what_a_brokered_job_needs(pilot: Pilots, insert: Insert, db: psycopg.Co
         (("update_worker_node_gpu", {"site": "S", "host_name": "n", "vendor": "v", "model": "m"}), "count is missing"),
     ],
 )
-def test_bad_members_are_named_and_nothing_is_stored(
+def test_a_wrong_member_is_named_and_nothing_is_stored(
     pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], call: tuple[str, dict[str, Any]], words: str
 ) -> None:
     method, members = call
@@ -143,7 +143,7 @@ def test_bad_members_are_named_and_nothing_is_stored(
     assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
 
 
-def test_one_bad_member_of_many_stores_none(pilot: Pilots, insert: Insert) -> None:
+def test_one_wrong_update_of_many_stores_none(pilot: Pilots, insert: Insert) -> None:
     insert(71)
     one = pilot()
     one.v1("acquire_jobs", site_name=QUEUE)
@@ -152,7 +152,7 @@ def test_one_bad_member_of_many_stores_none(pilot: Pilots, insert: Insert) -> No
     assert statuses(one, 71) == [(71, "sent", 1)]
 
 
-def test_workers_are_answered(pilot: Pilots) -> None:
+def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
     one = pilot()
     node = {"site": "S", "host_name": "slot1@node", "cpu_model": "a CPU", "n_logical_cpus": 8, "clock_speed": 2.5}
     gpu = {"site": "S", "host_name": "node", "vendor": "v", "model": "m", "count": 2, "vram": 40_000}
@@ -164,7 +164,7 @@ def test_workers_are_answered(pilot: Pilots) -> None:
         assert one.v1(method, **members) == {"success": True, "message": "", "data": None}
 
 
-def test_who_may_not(service: Running, token: Callable[..., str]) -> None:
+def test_only_agents_with_json_may_call(service: Running, token: Callable[..., str]) -> None:
     url = f"{service.url}/api/v1/pilot/acquire_jobs"
     refused = httpx.post(url, json={"site_name": QUEUE})
     assert (refused.status_code, refused.text[:8]) == (403, "ERROR : ")
@@ -175,7 +175,7 @@ def test_who_may_not(service: Running, token: Callable[..., str]) -> None:
 
 
 @pytest.mark.own_database
-def test_what_passes_by_itself(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     """An update that cannot be stored now has an HTTP status; who asked for a job may ask again."""
     for job_id in (71, 72):
         insert(job_id)

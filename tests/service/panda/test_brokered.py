@@ -10,7 +10,7 @@ from tests.service.conftest import SETUP
 from tests.service.panda.conftest import Pilot
 
 
-def test_the_way_of_a_brokered_job(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     assert grids.activate(db, SETUP) == {"assigned": 1, "activated": 1}
@@ -31,7 +31,7 @@ def test_the_way_of_a_brokered_job(pilot: Callable[..., Pilot], db: psycopg.Conn
     assert grids.status(db, SETUP, job_id) == "finished"
 
 
-def test_an_end_that_the_status_does_not_allow(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+def test_an_end_that_the_status_does_not_allow_is_refused(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     grids.activate(db, SETUP)

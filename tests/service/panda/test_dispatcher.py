@@ -35,7 +35,7 @@ def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.C
     assert one.older("getJob", siteName=QUEUE) == {"StatusCode": 20, "errorDialog": "no jobs in PanDA"}
 
 
-def test_who_accepts_no_json_gets_fields(pilot: Pilots, insert: Insert) -> None:
+def test_a_pilot_that_accepts_no_json_gets_form_fields(pilot: Pilots, insert: Insert) -> None:
     insert(71, {"transformation": "söme & more", "jobPars": None, "debug": True, "sizes": [1, {"a": "b"}], "n": 0.5})
     one = pilot()
     job = one.encoded("getJob", siteName=QUEUE)
@@ -50,7 +50,7 @@ def test_who_accepts_no_json_gets_fields(pilot: Pilots, insert: Insert) -> None:
     assert names == ("resource_name", "mincore", "maxcore", "minrampercore", "maxrampercore")
 
 
-def test_compressed_json_that_is_not_named_so(pilot: Pilots, insert: Insert) -> None:
+def test_compressed_json_without_its_header_is_read(pilot: Pilots, insert: Insert) -> None:
     """Pilots of today send this, and read either encoding."""
     insert(71)
     one = pilot()
@@ -78,7 +78,7 @@ def test_compressed_json_that_is_not_named_so(pilot: Pilots, insert: Insert) -> 
     assert (long.status_code, long.text) == (413, "ERROR : the body has more than 8388608 bytes")
 
 
-def test_many_jobs(pilot: Pilots, insert: Insert) -> None:
+def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None:
     for job_id in (1, 2, 3):
         insert(job_id)
     one = pilot()
@@ -88,7 +88,7 @@ def test_many_jobs(pilot: Pilots, insert: Insert) -> None:
     assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
 
 
-def test_a_killed_job(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_pilot_is_told_to_kill_a_cancelled_job(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     insert(71)
     one = pilot()
     one.older("getJob", siteName=QUEUE)
@@ -98,7 +98,7 @@ def test_a_killed_job(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
     assert db.execute("select outcome from taskqueue.ended").fetchall() == [("cancelled",)]
 
 
-def test_a_job_that_is_not_the_pilots(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_pilot_is_told_to_kill_a_job_of_another_pilot(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.older("getJob", siteName=QUEUE)
@@ -111,7 +111,7 @@ def test_a_job_that_is_not_the_pilots(pilot: Pilots, insert: Insert, db: psycopg
     assert db.execute("select state from taskqueue.lease").fetchall() == [("matched",)]
 
 
-def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
+def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, insert: Insert) -> None:
     """A key brings the same job again; without one the pilot gets another."""
     for job_id in (1, 2, 3):
         insert(job_id)
@@ -154,7 +154,7 @@ def test_a_lost_answer(pilot: Pilots, insert: Insert) -> None:
         ({"Tags": ["GPU"]}, {}, False),
     ],
 )
-def test_what_a_pilot_sends_becomes_a_description(
+def test_the_fields_of_a_pilot_become_a_resource_description(
     pilot: Pilots, insert: Insert, requirements: dict[str, Any], fields: dict[str, Any], fits: bool
 ) -> None:
     insert(71, **requirements)
@@ -175,7 +175,7 @@ def test_what_a_pilot_sends_becomes_a_description(
         (("ucore", None, 8), True),
     ],
 )
-def test_the_cores_are_those_of_the_queue(
+def test_the_cores_of_a_pilot_are_those_of_its_queue(
     pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], case: tuple[str | None, str | None, int], got: bool
 ) -> None:
     capability, resource_type, cores = case
@@ -188,7 +188,7 @@ def test_the_cores_are_those_of_the_queue(
     assert (job["StatusCode"], job.get("coreCount")) == ((0, cores) if got else (20, None))
 
 
-def test_a_payload_that_is_no_object(pilot: Pilots, insert: Insert) -> None:
+def test_a_job_without_an_object_as_payload_can_still_be_ended(pilot: Pilots, insert: Insert) -> None:
     """The pilot gets what it needs to end the job."""
     one = pilot()
     for number, payload in enumerate((None, "a script", [1]), 1):
@@ -238,7 +238,7 @@ def test_bad_fields_are_named_and_nothing_is_stored(
     assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
 
 
-def test_workers_are_answered(pilot: Pilots) -> None:
+def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
     fields = {"workerID": 1, "harvesterID": "h", "site": QUEUE, "node_id": "node 1"}
     for status in ("started", "finished"):
         assert pilot().older("updateWorkerPilotStatus", status=status, **fields) == {"StatusCode": 0}
@@ -248,7 +248,7 @@ def test_workers_are_answered(pilot: Pilots) -> None:
     assert score in types["ResourceTypes"]
 
 
-def test_who_may_not(service: Running, token: Callable[..., str], db: psycopg.Connection[Any]) -> None:
+def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Callable[..., str], db: psycopg.Connection[Any]) -> None:
     url = f"{service.url}/server/panda/getJob"
     for headers in ({}, bearer("guessed")):
         refused = httpx.post(url, data={"siteName": QUEUE}, headers=headers)
@@ -264,7 +264,7 @@ def test_who_may_not(service: Running, token: Callable[..., str], db: psycopg.Co
 
 
 @pytest.mark.own_database
-def test_what_passes_by_itself_is_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
     insert(71)
     one = pilot()
@@ -279,7 +279,7 @@ def test_what_passes_by_itself_is_repeated(pilot: Pilots, insert: Insert, db: ps
     assert one.older("updateJob", jobId=71, state="finished")["command"] == "NULL"
 
 
-def test_too_many_requests(start: Callable[..., Running], token: Callable[..., str]) -> None:
+def test_too_many_requests_are_slowed_down(start: Callable[..., Running], token: Callable[..., str]) -> None:
     one = Pilot(start(rate=0.01).url, token("agent", "pilot 1"))
     assert one.older("getJob", siteName=QUEUE)["StatusCode"] == 20
     refused = one.client.post("/server/panda/getJob", data={"siteName": QUEUE})

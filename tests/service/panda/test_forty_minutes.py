@@ -22,7 +22,7 @@ def v1(pilot: Pilot, state: str) -> Any:
 
 
 @pytest.mark.parametrize("update", [older, v1], ids=["older", "v1"])
-def test_a_job_of_forty_minutes(
+def test_a_job_of_forty_minutes_is_given_out_once(
     pilot: Callable[..., Pilot], insert: Callable[..., None], db: psycopg.Connection[Any],
     update: Callable[[Pilot, str], Any],
 ) -> None:  # fmt: skip
@@ -42,7 +42,7 @@ def test_a_job_of_forty_minutes(
     ]  # fmt: skip
 
 
-def test_a_pilot_that_was_silent_learns_that_its_job_is_gone(
+def test_a_silent_pilot_learns_that_its_job_was_given_to_another(
     pilot: Callable[..., Pilot], insert: Callable[..., None], db: psycopg.Connection[Any]
 ) -> None:
     insert(71)

@@ -62,7 +62,7 @@ def result(process: "subprocess.Popen[str]", told: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_job_through_the_older_api(
+def test_the_pilot_of_panda_runs_a_job_through_the_older_api(
     program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str
 ) -> None:
     insert(71, Sites=[QUEUE])
@@ -77,7 +77,7 @@ def test_a_job_through_the_older_api(
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_killed_job(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str) -> None:
+def test_the_pilot_of_panda_aborts_a_killed_job(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str) -> None:
     insert(71)
     process = program(source, "killed")
     assert process.stdout is not None
@@ -89,7 +89,7 @@ def test_a_killed_job(program: Start, insert: Callable[..., None], db: psycopg.C
 
 
 @needs_tree
-def test_a_job_through_api_v1(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]) -> None:
+def test_the_pilot_of_panda_runs_a_job_through_api_v1(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]) -> None:
     insert(71, Sites=[QUEUE])
     found = result(program(TREE, "v1"))
     assert {"SCORE", "MCORE"} < set(found.pop("types"))

@@ -52,7 +52,7 @@ def test_a_page_of_another_site_changes_nothing(
         assert answer.status_code == (403 if status == 403 else 200 if path == "/login" else 303), path
 
 
-def test_a_call_with_a_token_needs_none_and_ignores_the_cookie(
+def test_a_call_with_a_bearer_token_ignores_the_cookie(
     browser: Callable[[], Browser], operator: None, token: Callable[..., str]
 ) -> None:
     one = browser()
@@ -64,7 +64,7 @@ def test_a_call_with_a_token_needs_none_and_ignores_the_cookie(
     assert one.match(**bearer("0" * 64)).status_code == 401
 
 
-def test_a_cookie_is_no_token_and_two_of_a_name_are_none(browser: Callable[[], Browser], operator: None) -> None:
+def test_a_cookie_is_no_bearer_token_and_must_be_sent_once(browser: Callable[[], Browser], operator: None) -> None:
     one = browser()
     one.log_in()
     cookie, csrf = one.cookie, {"X-CSRF-Token": one.session()["csrf"]}
@@ -120,7 +120,7 @@ def test_a_ticket_is_asked_about_before_it_logs_in(
     assert db.execute("select count(*) from resource.browser_session").fetchone() == (1,)  # the one before is closed
 
 
-def test_of_two_that_use_a_ticket_at_once_one_is_logged_in(
+def test_one_of_several_concurrent_uses_of_a_ticket_logs_in(
     browser: Callable[[], Browser], ticket: Callable[[], str]
 ) -> None:
     one = browser()
@@ -134,7 +134,7 @@ def test_of_two_that_use_a_ticket_at_once_one_is_logged_in(
     assert sorted(asyncio.run(at_once())) == [303, *[401] * 5]
 
 
-def test_without_a_provider_there_is_none(start: Callable[..., Running]) -> None:
+def test_a_service_without_a_provider_has_no_login_form(start: Callable[..., Running]) -> None:
     one = Browser(start().url)
     page = one.get("/login")
     assert "no provider for people" in page.text and forms(page) == {}

@@ -86,7 +86,7 @@ def test_behind_tls_the_cookie_is_for_this_host_alone(start: Callable[..., Runni
         assert cookie.startswith("__Host-pgbroker=") and "; Path=/; HttpOnly; SameSite=Lax; Secure; " in cookie
 
 
-def test_who_has_no_credential_is_refused_and_nothing_is_stored(
+def test_a_person_without_a_credential_gets_no_session(
     browser: Callable[[], Browser], issuer: Issuer, credential: Callable[..., None], db: Db
 ) -> None:
     credential("viewer", issuer, "bob")
@@ -128,7 +128,7 @@ def test_a_session_that_is_over_is_refused(
     assert "You are not logged in" in one.get("/login").text
 
 
-def test_a_login_is_of_one_browser_one_use_and_ten_minutes(
+def test_a_login_is_bound_to_one_browser_one_use_and_ten_minutes(
     browser: Callable[[], Browser], viewer: None, db: Db, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, other = browser(), browser()
@@ -156,7 +156,7 @@ def test_a_login_is_of_one_browser_one_use_and_ten_minutes(
     assert sessions(db) == 1
 
 
-def test_two_that_come_back_at_once_open_one_session(
+def test_two_concurrent_callbacks_of_a_login_open_one_session(
     browser: Callable[[], Browser], viewer: None, db: Db, issuer: Issuer
 ) -> None:
     """Also where the provider lets a code be used twice."""
@@ -175,7 +175,7 @@ def test_two_that_come_back_at_once_open_one_session(
 @pytest.mark.parametrize(
     ("word", "shown"), [("access_denied", "access_denied"), ("<b>x</b>", "unknown"), ("x" * 99, "unknown")]
 )
-def test_a_person_whom_the_provider_refuses(
+def test_the_reason_of_a_refusal_by_the_provider_is_shown_safely(
     browser: Callable[[], Browser], viewer: None, issuer: Issuer, word: str, shown: str
 ) -> None:
     one = browser()
@@ -229,7 +229,7 @@ def test_a_token_that_the_provider_did_not_sign_opens_nothing(
     assert sessions(db) == 0
 
 
-def test_a_provider_that_is_away(people: Callable[..., Running], viewer: None, issuer: Issuer) -> None:
+def test_a_login_while_the_provider_is_away_may_be_repeated(people: Callable[..., Running], viewer: None, issuer: Issuer) -> None:
     one = Browser(people().url)
     back = one.at_provider(one.to_provider())
     issuer.answer = 502, b""
