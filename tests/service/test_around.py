@@ -50,7 +50,7 @@ def test_health_needs_no_token(service: Running) -> None:
     assert httpx.head(service.url + "/healthz/live").status_code == 200
 
 
-def test_metrics_count_requests_by_route_and_name_nobody(
+def test_metrics_count_requests_by_route_without_names_of_callers(
     service: Running, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(1)

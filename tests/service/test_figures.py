@@ -205,7 +205,7 @@ def test_a_costly_view_is_read_less_often(
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
 
 
-def test_without_a_database_the_service_tells_its_own_figures(start: Callable[..., Running]) -> None:
+def test_a_service_without_a_database_still_has_its_own_metrics(start: Callable[..., Running]) -> None:
     found = scrape(start(dsn=NOWHERE))
     assert found["pgbroker_database_up"] == {(): 0}
     assert "pgbroker_pool_in_use" in found

@@ -80,7 +80,7 @@ def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
     assert first[0]["job_id"] != other[0]["job_id"]
 
 
-def test_a_request_id_stands_in_the_body_or_in_the_header(
+def test_a_request_id_is_read_from_the_body_or_the_header(
     client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
 ) -> None:
     jobs(3)

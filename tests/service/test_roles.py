@@ -99,7 +99,7 @@ def test_agents_of_two_groups_get_the_jobs_of_theirs(
     assert [answer.json()["matches"][0]["job_id"] for answer in found] == [2, 1]
 
 
-def test_the_subject_of_a_match_stands_in_its_lease(
+def test_a_lease_has_the_subject_of_its_match(
     client: httpx.Client, issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]],
     db: psycopg.Connection[Any],
 ) -> None:  # fmt: skip

@@ -99,7 +99,7 @@ def test_no_front_is_made_of_a_database_that_is_used(
     assert printed.code == 1 and "this database is no front" in printed.err
 
 
-def test_no_front_without_pl_proxy(empty_dsn: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_front_without_pl_proxy_is_refused(empty_dsn: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     with psycopg.connect(empty_dsn) as connection:
         there = connection.execute("select from pg_available_extensions where name = 'plproxy'").fetchone()
     if there is not None:

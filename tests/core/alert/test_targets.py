@@ -107,7 +107,7 @@ def test_a_new_target_gets_the_alerts_that_fire(fired: Alerts) -> None:
     assert take(fired).keys() == {"shifters"}
 
 
-def test_a_target_that_is_switched_off_gets_tests_alone(fired: Alerts) -> None:
+def test_a_target_that_is_switched_off_gets_only_tests(fired: Alerts) -> None:
     fired.target("chat", enabled=False)
     assert take(fired) == {}
     fired.q.value("select alert.test_target(%s, 'chat')", fired.q.setup)

@@ -241,14 +241,14 @@ def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection)
 
 
 @pytest.mark.slow
-def test_what_if_takes_a_key_of_rules_of_ones_own_by_force(gridded: Connection) -> None:
+def test_what_if_takes_an_unknown_key_by_force(gridded: Connection) -> None:
     with pytest.raises(psycopg.Error, match="MINE"):
         brokerage.what_if(gridded, "grid", {"MINE": 1})
     assert brokerage.what_if(gridded, "grid", {"MINE": 1}, forced=True).differences == []
 
 
 @pytest.mark.slow
-def test_what_if_another_profile_or_world(gridded: Connection) -> None:
+def test_what_if_takes_another_profile_or_world(gridded: Connection) -> None:
     assert brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
     offline = {"queues": {name: {**q, "status": "offline"} for name, q in grid.grid(1, 20, 40)["queues"].items()}}
     found = brokerage.what_if(gridded, "grid", {}, worlds=[offline])
@@ -300,7 +300,7 @@ def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -
 
 
 @pytest.mark.slow
-def test_what_if_by_other_rules(gridded: Connection) -> None:
+def test_what_if_takes_other_parameters_and_switches_rules_off(gridded: Connection) -> None:
     before = Calls(gridded).stored()
     plain = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 10}})  # what it is
     assert plain.differences == []
@@ -331,7 +331,7 @@ def test_what_if_takes_the_newest_tasks(gridded: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_what_if_of_nuclei_counts_tasks(db: Connection) -> None:
+def test_what_if_over_nuclei_counts_tasks(db: Connection) -> None:
     world.load(db, [grid.grid(1, 20, 40)])
     db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid'")
     found = brokerage.what_if(db, "grid", {}, profile="panda2026", algorithm="production_task")
@@ -340,7 +340,7 @@ def test_what_if_of_nuclei_counts_tasks(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, connect: Connect) -> None:
+def test_what_if_decides_waiting_tasks_without_locking_them(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid')").fetchall()
     [(waiting,)] = gridded.execute(
         "select tasks from brokerage.outcomes where run_id = %s and status = 'pending'", [run]

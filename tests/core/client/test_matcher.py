@@ -122,7 +122,7 @@ def test_a_released_job_waits_again_and_its_old_attempt_is_stale(agent: JobAgent
     assert taken(agent.match(resource())).attempt.startswith("2-")
 
 
-def test_an_agent_is_told_to_kill_a_cancelled_job(agent: JobAgent, db: Connection) -> None:
+def test_a_report_about_a_cancelled_job_is_answered_with_kill(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert(1)
     match = taken(agent.match(resource()))
     Calls(db).call("cancel_job", 1, "no longer wanted")

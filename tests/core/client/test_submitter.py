@@ -74,7 +74,7 @@ def test_an_error_between_elements_names_their_chunk(dsn: str, db: Connection) -
     assert Calls(db).value("select count(*) from monitor.job") == 0
 
 
-def test_a_caller_without_the_right_is_told_the_missing_role_only(dsn: str, db: Connection) -> None:
+def test_the_error_of_a_caller_without_the_right_names_the_role_only(dsn: str, db: Connection) -> None:
     Calls(db).insert(1)
     agent = make_conninfo(dsn, options="-c role=broker_agent")
     with Submitter("default", agent) as client, pytest.raises(errors.BrokerError, match="permission denied") as raised:

@@ -472,7 +472,7 @@ def test_root_follows_no_link_that_the_servers_account_made(created: Path, name:
 
 
 @root_only
-def test_a_pipe_or_a_folder_in_place_of_a_file_keeps_nobody_waiting(created: Path) -> None:
+def test_a_pipe_or_folder_in_place_of_a_file_blocks_no_command(created: Path) -> None:
     data = created / "cluster" / "data"
     subprocess.run(["mkfifo", data / "postmaster.pid"], check=True, user="nobody")
     assert embedded.status(created).state == "stopped"

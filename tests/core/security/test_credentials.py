@@ -314,7 +314,7 @@ def test_a_subject_set_by_another_login_is_not_believed(db: Connection, connect:
     assert db.execute("select subject from taskqueue.lease").fetchall() == [(None,)]
 
 
-def test_the_subject_stands_in_the_history(db: Connection, service: Callable[[], Connection]) -> None:
+def test_the_history_has_the_subject_of_each_event(db: Connection, service: Callable[[], Connection]) -> None:
     insert(db, "s")
     login = service()
     subject = {"name": "pilot 7", "setup": "s"}

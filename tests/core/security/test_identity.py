@@ -214,7 +214,7 @@ def test_the_identity_is_that_of_the_set_role_or_of_the_login(operator: Calls, l
 
 
 @pytest.mark.slow
-def test_identities_through_pgbouncer(
+def test_identities_count_through_pgbouncer(
     operator: Calls, through: Callable[[str], psycopg.Connection[Any]], login: Login
 ) -> None:
     """Agents of two logins, more than the pooler has connections, interleaved: each gets its own group's jobs only."""

@@ -233,7 +233,7 @@ def test_an_installer_without_the_right_gets_the_sql_to_run(creator: tuple[str, 
 
 
 @pytest.mark.slow
-def test_a_second_dba_is_told_who_may_grant_the_owner(
+def test_a_second_dba_learns_which_role_may_grant_the_owner(
     creator: tuple[str, str], new_database: Callable[..., str], small: SmallRelease
 ) -> None:
     dsn, prefix = creator

@@ -28,7 +28,7 @@ def of(dsn: str, program: Program) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_change_has_to_stand_in_the_changelog(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_change_of_a_signature_needs_an_entry_in_the_changelog(empty_dsn: str, small: SmallRelease) -> None:
     before = of(empty_dsn, small.program)
     assert before == [
         "function taskqueue.add_one(p_n integer) returns integer",

@@ -466,7 +466,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_runner_that_is_told_to_end_leaves_nothing_behind(folder: Path) -> None:
+def test_a_runner_that_is_terminated_leaves_nothing_behind(folder: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", "--jobs", "100000", "--folder", str(folder)]
     with subprocess.Popen(command, cwd=TOP, stderr=subprocess.PIPE) as runner:
         assert runner.stderr

@@ -75,7 +75,7 @@ def test_criteria_are_compared_up_to_the_choice_of_the_best() -> None:
     assert dict(scenario.differences(theirs, ours)) == {("-cap", "-disk"): 1, ("", "-io"): 1}
 
 
-def test_without_panda_the_commands_that_install_it_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_panda_names_the_commands_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     panda._imported.cache_clear()
     monkeypatch.setitem(sys.modules, "pandacommon", None)
     monkeypatch.setitem(sys.modules, "pandacommon.liveconfigparser", None)

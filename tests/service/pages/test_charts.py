@@ -84,7 +84,7 @@ def test_lines_of_a_chart_beyond_the_largest_are_added_up() -> None:
     assert drawn.lines[-1].number == 8
 
 
-def test_a_name_keeps_its_colour_whatever_its_size() -> None:
+def test_a_name_keeps_its_colour_when_its_size_changes() -> None:
     def colours(values: dict[str, dict[int, float]]) -> dict[str, int]:
         drawn = charts.chart("x", "jobs", sampled(values))
         assert drawn is not None

@@ -228,7 +228,7 @@ def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
     return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
 
 
-def test_figures_and_counts_that_nobody_keeps_up_are_marked(look: Look, filled: Calls) -> None:
+def test_outdated_figures_and_counts_are_marked(look: Look, filled: Calls) -> None:
     """With new ones, old ones, and none."""
     db = filled.connection
 

@@ -136,8 +136,8 @@ def test_an_unknown_field_is_refused(look: Look) -> None:
     assert (answer.status_code, "there is no field" in answer.text) == (422, True)
 
 
-def test_without_a_tape_the_page_names_the_setting(look: Look, filled: Calls) -> None:
-    filled.connection.execute("select brokerage.set_settings('default', '{\"keep_facts\": false}')")
+def test_the_error_of_a_run_without_kept_facts_names_the_setting(look: Look, filled: Calls) -> None:
+    filled.connection.execute("select brokerage.set_settings('default', '{\"tape\": false}')")
     filled.connection.execute("delete from brokerage.task_state")
     filled.connection.execute("call brokerage.broker_jobs('default')")
     answer = look("/replay", newest="1", check="1")

@@ -72,7 +72,7 @@ def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert,
     assert (ended, statuses(one, 2)) == (DONE, [(2, "cancelled", 1)])
 
 
-def test_a_pilot_is_told_to_kill_a_job_of_another_pilot(pilot: Pilots, insert: Insert) -> None:
+def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(pilot: Pilots, insert: Insert) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.v1("acquire_jobs", site_name=QUEUE)

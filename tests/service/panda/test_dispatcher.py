@@ -88,7 +88,7 @@ def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None
     assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
 
 
-def test_a_pilot_is_told_to_kill_a_cancelled_job(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_of_a_cancelled_job_is_answered_with_kill(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     insert(71)
     one = pilot()
     one.older("getJob", siteName=QUEUE)
@@ -98,7 +98,7 @@ def test_a_pilot_is_told_to_kill_a_cancelled_job(pilot: Pilots, insert: Insert, 
     assert db.execute("select outcome from taskqueue.ended").fetchall() == [("cancelled",)]
 
 
-def test_a_pilot_is_told_to_kill_a_job_of_another_pilot(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.older("getJob", siteName=QUEUE)

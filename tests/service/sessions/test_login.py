@@ -73,7 +73,7 @@ def test_the_cookie_is_closed_to_scripts_and_the_answers_are_not_kept(
     assert one.get("/pages/style.css").headers["Content-Type"].startswith("text/css")
 
 
-def test_behind_tls_the_cookie_is_for_this_host_alone(start: Callable[..., Running], ticket: Callable[[], str]) -> None:
+def test_the_cookie_behind_tls_is_bound_to_this_host(start: Callable[..., Running], ticket: Callable[[], str]) -> None:
     running = start(url="https://broker.example.org")
     with httpx.Client(base_url=running.url) as client:
         page = client.post("/login/ticket", data={"ticket": ticket()})
@@ -249,7 +249,7 @@ def test_a_login_while_the_provider_is_away_may_be_repeated(people: Callable[...
     "path",
     ["//evil.example", "/\\evil.example", "https://evil.example", "\\\\evil", "/\t/evil", "/a\nb", "", "a", "/é"],
 )
-def test_nobody_is_sent_to_another_site(browser: Callable[[], Browser], viewer: None, path: str) -> None:
+def test_a_login_never_redirects_to_another_site(browser: Callable[[], Browser], viewer: None, path: str) -> None:
     one = browser()
     page = one.get("/login", params={"to": path})
     assert forms(page)["/login"]["to"] == "/"
