@@ -78,7 +78,7 @@ def resource(**keys: Any) -> dict[str, Any]:
 
 
 def group(name: str) -> dict[str, Any]:
-    """Requirements' owner and group for a queue whose priority is its group's share: its only owner's only queue."""
+    """Owner and group for a queue whose priority is the share of its group: the only queue of its only owner."""
     return {"OwnerDN": f"owner of {name}", "OwnerGroup": name}
 
 
@@ -192,7 +192,7 @@ class Calls:
         return found[0][0] if found else None
 
     def inconsistencies(self) -> list[Any]:
-        """What check_matching finds: nothing when all is right."""
+        """The findings of check_matching: none when all is right."""
         return self.call_rows("check_matching")
 
     def stored(self) -> dict[str, str | None]:
@@ -201,7 +201,7 @@ class Calls:
         return dict(self.rows("select name, fingerprint from pg_temp.stored()"))
 
     def error_of(self, call: Callable[[], Any]) -> psycopg.Error:
-        """The database error that a call raises, the transaction around it unharmed; no error fails the test."""
+        """The database error of a call; the transaction around it stays usable. Without an error the test fails."""
         try:
             with self.connection.transaction():
                 call()

@@ -16,13 +16,13 @@ from typer import testing
 from broker.cli import app
 from broker.cli.shared.options import Options, options
 
-# Typer builds the tree of all commands anew for each call: three quarters of the time of a call within a process.
+# Typer builds the tree of all commands again for each call: three quarters of the time of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command printed, and its exit code."""
+    """The output of a command, and its exit code."""
 
     out: str
     err: str

@@ -1,6 +1,6 @@
 """Fixtures for all tests: databases that hold pgbroker, each a fresh clone of one template (about 60 ms of CPU).
 
-| fixture | what |
+| fixture | meaning |
 | --- | --- |
 | `dsn` | the DSN of a fresh database, or of one that is as new, for programs and pools; the login is a superuser |
 | `db` | a psycopg connection to it, autocommit |
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         given = config.invocation_params.args
         if any("::" in name for name in config.args) and not any(str(word).startswith("-m") for word in given):
-            config.option.markexpr = ""  # whoever names a test wants to run it
+            config.option.markexpr = ""  # a test that is named is to be run
         _start(config)
     server = conninfo_to_dict(os.environ[_ADMIN])  # where pytest-postgresql makes its template
     for name, value in {**server, "dbname": _name("template"), "maintenance_dbname": server["dbname"]}.items():
@@ -357,7 +357,7 @@ def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> "Cli":
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What commands of this process print goes to a terminal of 80 columns and 24 lines, without colours."""
+    """Commands of this process print to a terminal of 80 columns and 24 lines, without colours."""
     for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
 

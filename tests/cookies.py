@@ -10,7 +10,7 @@ OPEN = "select resource.use_ticket(t.ticket, %s) from resource.make_ticket(%s, %
 
 
 def digest(cookie: str) -> str:
-    """What the database knows of a cookie."""
+    """The database's hash of a cookie."""
     return hashlib.sha256(cookie.encode()).hexdigest()
 
 

@@ -20,7 +20,7 @@ from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fill
 from tests.throwaway import NOT_DURABLE
 
-LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # than whatever the world has stored: ages are alike on both servers
+LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # later than all times in the world: ages are equal on both servers
 
 
 def _age(db: psycopg.Connection[Any]) -> None:
@@ -41,7 +41,7 @@ def _age(db: psycopg.Connection[Any]) -> None:
 
 @contextmanager
 def two_servers(fill_it: Callable[[psycopg.Connection[Any]], None] = lambda _: None) -> Iterator[Pair]:
-    """A primary with pgbroker and what a function fills in, and a standby made of it."""
+    """A primary with pgbroker that a function fills, and a standby made from it."""
     if not Path(binaries.find().program("pg_basebackup")).exists():
         pytest.skip("the embedded server's programs have no pg_basebackup")
     home = Path(tempfile.mkdtemp(prefix="broker-primary-"))

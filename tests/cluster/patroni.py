@@ -1,6 +1,6 @@
-"""Two servers that Patroni runs by the kit's patroni.yml, and a third voter, all on this machine.
+"""Two servers that Patroni runs with the kit's patroni.yml, and a third voter, all on this machine.
 
-What differs from production: addresses and folders, small caches, and pysyncobj in place of etcd, so that nothing else
+Differences from production: addresses and folders, small caches, and pysyncobj in place of etcd, so that nothing else
 has to be installed. `loop_wait` and `retry_timeout` are the least that go, `ttl` is the kit's.
 """
 
@@ -161,7 +161,7 @@ class Cluster:
         return words
 
     def members(self) -> dict[str, dict[str, Any]]:
-        """What Patroni knows of each server: its role and state."""
+        """The role and state of each server, as Patroni knows them."""
         for node in self.nodes.values():
             if node.process is not None and node.process.poll() is None and node.name != "voter":
                 with suppress(httpx.HTTPError, ValueError, KeyError):
@@ -199,7 +199,7 @@ class Cluster:
     def kill(self, name: str, by: Callable[[list[int]], None] | None = None) -> None:
         """kill -9 of a node's Patroni and of its server, and wait until the last process of both has ended.
 
-        by: what kills these two processes instead.
+        by: a function that kills these two processes instead.
         """
         node = self.nodes[name]
         assert node.process
@@ -225,7 +225,7 @@ class Cluster:
             return []
 
     def why(self) -> str:
-        """The ends of the logs, for whoever looks why something did not come."""
+        """The ends of the logs, to find out why something did not happen."""
         logs = [f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}" for log in sorted(self.folder.glob("*.log"))]
         return "\n".join([str(self.members()), *logs])
 

@@ -63,7 +63,7 @@ class Machines:
         return make_conninfo(self.server.superuser_dsn(), port=self.port)
 
     def run(self, script: str) -> str:
-        """What a program of pgbroker prints. The doctor finds problems: nobody runs the loops."""
+        """The output of a program of pgbroker. The doctor finds problems, since nobody runs the loops."""
         script = f'broker() {{ command broker "$@" || [[ "$*" == *doctor* ]]; }}\n{script}'
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],

@@ -6,7 +6,7 @@ import psycopg
 
 from broker.upgrade.source import SCHEMAS
 
-# Of all setups: who is logged in, tokens that are random anyway, and numbers that a move draws anew.
+# Tables of all setups: sessions, tokens, which are random anyway, and numbers that a move draws again.
 OF_ALL = {
     "access_token_pkey", "browser_session_login_key", "browser_session_pkey", "change_pkey", "known_offer_known_id_key",
     "login_ticket_pkey",

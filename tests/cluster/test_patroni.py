@@ -31,7 +31,7 @@ from tests.service.conftest import BASE, SETUP, bearer, insert_jobs
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))
 LONGEST = 30.0  # seconds of an outage
 AGENTS, BROWSING = 8, 3
-JOBS = 15_000  # for one failover: more than the agents take meanwhile
+JOBS = 15_000  # for one failover: more than the agents take during it
 SOME = 40  # jobs of each agent, before the kill and after it
 PAGE = pages.by_name()["broker/docs/how-to/a-server-that-takes-over.md"]
 INSTALLING = 4  # its first blocks, which tests/cluster/kit/test_patroni.py runs
@@ -158,7 +158,7 @@ class Program:
 
     @property
     def log(self) -> str:
-        """What it has written so far."""
+        """The output of the program until now."""
         return self._log.read_text(errors="replace")
 
     def wait_for(self, pattern: str) -> str:
@@ -171,7 +171,7 @@ class Program:
         return found[1]
 
     def stop(self) -> None:
-        """End it as systemd does."""
+        """End the program as systemd does."""
         self.process.terminate()
         try:
             self.process.wait(60)
@@ -365,7 +365,7 @@ def test_a_standby_takes_over_and_no_acknowledged_match_is_lost(work: Work, tmp_
 
 
 def compare(work: Work) -> None:
-    """What the agents had acknowledged is there, and no job went to two of them."""
+    """Everything that was acknowledged to an agent is stored, and no job went to two agents."""
     assert [agent.error for agent in work.agents if agent.error] == []
     got = [match for agent in work.agents for match in agent.got]
     finished = [match for agent in work.agents for match in agent.finished]

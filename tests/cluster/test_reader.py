@@ -1,4 +1,4 @@
-"""`broker serve --read`: what only reads is read on the standby, unless the primary has to answer."""
+"""`broker serve --read`: requests that only read are answered by the standby, unless the primary has to answer."""
 
 import re
 import time
@@ -30,7 +30,7 @@ PATIENCE = 30.0
 # GETs that the primary alone answers: of the service itself, of sessions, and of what is to be changed.
 ON_THE_PRIMARY = {
     "home", "login_page", "callback", "session", "live", "ready", "metrics", "openapi",
-    "page_act",  # what a form shows is compared with what there is when it is sent
+    "page_act",  # the values of a form are compared with those stored when the form is sent
     "page_health",  # the server that takes the changes is the one to look at
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ class Service:
 
     @contextmanager
     def answered_by(self, server: str, what: str = "") -> Iterator[None]:
-        """What is asked inside is answered by one server."""
+        """The requests inside the block are answered by this server."""
         servers = ("standby", "primary")
         before = {one: self.figure("reads_total", one) for one in servers}
         yield
@@ -143,7 +143,7 @@ def insert(primary: Db, job_id: int) -> None:
 
 
 def test_reading_endpoints_are_answered_by_the_standby(service: Service, primary: Db, pair: Pair) -> None:
-    """Every page and every call that reads, with things that there are."""
+    """Every page and every call that reads, for objects that exist."""
     one = {
         "job_id": "select job_id from monitor.waiting_job where setup = '{}' order by 1 limit 1",
         "task_queue_id": "select task_queue_id from monitor.task_queue where setup = '{}' order by 1 limit 1",

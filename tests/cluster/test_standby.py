@@ -1,7 +1,7 @@
-"""A standby answers every granted view and every public function as the primary does, or stands in DIFFERENT.
+"""A standby answers every granted view and public function as the primary does, except those in DIFFERENT.
 
 The world's clocks are set, so that ages are alike. Functions get the arguments that tests/core/fuzz draws, as a role
-that may call them; a refusal is an answer, too.
+that may call them; a refusal counts as an answer.
 """
 
 import re
@@ -111,7 +111,7 @@ def call(db: Db, function: Callable, given: dict[str, str | None], role: str) ->
 
 
 def outcome(answer: Answer) -> tuple[Any, ...]:
-    """What a caller reads of it."""
+    """The part of an answer that a caller reads."""
     state, found = answer
     return (state, found.diag.message_primary, found.diag.message_hint) if state != "done" else (state, found)
 
@@ -127,7 +127,7 @@ def draws(function: Callable, known: Known, number: int) -> list[tuple[str, dict
 
 @pytest.fixture
 def known(primary: Db) -> Known:
-    """What there is, to choose arguments from."""
+    """Existing objects, to choose arguments from."""
     found = Known()
     found.read_once(primary)
     return found
@@ -196,7 +196,7 @@ def test_tokens_and_sessions_are_known_on_the_standby(primary: Db, replica: Db) 
 
 
 def test_calls_that_write_are_refused(primary: Db, replica: Db, known: Known) -> None:
-    """With PostgreSQL's code for it and a hint that leads to the primary; or the arguments are refused, or there is
+    """The error has PostgreSQL's code and a hint that names the primary; or the arguments are refused, or there is
     nothing to do."""
     as_text(replica)
     volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)

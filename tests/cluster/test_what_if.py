@@ -145,7 +145,7 @@ def test_a_copied_setup_keeps_the_clock_of_its_source(primary: Db, pair: Pair, r
 
 
 def test_everything_that_deciding_reads_is_copied() -> None:
-    """By the text of the functions which what-if and evaluate call, and of all that these call."""
+    """The tables are found in the text of the functions that what-if and evaluate call, directly or indirectly."""
     made_there = {
         "brokerage.run", "brokerage.task_decision", "brokerage.part", "brokerage.verdict", "brokerage.assignment",
         "brokerage.recorded_value", "brokerage.profile", "brokerage.profile_rule",
@@ -284,7 +284,7 @@ def test_a_copy_that_the_standby_cancels_is_a_clear_error(
 def test_a_program_that_dies_leaves_no_copy(pair: Pair, db: Db, dsn: str, number: int) -> None:
     before = stored(db)
     pair.wait_until_it_streams()
-    db.execute("begin; lock table brokerage.run")  # the question waits here, when the world is there
+    db.execute("begin; lock table brokerage.run")  # the question waits here once the world is copied
     # the program would inherit that interrupts are ignored, as a shell has it for what runs in the background
     before_it = signal.signal(signal.SIGINT, signal.default_int_handler)
     program = subprocess.Popen(

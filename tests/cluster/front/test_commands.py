@@ -110,7 +110,7 @@ def test_a_front_without_pl_proxy_is_refused(empty_dsn: str, cluster: Cluster, m
 
 
 def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, placed: Callable[[str], str]) -> None:
-    """In one transaction, which a front could not give: a what-if leaves nothing."""
+    """The question runs in one transaction, which a front could not give, so a what-if leaves nothing."""
     setup = placed("c")
     job = {"job_id": 5, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
     cli("submit", "-", "--setup", setup, stdin=json.dumps(job))

@@ -143,7 +143,7 @@ def test_configuration_of_all_setups_goes_to_all_shards(
 
 
 def test_a_new_shard_gets_the_configuration_of_all_setups(cluster: Cluster, template: str) -> None:
-    """In a cluster of the test's own, since a shard that was added stays."""
+    """The test has a cluster of its own, since an added shard stays."""
     server = conninfo_to_dict(cluster.front)
     made = {name: make_conninfo("", **{**server, "dbname": f"config_{name}"}) for name in ("front", "first", "second")}
     with psycopg.connect(cluster.front, autocommit=True) as connection:

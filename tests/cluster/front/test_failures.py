@@ -26,7 +26,7 @@ FIRST = 500_000
 
 @dataclass
 class Seen:
-    """What the agents of a setup got, and when; when they were refused."""
+    """The jobs that the agents of a setup got, with their times, and the times of refusals."""
 
     jobs: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -97,7 +97,7 @@ def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
     assert [one.wrong for one in seen.values()] == [[], [], []]
     for setup in ("north", "south"):
         assert seen[setup].refused == []
-        assert [at for at in seen[setup].times if down < at < up], f"nobody matched in {setup} meanwhile"
+        assert [at for at in seen[setup].times if down < at < up], f"nobody matched in {setup} while the shard was down"
     for setup, one in seen.items():
         assert max(Counter(one.jobs).values()) == 1, setup
         with cluster.connect(setup) as shard:

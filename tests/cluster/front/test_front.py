@@ -22,7 +22,7 @@ from tests.core.security.test_matrix import MAY_CALL, compare_calls
 
 Db = psycopg.Connection[Any]
 ROLES = Roles("broker_")
-# Of no setup: what changes something goes to all shards, what reads goes to any, and the rest is answered here.
+# Functions without a setup: writes go to all shards, reads to any shard, and the front answers the rest.
 ALL = {
     "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
     "brokerage.remove_rule",
@@ -42,7 +42,7 @@ select p.oid::regprocedure::text, l.lanname, p.prosrc, coalesce(p.proargnames[1]
 
 
 def test_every_public_function_is_routed(front: Db, cluster: Cluster) -> None:
-    """By the catalogue of a shard: whose first argument is the setup goes to the shard of the setup."""
+    """By the catalogue of a shard, a function whose first argument is the setup goes to the shard of the setup."""
     with cluster.connect("south") as shard:
         expected = {routine.title: routine for routine in overlay.routines(shard.cursor(), ROLES)}
     found = {title: (language, body, of_setup) for title, language, body, of_setup in

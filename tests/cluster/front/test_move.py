@@ -179,7 +179,7 @@ def test_a_move_that_dies_after_any_step_is_ended_by_the_next_move(cluster: Clus
 
 
 def test_the_mark_of_a_killed_mover_does_not_count(cluster: Cluster, setup: str) -> None:
-    """Its session ends without a word, between the mark and the copy."""
+    """The session of the mover is killed between the mark and the copy."""
     _fill(cluster, setup, 10)
 
     def kill(done: str) -> None:
@@ -234,7 +234,7 @@ def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, se
 
 
 def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
-    """A copy that arrived at b from a, while the setup went from a to c, is no setup of b's own."""
+    """A copy left on b by an interrupted move from a to b is no setup of b's own."""
     _fill(cluster, setup, 10)
 
     def die(done: str) -> None:
@@ -326,7 +326,7 @@ _READS = {"brokerage.replay", "lifecycle.lead"}  # leads are not the setup's: th
 def test_every_call_that_writes_is_refused_during_a_move(
     cluster: Cluster, setup: str, at_front: Callable[..., Db]
 ) -> None:
-    """By the catalogue: whatever is not stable raises PB006, before anything else but faults of its arguments."""
+    """Each function that is not stable raises PB006 first, unless its arguments are wrong."""
     _fill(cluster, setup, 10)
     with _shard(cluster, "a") as shard:
         shard.execute("insert into resource.setup_move (setup, state, shard) values (%s, 'moved', 'b')", [setup])

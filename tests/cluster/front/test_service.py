@@ -96,7 +96,7 @@ def _move(cluster: Cluster, front: Db, setup: str, shard: str, **more: Any) -> N
 
 
 def _use_ticket(running: Running, ticket: str) -> httpx.Response:
-    """What a browser does with a ticket."""
+    """Log in with a ticket, as a browser does."""
     with httpx.Client(base_url=running.url) as client:
         asked = client.post("/login/ticket", data={"ticket": ticket})
         cookies = "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)
@@ -396,7 +396,7 @@ def test_reads_never_find_a_moved_setup_empty(
 
 
 def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Callable[[str], str]) -> None:
-    """Nobody is refused there, so the worker looks by itself."""
+    """No request is refused there, so the worker itself checks where its setups are."""
     setup = placed("a")
     front.execute("select taskqueue.set_settings(%s, '{}')", [setup])
     with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:

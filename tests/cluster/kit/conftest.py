@@ -1,4 +1,4 @@
-"""What tests of the service have, a setup with something in it, and a server that pgbroker is not installed on."""
+"""The fixtures of the service's tests, a filled setup, and a server without pgbroker."""
 
 from collections.abc import Iterator
 

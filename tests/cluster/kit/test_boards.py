@@ -51,7 +51,7 @@ def exposed(service: Running, filled: Calls, db: psycopg.Connection[Any], token:
 
 
 def wrong(query: str, legend: str, known: Labels) -> Iterator[str]:
-    """What a query asks that the metrics do not have."""
+    """Errors of a query: metrics and labels that do not exist."""
     asked = _METRIC.findall(query)
     if not asked:
         yield "no metric of pgbroker"
@@ -109,7 +109,7 @@ def test_prometheus_can_parse_every_query(tmp_path: Path) -> None:
 
 
 def test_every_sql_query_runs_for_a_viewer(filled: Calls, db: psycopg.Connection[Any]) -> None:
-    """Over time each has rows; the tables may be empty."""
+    """Each query over time has rows; the tables may be empty."""
     assert filled
     db.execute("set role broker_viewer")
     queries = targets("rawSql")

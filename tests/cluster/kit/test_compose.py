@@ -126,7 +126,7 @@ class Machine:
         )
 
     def command(self, name: str) -> list[str]:
-        """What a container runs, as the entry points of the images do."""
+        """The command of a container, as the entry point of its image runs it."""
         words = list(SERVICES[name]["command"])
         return ["broker", *words] if name in OURS else words
 
@@ -171,7 +171,7 @@ def machine(ca: Signer, empty_server: Server, warm: Path) -> Iterator[Machine]:
 
 
 def test_the_services_that_compose_starts_work(machine: Machine, empty_server: Server) -> None:
-    for name in ("upgrade", "logins", "logins"):  # what ends, in order; a second time it changes nothing
+    for name in ("upgrade", "logins", "logins"):  # services that end, in order; a second run changes nothing
         done = machine.run(name, machine.command(name))
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     for name in ("service", "loops"):

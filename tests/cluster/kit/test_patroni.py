@@ -54,7 +54,7 @@ def of_this_machine(folder: Path, etcd: list[int]) -> str:
 
 
 def validated(file: Path, text: str) -> "subprocess.CompletedProcess[str]":
-    """What Patroni thinks of a file."""
+    """The result of Patroni's validation of a file."""
     file.write_text(text)
     words = [str(BIN / "patroni"), "--validate-config", str(file)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PATRONI")}

@@ -57,7 +57,7 @@ class Alerts:
         self.q.set_clock(self.at + timedelta(seconds=5))
 
     def judge(self) -> int | None:
-        """What the loop does."""
+        """Judge the rules, as the loop does."""
         changed: int | None = self.q.value("select alert.judge(%s)", self.q.setup)
         return changed
 

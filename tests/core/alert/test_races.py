@@ -1,4 +1,4 @@
-"""Two processes that judge and send at the same time, and a rule that changes meanwhile."""
+"""Two processes judge and send at the same time, and a rule changes while they do."""
 
 import json
 import threading

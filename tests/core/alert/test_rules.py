@@ -1,4 +1,4 @@
-"""alert.set_rule: shipped, changed and own rules, and what is refused."""
+"""alert.set_rule: shipped, changed and own rules, and refused ones."""
 
 import json
 

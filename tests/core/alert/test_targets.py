@@ -1,4 +1,4 @@
-"""Targets and notifications: who is sent what, how often, and again after a failure."""
+"""Targets and notifications: which target gets which alert, how often, and again after a failure."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ def fired(alerts: Alerts) -> Alerts:
 
 
 def take(alerts: Alerts) -> dict[str, list[dict[str, Any]]]:
-    """What is due, by target."""
+    """The notifications that are due, by target."""
     rows = alerts.q.rows("select target, notifications from alert.take_notifications(%s)", alerts.q.setup)
     return dict(rows)
 
@@ -34,7 +34,7 @@ def sent(alerts: Alerts, notifications: list[dict[str, Any]], error: str | None 
 
 
 def later(alerts: Alerts, span: str) -> None:
-    """Let time of the server pass for what is on its way."""
+    """Let time pass for notifications that are on their way."""
     alerts.q.connection.execute(
         "update alert.notification set made_at = made_at - %(span)s::interval, next_at = next_at - %(span)s::interval",
         {"span": span},

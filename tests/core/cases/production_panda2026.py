@@ -1,4 +1,4 @@
-"""Production jobs, profile panda2026: what is easy to get wrong.
+"""Production jobs, profile panda2026: cases that are easy to get wrong.
 
 The queue Q is harmless unless the case changes it (tests/core/cases/production.py); an empty queue weighs 1/10.
 """

@@ -184,7 +184,7 @@ def test_match_warns_of_a_site_that_no_queue_or_limit_names(
     calls.insert(30)
     db.execute("select resource.set_identity('default', 'broker_agent')")
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
-    assert cli(*ask, "CENR").err == ""  # who may not look
+    assert cli(*ask, "CENR").err == ""  # a caller that may not see sites
 
 
 def test_each_option_sets_its_key_of_the_resource_description(cli: Cli, db: Connection) -> None:
@@ -221,7 +221,7 @@ def test_explain_shows_the_conditions_that_fail(cli: Cli, db: Connection) -> Non
     cli("match", "--site", "T", "--cpu-time", 100)
     rows = {row["condition"]: row for row in cli("explain", 1, "--json").json}
     shown = [line for line in cli("explain", 1).out.splitlines() if line.startswith("│")]
-    assert [line.split()[1] for line in shown] == ["CPUTime", "Site", "all"]  # what never fails is not shown
+    assert [line.split()[1] for line in shown] == ["CPUTime", "Site", "all"]  # conditions that never fail are not shown
     assert rows["Site"]["remark"] == "no resource seen lately offers Site: one of: S"
     assert "no resource seen lately fulfils all conditions" in cli("explain", 1).out
     unknown = cli("explain", 99)

@@ -1,4 +1,4 @@
-"""`broker alerts`: rules, targets and what fires, in a terminal."""
+"""`broker alerts`: rules, targets and firing alerts, in a terminal."""
 
 import pytest
 

@@ -15,7 +15,7 @@ PROGRAM = Path(sys.executable).with_name("broker")
 
 
 def completed(words: str, dsn: str, home: Path) -> list[str]:
-    """What a bash shell is offered for the last of the words."""
+    """The completions that a bash shell gets for the last of the words."""
     given = {"_BROKER_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
     environment = {**os.environ, "BROKER_HOME": str(home), **given} | ({"BROKER_DSN": dsn} if dsn else {})
     done = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What operators who are no DBAs configure: limits, groups, identities, configuration, profiles, setups."""
+"""Configuration by operators who are no DBAs: limits, groups, identities, configuration, profiles, setups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`broker doctor`: what it prints, to whom, and its exit code. What is found: tests/core/monitor."""
+"""`broker doctor`: its output, its callers and its exit code. Its findings are tested in tests/core/monitor."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ def embedded_dsn() -> Iterator[str]:
 
 @pytest.mark.slow
 def test_doctor_finds_nothing_wrong_with_the_embedded_server(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither problem nor advice, before the first job, and with jobs, the background work done, and its loops."""
+    """The doctor finds neither a problem nor advice before the first job, and none with jobs while all loops work."""
     cli = commands(embedded_dsn, monkeypatch)
     assert cli("doctor").out.startswith("0 problems, 0 advised, ")
     with psycopg.connect(embedded_dsn, autocommit=True) as connection:

@@ -1,4 +1,4 @@
-"""`broker explain --site S`: what waits for a resource, most jobs first, and what keeps each kind of it away."""
+"""`broker explain --site S`: the jobs that a resource may get, most jobs first, and the conditions that keep others away."""
 
 from typing import Any
 

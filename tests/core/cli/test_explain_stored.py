@@ -1,4 +1,4 @@
-"""`broker explain task` begins with the decision that is stored, and then asks anew."""
+"""`broker explain task` begins with the stored decision, and then decides again."""
 
 import re
 from typing import Any
@@ -82,7 +82,7 @@ def test_a_named_run_is_shown_alone(cli: Cli, decided: Connection) -> None:
 
 
 def test_the_jobs_of_the_task_itself_do_not_count_against_a_queue(cli: Cli, decided: Connection) -> None:
-    """The jobs that A got are over its cap now: it stands apart from queues that have none of them."""
+    """The jobs that A got are over its cap now, so A is shown apart from queues that have none of these jobs."""
     now = cli("explain", "task", 1, "--setup", "s").out.partition("As it would be decided now:")[2]
     theirs, _, rejected = now.partition("Rejected")
     assert re.search(r"Its jobs are there; more would not go there now(.*\n)+.*│ A +│ +3 │ cap", theirs)

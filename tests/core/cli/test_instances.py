@@ -1,4 +1,4 @@
-"""`broker instances`: what is shown, scheduled, loaded and explained."""
+"""`broker instances` shows, schedules, loads and explains."""
 
 from pathlib import Path
 

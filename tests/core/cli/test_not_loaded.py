@@ -1,4 +1,4 @@
-"""What was not loaded is named as not loaded, where a rule takes it for a fact: `broker load`, `explain`, `assign`."""
+"""Data that a rule needs and that was not loaded is named as such by `broker load`, `explain` and `assign`."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_explain_names_missing_data_apart_from_the_verdict(cli: Cli, sparse: Pat
 
 @pytest.mark.slow
 def test_the_example_of_hardware_in_the_comment_can_be_requested_by_a_task(cli: Cli, db: Connection) -> None:
-    """Who loads no export of the software writes it by hand, by the comment of the column and the page of fields."""
+    """Without an export, software is written by hand from the comment of the column and the page of fields."""
     query = """select col_description(attrelid, attnum) from pg_attribute
                 where attrelid = 'resource.software'::regclass and attname = 'architectures'"""
     [(comment,)] = db.execute(query).fetchall()

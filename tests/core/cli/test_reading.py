@@ -1,4 +1,4 @@
-"""What people read: tables on a narrow terminal lose nothing in silence, and times are told as distances."""
+"""Output for people: tables on a narrow terminal lose nothing in silence, and times are shown relative to now."""
 
 import datetime
 import re
@@ -102,7 +102,7 @@ def test_no_color_prints_no_colours(
 def test_a_bar_is_full_where_the_value_reaches_its_total(
     terminal: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever the largest row is: 16 of 16 cores are full beside 24 of 96."""
+    """The largest row does not matter: the bar of 16 of 16 cores is full beside that of 24 of 96."""
     output.bars("Cores used", [("13 c5.4xlarge", 16, 16), ("14 c5.24xlarge", 24, 96)])
     full, quarter = [line.count("█") for line in plain(capsys.readouterr().out).splitlines()[1:]]
     assert full == 4 * quarter == 40

@@ -1,4 +1,4 @@
-"""Values that are refused: the error names the key, the value, and the values that are possible."""
+"""Refused values: the error names the key, the value, and the possible values."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which setup and which server a command uses: BROKER_SETUP, hints at other setups, --dsn behind the command."""
+"""Which setup and which server a command uses: BROKER_SETUP, hints at other setups, --dsn after the command."""
 
 import pytest
 

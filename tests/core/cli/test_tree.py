@@ -1,4 +1,4 @@
-"""The tree of commands: its names, and that each command and option has a help text."""
+"""The tree of commands: its names, and a help text for each command and option; and plain words in comments."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ ALL = dict(commands(typer.main.get_command(app)))
 
 
 def test_the_tree_of_commands_has_the_listed_names() -> None:
-    """Programs and people depend on these names: a change stands in the changelog."""
+    """Programs and people depend on these names: a change needs an entry in the changelog."""
     assert sorted(" ".join(path) for path in ALL if path) == sorted(" ".join(TREE.split()).split(", "))
 
 

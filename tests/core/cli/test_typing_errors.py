@@ -1,4 +1,4 @@
-"""What only a slip of the hand can mean: files twice or of another dataset, words that nobody knows, a missing site."""
+"""Input that can only be a typing error: repeated files or files of another dataset, unknown words, a missing site."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`broker load`, `dump`, `maintain`; and what a database without pgbroker is printed."""
+"""`broker load`, `dump` and `maintain`; and their answer for a database without pgbroker."""
 
 import json
 import threading

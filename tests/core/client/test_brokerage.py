@@ -218,7 +218,7 @@ def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
 
 @pytest.mark.slow
 def test_what_if_with_an_unchanged_value_finds_no_difference(gridded: Connection) -> None:
-    found = brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 150})  # what the grid has
+    found = brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 150})  # the value of the grid
     assert found.differences == []
     assert found.before == found.after
 
@@ -261,7 +261,7 @@ def test_what_if_takes_another_profile_or_world(gridded: Connection) -> None:
 
 @pytest.mark.slow
 def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -> None:
-    """As the views of the two dry runs have them."""
+    """The counts are those in the views of the two dry runs."""
     found = brokerage.what_if(gridded, "grid", {}, profile="panda2026")
     sides = (("before", None), ("after", "panda2026"))
     with gridded.transaction(force_rollback=True):
@@ -302,7 +302,7 @@ def test_what_if_counts_jobs_and_rejections_of_both_sides(gridded: Connection) -
 @pytest.mark.slow
 def test_what_if_takes_other_parameters_and_switches_rules_off(gridded: Connection) -> None:
     before = Calls(gridded).stored()
-    plain = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 10}})  # what it is
+    plain = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 10}})  # the current value
     assert plain.differences == []
     fewer = brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"best": 1}}, without=["no-pilot"])
     rules = {row["rule"]: row for row in fewer.rules}

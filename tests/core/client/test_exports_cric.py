@@ -1,4 +1,4 @@
-"""CRIC's exports and PanDA's network metrics: their shapes, what they change and what they leave alone."""
+"""CRIC's exports and PanDA's network metrics: their shapes, and the fields that they change and leave alone."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""DIRAC's TaskQueueDB as a folder of tables, however they were dumped: what TaskQueues and jobs a setup gets."""
+"""DIRAC's TaskQueueDB as a folder of tables, dumped in any way: the TaskQueues and jobs that a setup gets."""
 
 import csv
 import json

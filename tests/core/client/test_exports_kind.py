@@ -1,4 +1,4 @@
-"""A file that is given to the wrong option, or as a world, is named for what it is, with the option that takes it."""
+"""A file given to the wrong option, or as a world, is refused with its kind and the option that takes it."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""JEDI's tasks and PanDA's counts as their interfaces give them: what of them a setup gets."""
+"""JEDI's tasks and PanDA's counts as their interfaces give them, and the values that a setup gets."""
 
 import json
 from collections.abc import Callable
@@ -63,7 +63,7 @@ ROW: dict[str, Any] = {
         "log": {"type": "template", "param_type": "log", "value": "l._${SN}", "dataset": "mc:mc.log.1/"},
     },
 }
-# What a client of PanDA submits, reduced.
+# A task as a client of PanDA submits it, reduced.
 PARAMETERS: dict[str, Any] = {
     "taskName": "user.inventor.run/",
     "userName": "Inventor",

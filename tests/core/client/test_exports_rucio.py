@@ -1,4 +1,4 @@
-"""Rucio's replicas and usage as its interface gives them: what of them a setup gets."""
+"""Rucio's replicas and usage as its interface gives them, and the values that a setup gets."""
 
 import json
 from pathlib import Path

@@ -196,7 +196,7 @@ def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
 def test_the_agent_of_an_instance_gets_the_same_steps_after_a_lost_answer(
     cutter: Cutter, db: Connection
 ) -> None:
-    """Sync and async; an instance that is released is no such thing any more."""
+    """Sync and async; an instance that was released gets an error."""
     calls = Calls(db)
     types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
     world.load(db, [{"instance_types": types, "queues": {"CLOUD": {"resource_type": "cloud"}}}])
@@ -303,7 +303,7 @@ def test_a_call_waits_for_a_server_as_long_as_its_timeout_allows(dsn: str, db: C
 @pytest.mark.slow
 @pytest.mark.own_database
 def test_connections_to_a_standby_are_dropped(dsn: str, db: Connection) -> None:
-    """A primary that was demoted only reads. What must not be done twice is sent again, too: nothing was done."""
+    """A demoted primary only reads. Even calls that must not be done twice are sent again, since nothing was done."""
     calls = Calls(db)
     calls.insert_many(range(1, 5))
     name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))

@@ -1,4 +1,4 @@
-"""Worlds: load and dump of what the schema taskqueue holds."""
+"""Worlds: load and dump of the data of the schema taskqueue."""
 
 import json
 from collections.abc import Callable

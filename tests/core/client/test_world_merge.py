@@ -1,4 +1,4 @@
-"""Worlds merged over what is there: of a row only what is given changes, and what belongs to it where it is given."""
+"""Worlds merged over stored data: only the given fields of a row change, and its parts only if they are given."""
 
 import json
 from typing import Any

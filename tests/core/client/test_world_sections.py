@@ -1,4 +1,4 @@
-"""Worlds of brokerage: each section in and out, its defaults, its aliases, and what is refused by name."""
+"""Worlds of brokerage: each section is loaded and dumped, with its defaults, its aliases and its errors."""
 
 import json
 from collections.abc import Callable
@@ -131,7 +131,7 @@ WORLD: dict[str, Any] = {
 
 @pytest.fixture
 def begun(rolled_back: Connection) -> Connection:
-    """A transaction that has begun: a load is a part of it, and is undone with it."""
+    """A transaction that has begun: a load becomes part of it and is rolled back with it."""
     rolled_back.execute("select 1")
     return rolled_back
 

@@ -71,7 +71,7 @@ def _begins(text: str, title: str) -> bool:
 
 
 def unresolved(name: str, text: str) -> Iterator[str]:
-    """What a text cites and its reader does not find: line and citation. In Python comments and docstrings cite."""
+    """Citations of a text that its reader does not find, with their lines. In Python, comments and docstrings cite."""
     for found in FORBIDDEN.finditer(text):
         yield f"{name}:{_line(text, found.start())}: {found[0]}"
     words = _comments(text) if name.endswith(".py") else text
@@ -109,7 +109,7 @@ def unknown_source(source: str) -> bool:
 
 
 def sources(text: str) -> Iterator[tuple[int, str]]:
-    """What comments of a text give behind `Source:`, with its line."""
+    """The sources that comments of a text give after `Source:`, with their lines."""
     for found in _SOURCE.finditer(re.sub(r"\n\s*(?:--|#)", "\n  ", text)):
         yield _line(text, found.start()), " ".join(found[1].split())
 

@@ -1,4 +1,4 @@
-"""Commands of the program as texts show them, and what is wrong with them."""
+"""Commands of the program as texts show them, and their errors."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ def of_prose(text: str) -> Iterator[list[str]]:
 
 
 def _outside_quotes(text: str) -> str:
-    """The text up to the end of its command: what is quoted ends none."""
+    """The text up to the end of its command; a quotation ends none."""
     quote, end = "", len(text)
     for number, letter in enumerate(text):
         if quote:
@@ -60,11 +60,11 @@ def _groups() -> set[str]:
     return {known.rpartition(" ")[0] for known in _tree()} | {"broker"}
 
 
-_root = cache(commands.root)  # Typer builds the tree of all commands anew for each call
+_root = cache(commands.root)  # Typer builds the tree of all commands again for each call
 
 
 def wrong(words: list[str]) -> str | None:
-    """What is wrong with a command: a name or an option that is not there; None for one that is right."""
+    """The error of a command: an unknown name or option; None for a correct command."""
     name, at, rest = "broker", _root(), list(words)
     groups = _groups()
     while rest:

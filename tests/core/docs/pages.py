@@ -54,7 +54,7 @@ class Page:
 
     @property
     def anchors(self) -> set[str]:
-        """What a link may name behind #, where that is one name: headings as GitHub and the site name them, and ids."""
+        """The names that a link may have after #: headings as GitHub and the site name them, and ids."""
         counted = Counter([*(anchor(heading) for heading in self.headings), *_ID.findall(self.prose)])
         return {name for name, times in counted.items() if times == 1}
 
@@ -74,7 +74,7 @@ class Page:
         return _COMMENT.sub("", _BARE_LINK.sub("", _LINK.sub("", self.prose)))
 
     def directives(self, name: str) -> list[str]:
-        """What comments `<!-- NAME: VALUE -->` declare."""
+        """The declarations in comments `<!-- NAME: VALUE -->`."""
         found = [_DIRECTIVE.fullmatch(comment) for comment in _COMMENT.findall(self.prose)]
         return [one[2].strip() for one in found if one and one[1] == name]
 

@@ -1,7 +1,7 @@
-"""What pages tell people to type works: the blocks of a page are run from top to bottom, in a folder and a database.
+"""The commands on pages work: the blocks of a page are run from top to bottom, in a folder and a database.
 
-Blocks marked sh, python and sql are run, each by its own program, of README.md and of the pages below broker/docs and
-sql/ that are not generated. A page needs nothing for that. Comments anywhere on a page name what it builds on:
+Blocks marked sh, python and sql are run, each by its own program, of all pages below broker/docs and sql/ (not of
+generated ones). A page needs nothing for that. A page names its prerequisites in comments anywhere on it:
 
     <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
     <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
@@ -10,7 +10,7 @@ A page that needs a server of its own names the test that runs it:
 
     <!-- run by: tests/core/upgrade/test_how_to.py -->
 
-Before a block that cannot be run stands why, and not_run.txt has a line of it:
+A block that cannot be run has the reason before it, and a line in not_run.txt:
 
     <!-- not run: it asks for a password -->
 
@@ -37,7 +37,7 @@ from tests.throwaway import programs
 KINDS = ("sh", "python", "sql")
 LONGEST = 300  # seconds that a block may take
 WORLDS = ROOT / "broker" / "docs" / "worlds"
-# What the database holds after the blocks of a page: page, query, rows.
+# The expected rows in the database after the blocks of a page: page, query, rows.
 OUTCOMES = {
     "sql/brokerage/README.md": (
         "select profile, tasks from brokerage.run where algorithm = 'analysis_job' and dry",
@@ -90,7 +90,7 @@ def psql_program() -> Path:
 def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
     """Run one block as its reader would, or with the `broker` of the folder `warm`.
 
-    exported: what the page's blocks have exported, which this one adds to.
+    exported: the variables that the page's blocks have exported; this block adds its own.
     """
     exported |= dict(_EXPORT.findall(block.text))
     psql = psql_program()

@@ -1,4 +1,4 @@
-"""Whoever follows a citation finds what it names: a heading of a page here, or a public page."""
+"""Every citation leads to something: a heading of a page here, or a public page."""
 
 from collections import Counter
 from typing import Any

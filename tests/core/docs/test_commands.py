@@ -1,4 +1,4 @@
-"""Every command that a page, a message or a comment shows is there, with its options."""
+"""Every command that a page, a message or a comment shows exists, with its options."""
 
 import pytest
 

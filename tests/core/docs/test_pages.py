@@ -46,7 +46,7 @@ def _leads_somewhere(page: Page, target: str) -> bool:
 
 
 def test_links_to_the_web_are_those_listed() -> None:
-    """Nothing is fetched: who adds a link looks at it, and adds it to links.txt."""
+    """Nothing is fetched: a person who adds a link checks it, and adds it to links.txt."""
     used = {link for page in docs.pages() for link in page.external_links()}
     listed = docs.listed("links.txt")
     assert sorted(used - set(listed)) == [], "look at these, and add them to tests/core/docs/links.txt"

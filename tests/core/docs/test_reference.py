@@ -1,4 +1,4 @@
-"""The generated pages are what the database and the program say, and know every error and command."""
+"""The generated pages agree with the database and the program, and name every error and command."""
 
 import inspect
 import re
@@ -22,7 +22,7 @@ def _pages(db: psycopg.Connection[Any]) -> dict[str, str]:
 
 
 def _entry(text: str, name: str) -> str:
-    """What stands below a heading."""
+    """The text below a heading."""
     return re.split(r"^#+ ", text.partition(f"# {name}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of faults share: a server with pgbroker that is stopped, to be copied."""
+"""A stopped server with pgbroker, which the tests of faults copy."""
 
 import shutil
 import tempfile

@@ -56,7 +56,7 @@ class Pair:
             time.sleep(0.01)
 
     def cut_off(self) -> None:
-        """The standby gets nothing from here on: where it stands, it stays."""
+        """The standby gets nothing from now on, and keeps its state."""
         self.look("select 1")
         with psycopg.connect(self.server(self.standby).superuser_dsn(), autocommit=True) as db:
             db.execute("alter system set primary_conninfo = ''")

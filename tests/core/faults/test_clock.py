@@ -1,7 +1,7 @@
 """The clock of the server's machine jumps an hour and more, ahead and back (libfaketime; skipped where that is not).
 
 Nothing is lost or given out twice, whatever the clock does; broker/docs/explanation/time-and-leases.md, "When the
-clock of the server jumps", lists what comes too early or too late.
+clock of the server jumps", lists the events that come too early or too late.
 """
 
 import os
@@ -140,7 +140,7 @@ def test_a_delay_that_began_before_a_step_back_does_not_last_an_hour(q: Calls, m
 
 
 def test_a_lead_taken_ahead_ends_with_its_holder(q: Calls, machine: Machine) -> None:
-    """Else nobody would watch for an hour after a watchdog that died."""
+    """Otherwise nobody would watch for an hour after the death of a watchdog."""
     lead = "select leads from lifecycle.lead(null, %s, 'test', %s, %s)"
     dead, other = uuid.uuid4(), uuid.uuid4()
     minute, loop = timedelta(minutes=1), Jsonb([{"name": "maintain", "period": 5}])
@@ -229,7 +229,7 @@ def test_jumps_of_the_clock_under_load_lose_no_job(q: Calls, machine: Machine) -
     def clock(mine: Calls) -> None:
         mine.setup = q.setup
         ended = "select count(*) from taskqueue.ended where setup = %s"
-        until = time.monotonic() + 240 + 2 * SECONDS  # only ends what hangs
+        until = time.monotonic() + 240 + 2 * SECONDS  # only ends calls that hang
         try:
             while mine.value(ended, q.setup) < jobs and time.monotonic() < until:
                 machine.jump(random.choice([-1, 0, 0, 1, 3, 25]))

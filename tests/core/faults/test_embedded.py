@@ -46,7 +46,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def created(_created_once: Path, home: Path) -> Path:
-    """A home with a server that was created and is stopped: a copy, for tests of what happens to it later on."""
+    """A home with a server that was created and stopped: a copy, for tests of later events."""
     subprocess.run(["cp", "-a", _created_once / "cluster", home], check=True)
     return home
 
@@ -502,7 +502,7 @@ def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
         assert connection.execute("select 1").fetchone() == (1,)
     assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
     embedded.down(created)
-    embedded.up(created)  # whose the data are is known from now on
+    embedded.up(created)  # the owner of the data is known from now on
     assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
     for name, said in (("nobody-like", "has no account nobody-like"), ("root", "refuses to run as root")):
         with pytest.raises(EmbeddedError, match=said):
@@ -542,7 +542,7 @@ def test_programs_below_a_closed_folder_are_copied_once(home: Path) -> None:
 
 
 def run_as(uid: int, home: Path) -> str:
-    """What `up` returns or says in a program of another uid, which owns the home."""
+    """The result or the error of `up` in a program of another uid, which owns the home."""
     programs = binaries.reachable(binaries.find(), Account(uid, uid), home)
     os.chown(home, uid, uid)
     reader, writer = os.pipe()

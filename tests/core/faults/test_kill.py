@@ -113,7 +113,7 @@ def field_of_work(installed_home: Path) -> Iterator[Field]:
 
 @dataclass
 class Story:
-    """What the journals tell. An attempt is 'id:number-token', as its agent knew it."""
+    """The contents of the journals. An attempt is 'id:number-token', as its agent knew it."""
 
     inserted: set[int] = field(default_factory=set)
     inserting: list[set[int]] = field(default_factory=list)
@@ -180,7 +180,7 @@ def compare(work: Field, killed: int) -> Story:
     assert story.inserted <= here, "a job was lost"
     unheard_of = (
         here - story.inserted
-    )  # what an inserter was killed over: each batch is there as a whole, or not at all
+    )  # batches of killed inserters: each is stored as a whole, or not at all
     assert unheard_of == set().union(*(batch for batch in story.inserting if batch & unheard_of))
     assert len([batch for batch in story.inserting if batch & unheard_of]) <= killed
     assert max(story.got.values()) == 1, "one attempt was given to two agents"
@@ -192,10 +192,10 @@ def compare(work: Field, killed: int) -> Story:
     kept = got - story.finishing - story.releasing
     assert kept <= set(leased.values()), "a job was taken away from its agent"
     assert story.finishing <= set(leased.values()) | set(ended.values())
-    # Whatever waits was never taken, or given back
+    # Each waiting job was never taken, or was given back
     touched = {job_of(one) for one in got - story.releasing}
     assert not waiting & touched, "a job that an agent has waits again"
-    # What is leased without its agent's knowing is what killed agents asked for and never heard of
+    # Leases unknown to their agents are those that killed agents asked for without getting the answer
     unheard = set(leased.values()) - got
     assert story.asks - story.answers <= killed
     assert len(unheard) <= 5 * (story.asks - story.answers)
@@ -228,7 +228,7 @@ def test_agents_killed_at_random_moments_lose_no_job(field_of_work: Field) -> No
 @pytest.mark.drawn
 @pytest.mark.slow
 def test_a_server_killed_at_random_moments_loses_no_job(field_of_work: Field) -> None:
-    """Then one of its processes instead of all, half as often: PostgreSQL restarts by itself."""
+    """Afterwards one of its processes is killed instead of all, half as often: PostgreSQL restarts by itself."""
     work = field_of_work
     chance = random.Random(8)
     work.start("inserter")

@@ -1,6 +1,6 @@
 """Agents, brokers, the watchdog and the server killed with -9 while brokered jobs live.
 
-Every job ends, none twice, none is lost. Leases last two seconds here, so that what killed agents had is seen to come
+Every job ends, none twice, none is lost. Leases last two seconds here, so that jobs of killed agents are seen to come
 back. BROKER_TEST_KILL_SECONDS=600 kills for ten minutes, and asks for thirty kills of each kind.
 """
 

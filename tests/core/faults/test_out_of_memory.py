@@ -88,7 +88,7 @@ def stored(q: Calls) -> dict[str, str | None]:
 
 
 def killed_within(work: Field, caught: Caught, facts: dict[str, Any]) -> None:
-    """Run the call, wait until it stands before the locked table, and kill its backend as the kernel would."""
+    """Run the call, wait until it waits for the locked table, and kill its backend as the kernel would."""
     with psycopg.connect(work.dsn, autocommit=True) as watcher:
         blocker = psycopg.connect(work.dsn)
         blocker.execute(f"lock table {caught.table} in exclusive mode".encode())
@@ -149,7 +149,7 @@ def test_a_backend_killed_within_a_call_stores_nothing(filled: tuple[Field, dict
 
 
 def allow_memory(work: Field, pid: int, more: int | None) -> None:
-    """Let a backend have so many bytes more than it has now; None: as many as there are."""
+    """Let a backend have at most this many bytes more than it has now; None: without a limit."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
     limit = "unlimited" if more is None else str(pages * os.sysconf("SC_PAGE_SIZE") + more)
     account = accounts.of(work.home)  # who runs the backend may limit it
@@ -177,7 +177,7 @@ def test_a_backend_that_gets_no_memory_stores_nothing_and_goes_on(filled: tuple[
 @pytest.mark.slow
 @limited
 def test_a_client_learns_that_the_server_has_no_memory(filled: tuple[Field, dict[str, Any]]) -> None:
-    """It is an answer, not a lost connection: the client does not ask again and again."""
+    """The error is an answer, not a lost connection: the client does not ask again and again."""
     work, _ = filled
     with Submitter("default", resolve(work.dsn), connections=1) as submitter:
         submitter.submit(900, requirements())

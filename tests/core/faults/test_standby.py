@@ -1,4 +1,4 @@
-"""The primary is killed under load and its standby promoted: what is lost, and that nothing comes of it but the loss.
+"""The primary is killed under load and its standby promoted: the last commits may be lost, and nothing else goes wrong.
 
 Asynchronous streaming loses the last commits, and only these: all that was acknowledged before the first lost commit
 is there. `synchronous_standby_names` loses nothing that was acknowledged. fail-over.md, What is promised.
@@ -73,7 +73,7 @@ def done(work: Field) -> list[Done]:
 
 
 def done_in_the_end(work: Field) -> list[Done]:
-    """All of them, when nobody answers any more: who got an answer may write it down a moment later."""
+    """All of them, once nobody answers any more: a program may note an answer a moment later."""
     found = done(work)
     while True:
         time.sleep(0.5)
@@ -220,7 +220,7 @@ def test_a_crash_without_synchronous_commit_loses_the_last_commits_only(field_of
 
 @pytest.mark.slow
 def test_lost_commits_have_the_effects_that_the_page_lists(field_of_work: Field, pair: Pair) -> None:
-    """What fail-over.md lists, one by one."""
+    """The effects that fail-over.md lists, one by one."""
     request = uuid.uuid4()
     with psycopg.connect(pair.dsn, autocommit=True) as db:
         q, life = Calls(db), Calls(db, "life")
@@ -254,7 +254,7 @@ def test_lost_commits_have_the_effects_that_the_page_lists(field_of_work: Field,
         assert q.state(5) == "unknown"
         q.insert(5, 1, uuid.UUID(int=5))
         assert life.value("select count(*) from workload.job where setup = 'life'") == len(kept_jobs)
-        # ids of what was lost are not given to other jobs, steps and machines
+        # ids of lost objects are not given to other jobs, steps and machines
         new_jobs = grids.make(db, "life", "QA", 200)
         assert len(new_jobs) == 200 and not set(new_jobs) & set(lost_jobs)
         assert min(new_jobs) == 2 * 10**12

@@ -3,7 +3,7 @@
     python worker.py agent|client|inserter|keeper|worker|broker DSN JOURNAL STOP NUMBER
 
 The journal gets a line before and after each call, with the time (nanoseconds of the machine's monotonic clock), so
-that it tells what the caller knew when it was killed. A call whose connection broke is repeated, with its request id,
+that it shows what a killed caller knew. A call whose connection broke is repeated, with its request id,
 on a new connection: the server may have been killed.
 When the file STOP appears the program ends after its call. BROKER_PREPARE=off is for PgBouncer, as everywhere.
 """
@@ -118,7 +118,7 @@ def client(caller: Caller, stop: Path, number: int) -> None:
 
 
 def keeper(caller: Caller, stop: Path, number: int) -> None:
-    """What the watchdog does, all the time, and limits that come and go."""
+    """Do the work of the watchdog all the time, and set and clear limits."""
     while not stop.exists():
         caller.note("keeps")
         caller.rows("select * from taskqueue.maintain('default')")
@@ -206,7 +206,7 @@ def broker(caller: Caller, stop: Path, number: int) -> None:
 
 
 if __name__ == "__main__":
-    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what stands on stderr is an error
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # a text on stderr is an error
     program, dsn, journal, stop, number = sys.argv[1:]
     programs = {
         "agent": agent, "client": client, "inserter": inserter, "keeper": keeper, "worker": worker, "broker": broker,

@@ -66,7 +66,7 @@ IDS = [0, -1, 1, 2**31, 2**63 - 1, -(2**63), 2**63, 10**15, 10**18]
 
 @dataclass
 class Known:
-    """What is in the database, to choose valid arguments from: read anew from time to time."""
+    """Existing objects of the database, to choose valid arguments from; they are read again from time to time."""
 
     numbers: dict[str, list[int]] = field(default_factory=dict)
     texts: dict[str, list[str | None]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Known:
     setups: list[str] = field(default_factory=list)
 
     def read(self, db: Connection) -> None:
-        """Read what changes: ids and attempts."""
+        """Read the values that change: ids and attempts."""
 
         def column(query: str) -> list[Any]:
             return [one for (one,) in db.execute(query.encode()).fetchall()] or [1]
@@ -89,7 +89,7 @@ class Known:
         self.setups = [one for (one,) in db.execute("select setup from resource.setup order by 1").fetchall()]
 
     def read_once(self, db: Connection) -> None:
-        """Read what stays for the round: names, tables, rows of tables, settings."""
+        """Read the values that stay for the round: names, tables, rows of tables, settings."""
         for name, query in _NAMES.items():
             self.texts[name] = [one for (one,) in db.execute(query.encode()).fetchall()]
         for schema in ("resource", "workload", "brokerage", "instance"):
@@ -194,7 +194,7 @@ class Arguments:
         return str(rng.choice([1, 2, 5, 100, 1000]))
 
     def number(self, function: str, name: str) -> int:
-        """An id of a thing that there is."""
+        """An id of an existing object."""
         kind = name.removeprefix("p_").removesuffix("s").removesuffix("_id")
         kind = {"before": "run", "after": "run", "tasks": "task"}.get(kind, kind)
         if kind == "job" and self.lease[0] == self.setup and self.rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Calls of every function and procedure that a role may call, and what is wrong with the answers."""
+"""Calls of every function and procedure that a role may call, and the faults of their answers."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from tests.core.fuzz.arguments import Arguments, Known
 Connection = psycopg.Connection[Any]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 DOCUMENTED = re.compile("PB00[1-6]$")  # nobody else is there to lock or to change anything, and roles may call
-SELDOM = {  # of the calls of one of the others: what takes long, or ends the world
+SELDOM = {  # share of calls of the others: slow ones, and those that end the world
     "taskqueue.remove_setup": 0.1, "brokerage.refresh_statistics": 0.02, "taskqueue.refresh_statistics": 0.02,
     "lifecycle.maintain": 0.1, "taskqueue.maintain": 0.1, "brokerage.maintain": 0.1, "lifecycle.watch": 0.05,
     "brokerage.broker": 0.4, "brokerage.broker_jobs": 0.4, "brokerage.broker_tasks": 0.4, "brokerage.explain": 0.4,
@@ -55,7 +55,7 @@ class Callable(NamedTuple):
 
 
 def callables(db: Connection) -> list[Callable]:
-    """What the roles may call, from the catalogue."""
+    """The functions that the roles may call, from the catalogue."""
     found = []
     for name, is_procedure, names, types, defaults, roles in db.execute(_CALLABLE, [ROLES, ROLES]).fetchall():
         first_default = len(types) - defaults
@@ -119,7 +119,7 @@ class Fuzzer:
     refused: dict[str, str] = field(default_factory=dict)
 
     def run(self, calls: int, only: str = "") -> None:
-        """Make so many calls; those whose name has `only` in it."""
+        """Make this many calls, of functions whose name contains `only`."""
         known = Known()
         known.read_once(self.db)
         functions = [one for one in callables(self.db) if only in one.name]
@@ -165,7 +165,7 @@ class Fuzzer:
         self.calls[function.name] += 1
 
     def judge(self, connection: Connection, finding: Finding, error: psycopg.Error, kinds: dict[str, str]) -> None:
-        """Find what is wrong with an error."""
+        """Find the faults of an error."""
         state = error.sqlstate or "lost"
         if state.startswith(("22", "54")) and self.unreadable(connection, finding):
             self.answers["unreadable"] += 1
@@ -196,7 +196,7 @@ class Fuzzer:
         return False
 
     def look(self, number: int) -> None:
-        """Find what does not fit together in the database."""
+        """Find contradictions in the database."""
         for view in VIEWS:
             found = self.db.execute(f"select * from {view} limit 3".encode()).fetchall()
             if found:

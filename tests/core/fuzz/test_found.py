@@ -1,4 +1,4 @@
-"""What the fuzzers found, each once: PostgreSQL's own errors where class PB is promised, and what was too long."""
+"""Faults that the fuzzers found, each once: PostgreSQL's errors in place of class PB, and values that were too long."""
 
 from typing import Any
 

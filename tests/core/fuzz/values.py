@@ -10,7 +10,7 @@ WIDE = "\N{GRINNING FACE}"
 
 
 class Raw(str):
-    """JSON as it stands: what no Python value is written as."""
+    """JSON text that no Python value is written as."""
 
 
 def encode(value: Any) -> str:

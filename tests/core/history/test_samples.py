@@ -1,4 +1,4 @@
-"""history.sample and history.figure_over: what is sampled, how it becomes hours and days, and how it is read."""
+"""history.sample and history.figure_over: which figures are sampled, combined into hours and days, and read."""
 
 import json
 import random
@@ -31,7 +31,7 @@ def at(q: Calls) -> At:
 
 
 def sample(q: Calls) -> int | None:
-    """What the loops do in a minute."""
+    """Do the work of the loops in a minute."""
     q.connection.execute("delete from taskqueue.summary where setup = %s", [q.setup])
     q.call("summarize_waiting")
     count: int | None = q.value("select history.sample(%s)", q.setup)

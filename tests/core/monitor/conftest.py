@@ -1,4 +1,4 @@
-"""monitor.health as somebody sees it."""
+"""monitor.health as a role sees it."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -51,5 +51,5 @@ def drop_partitions(connection: Connection, days: Iterable[int] = range(4)) -> N
 
 @pytest.fixture
 def health(rolled_back: Connection) -> Health:
-    """What a viewer sees within the transaction that is rolled back."""
+    """The findings that a viewer sees within the transaction that is rolled back."""
     return lambda role="broker_viewer": look(rolled_back, role)

@@ -1,4 +1,4 @@
-"""Who holds what back: old snapshots, waits, transactions left open, connections, commits."""
+"""Sessions that hold others back: old snapshots, waits, transactions left open, connections, commits."""
 
 import struct
 import threading
@@ -18,7 +18,7 @@ Connect = Callable[..., Connection]
 
 
 def session(connection: Connection) -> str:
-    """What the view calls a connection."""
+    """The name of a connection in the view."""
     return f"session {connection.info.backend_pid} of {connection.info.user}"
 
 
@@ -52,7 +52,7 @@ def test_another_databases_transaction_holds_rows_when_it_has_written(
         holder.execute(f"select {statement}".encode())
         burn(db, 10_000)
         assert (session(holder) in look(db)) == holds
-        # and so it is: what is deleted now stays
+        # and this is true: rows deleted now stay
         reaches = connect().execute("select age(pg_snapshot_xmin(pg_current_snapshot())::xid)").fetchall()[0][0]
         assert reaches >= 10_000 or not holds
 
@@ -70,7 +70,7 @@ def test_a_snapshot_of_a_dropped_role_has_a_remedy(db: Connection, dsn: str) -> 
 
 @pytest.mark.parametrize("slot", [None, "test_standby"])
 def test_a_standby_that_holds_rows_is_named(db: Connection, slot: str | None) -> None:
-    """What a standby sends with hot_standby_feedback = on while a query runs there; with a slot, the slot keeps it."""
+    """A standby with hot_standby_feedback = on sends this while a query runs there; a slot keeps it."""
     if slot:
         db.execute("select pg_create_physical_replication_slot(%s, true)", [slot])
     [(xid, where)] = db.execute(

@@ -49,7 +49,7 @@ def test_a_table_without_autovacuum_is_a_problem(rolled_back: Connection, health
 
 @pytest.mark.slow
 def test_a_table_that_was_never_analyzed_is_named(db: Connection) -> None:
-    """In a database of its own: what other tests rolled back lies in the pages of the shared one."""
+    """The test has its own database, since the shared one has rows that other tests rolled back."""
     assert "statistics" not in {finding.area for finding in look(db).values()}
     with db.transaction(force_rollback=True):
         Calls(db).insert_many(range(1, 3000))

@@ -111,7 +111,7 @@ def test_a_page_of_tasks_or_leases_is_read_by_its_key(full: Calls, name: str) ->
 def test_a_page_with_a_filter_reads_one_window_at_most(
     full: Calls, monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, object]
 ) -> None:
-    """Whatever the filter finds, a page reads a window at most, and computes no column of what it does not show."""
+    """A page reads at most one window, whatever the filter finds, and computes no column of a row not shown."""
     monkeypatch.setattr(listing, "WINDOW", 300)
     plan = plan_of(full, name, given, None, list(LISTS[name].columns))
     for table in ("job", "lease", "ended", "task"):

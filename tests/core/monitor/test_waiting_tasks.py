@@ -1,4 +1,4 @@
-"""One word why a task waits: of its last decision, of its status, and of its jobs in TaskQueues."""
+"""The reason why a task waits: from its last decision, its status, and its jobs in TaskQueues."""
 
 from datetime import UTC, datetime
 from typing import Any

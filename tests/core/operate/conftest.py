@@ -1,4 +1,4 @@
-"""Runners of loops in this process, and what they log."""
+"""Runners of loops in this process, and their log."""
 
 import logging
 import threading
@@ -75,7 +75,7 @@ def start(dsn: str) -> Iterator[Start]:
 
 
 class Lines(logging.Handler):
-    """What was logged: (level, loop, setup, text)."""
+    """The lines of the log: (level, loop, setup, text)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Lines(logging.Handler):
 
 @pytest.fixture
 def logged() -> Iterator[Lines]:
-    """What the loops log."""
+    """The log of the loops."""
     lines = Lines()
     LOG.addHandler(lines)
     LOG.setLevel(logging.INFO)

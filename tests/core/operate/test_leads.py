@@ -1,4 +1,4 @@
-"""Who leads the loops of `broker run`, by rows: lifecycle.lead, monitor.loop, and what `broker doctor` finds."""
+"""The leaders of the loops of `broker run`: lifecycle.lead, monitor.loop, and the findings of `broker doctor`."""
 
 import uuid
 from datetime import timedelta
@@ -30,7 +30,7 @@ def lead(q: Calls, holder: uuid.UUID, *names: str, setup: str | None = None, **b
 
 
 def pass_time(q: Calls, **time: float) -> None:
-    """Let time pass for what is stored about loops: the clock of the server is not the test's."""
+    """Let time pass for the stored state of loops, since a test cannot set the clock of the server."""
     columns = ("renewed_at", "expires_at", "began_at", "ended_at", "failing_since")
     moved = ", ".join(f"{column} = {column} - %(by)s" for column in columns)
     q.connection.execute(f"update lifecycle.loop set {moved}".encode(), {"by": timedelta(**time)})
@@ -104,7 +104,7 @@ def test_wrong_arguments_of_lead_are_refused(q: Calls, setup: str | None, holder
 
 
 def finding(q: Calls, loop: str) -> Finding | None:
-    """What the doctor finds about a loop."""
+    """The finding of the doctor about a loop."""
     found = look(q.connection).get(loop)
     return found if found and found.area == "loop" else None
 
@@ -127,7 +127,7 @@ def test_a_setup_with_jobs_needs_its_loops(q: Calls) -> None:
 
 
 def test_a_loop_without_a_leader_for_a_minute_is_a_problem(q: Calls) -> None:
-    """The problem names the moment, what is not done, and the remedy; time to take over is given first."""
+    """The problem names the time, the missing work and the remedy; a takeover gets some time first."""
     lead(q, ME, "watchdog")
     pass_time(q, seconds=70)
     found = finding(q, "watchdog")

@@ -1,4 +1,4 @@
-"""What a webhook and a mail command get, against a server and commands that really run."""
+"""Notifications to a webhook and a mail command, with a server and commands that really run."""
 
 import json
 import sys
@@ -107,7 +107,7 @@ def test_a_webhook_gets_what_alertmanager_would_send(q: Calls, hook: Hook) -> No
 
 @pytest.mark.slow
 def test_a_test_notification_is_sent_alone(q: Calls, hook: Hook) -> None:
-    """What else is due stays due, at the same target and at others."""
+    """Other notifications stay due, for the same target and for others."""
     target(q, kind="webhook", address=hook.url)
     q.connection.execute(
         "select alert.set_target(%s, 'mails', %s)", [q.setup, '{"kind": "mail", "address": "a@x.org"}']
@@ -147,7 +147,7 @@ def test_an_unreachable_webhook_is_an_error_of_its_target(q: Calls, address: str
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Have mails sent by a program; where it leaves what it gets."""
+    """Have mails sent by a program; returns the file in which the program stores its input."""
 
     def use(program: str) -> Path:
         script = tmp_path / "send mail.py"

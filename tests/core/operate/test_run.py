@@ -93,7 +93,7 @@ def test_a_run_waits_for_a_server_that_is_not_there_yet(dsn: str, start: Start, 
 
 
 def test_a_loop_that_loses_its_connection_goes_on_with_another(start: Start, logged: Lines, db: Connection) -> None:
-    """Its round is lost, and the loop goes on with another connection."""
+    """The round is lost, and the loop goes on with another connection."""
 
     def work(work: Round) -> None:
         rounds.append(work.connection.info.backend_pid)
