@@ -61,7 +61,7 @@ class Match:
 
     @property
     def number(self) -> int:
-        """The attempt's number, the part for people."""
+        """The number of the attempt, for people."""
         return int(self.attempt.split("-")[0])
 
 
@@ -144,7 +144,7 @@ class Calls:
         return {row[0]: row[3] for row in found}
 
     def priorities(self) -> dict[int, float]:
-        """TaskQueue id -> priority, of all queues that a resource with everything may see."""
+        """TaskQueue id -> priority, of all queues that a resource with all properties may see."""
         return {row[0]: row[2] for row in self.call_rows("matching_queues", Jsonb(resource(Tag="any")))}
 
     def explain(self, job_id: int, **keys: Any) -> dict[str, bool]:

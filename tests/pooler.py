@@ -60,7 +60,7 @@ class Pooler:
             parameters |= {"user": user, "password": password}
             self._users[user] = password
             self._write_users()
-            self._process.send_signal(1)  # SIGHUP: read the users anew
+            self._process.send_signal(1)  # SIGHUP: read the users again
         return make_conninfo("", **{**parameters, "host": "127.0.0.1", "port": self.port})
 
     def kill(self) -> None:

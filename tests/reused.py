@@ -1,4 +1,4 @@
-"""A database that one test after the other gets as new: what a test stored is taken away after it.
+"""A database that one test after the other gets as new: rows that a test stored are removed after it.
 
 A fresh database costs 60 ms of CPU, and up to half a second more until its sessions have compiled the functions that a
 test calls. A reused one costs half of that, and keeps a session whose functions stay compiled. As new means:
@@ -117,7 +117,7 @@ class Reused:
         return self._session
 
     def clean(self) -> bool:
-        """Take away what a test stored. False: the database is not as it was, and cannot be reused."""
+        """Remove the rows that a test stored. False: the database is not as before, and cannot be reused."""
         try:
             return self._clean()
         except psycopg.Error:
@@ -145,7 +145,7 @@ class Reused:
         return self._keeper.execute(_SHAPE.encode()).fetchone()
 
     def close(self) -> None:
-        """Close what is connected."""
+        """Close the connections."""
         for connection in (self._keeper, self._session):
             if connection:
                 connection.close()

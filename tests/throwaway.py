@@ -22,7 +22,7 @@ from pathlib import Path
 from broker.server import binaries, embedded
 from broker.server.binaries import Installation
 
-# What a test run need not wait for: its data is thrown away. Tests of durability start servers of their own.
+# Settings for data that is thrown away: nothing waits for the disk. Tests of durability start their own servers.
 NOT_DURABLE = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -48,7 +48,7 @@ def programs(choice: str) -> Installation:
 
 MEMORY = Path("/dev/shm")
 _ROOM = 4 * 2**30  # for a run of two workers; one took 2.4 GB at most, with its programs and all that was cached
-_LEFT = 3 * 2**30  # for the programs of the tests, and whatever else runs here
+_LEFT = 3 * 2**30  # for the programs of the tests, and others on this machine
 
 
 def folder_for_much() -> Path | None:
@@ -102,7 +102,7 @@ class Throwaway:
 def _remove_when_orphaned(home: Path, choice: str, folder: Path) -> None:
     sys.stdin.read()
     embedded.down(home, installation=programs(choice))
-    sys.stdout.close()  # whoever removes the server waits for this
+    sys.stdout.close()  # the process that removes the server waits for this
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -21,7 +21,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-# What `broker` does first. It imports as little as it can: this is all that a command waits for.
+# The first steps of `broker`. They import as little as possible: a command waits for nothing else.
 _CLIENT = """\
 #!{python} -SEI
 import array, os, socket, sys
@@ -62,7 +62,7 @@ class Warm:
 
 
 def _import_all() -> Any:
-    """Import what commands import when they run, and return what runs a command."""
+    """Import the modules that commands import when they run, and return the function that runs a command."""
     import functools
     import importlib
 

@@ -47,7 +47,7 @@ _VIEWS = (
 
 
 class Agent(threading.Thread):
-    """Takes jobs until it is stopped, ends every other one, and notes what was acknowledged and when."""
+    """Takes jobs until it is stopped, ends every other one, and notes the acknowledged calls with their times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class ClientAgent(Agent):
 
 
 class HttpAgent(Agent):
-    """An agent that calls the service. It asks again where that is promised to help: 503 with Retry-After."""
+    """An agent that calls the service. It asks again after an answer that promises help: 503 with Retry-After."""
 
     def __init__(self, url: str, token: str) -> None:
         super().__init__()
@@ -308,7 +308,7 @@ class Page:
         return self._work.outage_since(began)
 
     def kill(self, primary: str) -> str:
-        """Kill the primary while the page's program asks for a job: what it prints when it has it."""
+        """Kill the primary while the page's program asks for a job; returns its output once it has the job."""
 
         def by(pids: list[int]) -> None:
             systemctl = self._folder / "systemctl"

@@ -153,7 +153,9 @@ def test_views_give_the_same_rows_on_a_standby_but_for_those_listed(primary: Db,
     assert len(full) > 0.75 * len(views), f"these are empty: {sorted(set(views) - full)}"
 
 
-def test_reading_functions_answer_the_same_on_a_standby_but_for_those_listed(primary: Db, replica: Db, known: Known) -> None:
+def test_reading_functions_answer_the_same_on_a_standby_but_for_those_listed(
+    primary: Db, replica: Db, known: Known
+) -> None:
     as_text(primary, replica)
     volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)
     functions = [one for one in callables(primary) if one.name not in volatile]

@@ -92,7 +92,9 @@ def asked(db: Db, change: dict[str, Any]) -> WhatIf:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_what_if_over_a_standby_gives_the_answer_of_the_primary(primary: Db, replica: Db, db: Db, change: dict[str, Any]) -> None:
+def test_what_if_over_a_standby_gives_the_answer_of_the_primary(
+    primary: Db, replica: Db, db: Db, change: dict[str, Any]
+) -> None:
     before = stored(db)
     expected = asked(primary, change)
     with borrowed(replica, db, ASKED):
@@ -192,7 +194,9 @@ def test_the_option_on_asks_over_a_setup_of_the_standby(standby_cli: Cli, dsn: s
     )
 
 
-def test_a_database_that_cannot_take_the_copy_is_refused(replica: Db, primary: Db, db: Db, empty_dsn: str, standby_cli: Cli) -> None:
+def test_a_database_that_cannot_take_the_copy_is_refused(
+    replica: Db, primary: Db, db: Db, empty_dsn: str, standby_cli: Cli
+) -> None:
     with pytest.raises(BrokerError) as raised, borrowed(replica, primary, ASKED):
         pass
     assert (raised.value.sqlstate, raised.value.hint) == ("PB005", "name a database that has no setup of that name")
@@ -231,7 +235,9 @@ def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
         server.execute(f"drop owned by {PRIVATE}; drop role {PRIVATE}".encode())
 
 
-def test_the_rights_that_the_errors_name_are_enough(login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db) -> None:
+def test_the_rights_that_the_errors_name_are_enough(
+    login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db
+) -> None:
     """The rights that the errors name are enough: no superuser is needed."""
     here, there = login(replica), login(db)
     with pytest.raises(BrokerError, match="may not copy a world into") as raised, borrowed(here, there, ASKED):

@@ -13,7 +13,7 @@ import pytest
 from broker.laboratory import grid
 from broker.laboratory.grid.drawing import Row
 
-# The fields of the world format that a grid uses or may use. `name`: in rows; the rest: what the format lists.
+# The fields of the world format that a grid uses or may use. `name`: in rows; the rest: as listed by the format.
 SECTIONS = set(
     """now setup vo config resource_types queues nuclei storages links datasets statistics software architecture_levels
     worker_gpus shares users user_queue_statistics to_running_rate remaining_work locks live_counter tasks jobs
@@ -263,7 +263,7 @@ def test_a_grid_has_as_many_nuclei_as_asked_for() -> None:
 
 @pytest.mark.parametrize(("queues", "user_tasks"), [(1, 1), (5, 3), (12, 40), (300, 300)])
 def test_user_tasks_are_added_without_changing_the_rest_of_the_grid(queues: int, user_tasks: int) -> None:
-    """The rest of the world stays; what tasks of users name is there, and their fields are known."""
+    """The rest of the world stays; names in tasks of users refer to something, and their fields are known."""
     before, world = grid.grid(1, queues, 20), grid.grid(1, queues, 20, user_tasks=user_tasks)
     assert world.keys() <= SECTIONS - {"now"}
     assert all(world[part] == before[part] for part in ("storages", "links", "software", "nuclei"))

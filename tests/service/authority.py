@@ -1,4 +1,4 @@
-"""An authority of certificates, what it signs, and proxy certificates (RFC 3820)."""
+"""An authority of certificates, the certificates that it signs, and proxy certificates (RFC 3820)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -137,7 +137,7 @@ def service(reused: Reused | None, _shared: _Shared, settings: Settings, start: 
 
 @pytest.fixture
 def credential(db: psycopg.Connection[Any]) -> Callable[..., None]:
-    """A function that stores what tokens of an issuer may do: credential(kind, issuer, subject, ...)."""
+    """A function that stores the rights of tokens of an issuer: credential(kind, issuer, subject, ...)."""
 
     def store(kind: str, issuer: Issuer, subject: str | None = None, **more: Any) -> None:
         values = {
@@ -173,7 +173,7 @@ def client(service: Running) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
-    """A function that inserts so many jobs that any resource with CPUTime takes."""
+    """A function that inserts this many jobs; any resource with CPUTime may get them."""
 
     def insert(count: int, first: int = 1) -> list[int]:
         return insert_jobs(db, count, first)
@@ -182,7 +182,7 @@ def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
 
 
 def insert_jobs(db: psycopg.Connection[Any], count: int, first: int) -> list[int]:
-    """Insert so many jobs that any resource with CPUTime takes."""
+    """Insert this many jobs; any resource with CPUTime may get them."""
     ids = list(range(first, first + count))
     requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
     query = """select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('requirements', %s::jsonb,

@@ -1,7 +1,7 @@
 """DiracX's own client works with a service: URL, token of an agent, token of a viewer, token of a submitter, job ids.
 
 test_diracx.py runs it with an interpreter that has DiracX (diracx-client), which the other tests do not need. It prints
-what the client made of the answers.
+the answers as the client gives them.
 """
 
 import json

@@ -68,7 +68,7 @@ class Issuer:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def document(self, path: str) -> dict[str, Any]:
-        """What stands at a path."""
+        """The answer of a path."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url, "jwks_uri": self.url + "/keys", "authorization_endpoint": self.url + "/authorize",

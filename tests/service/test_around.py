@@ -1,4 +1,4 @@
-"""What stands around the calls: health, metrics, the description, tokens of pilots, vanished callers."""
+"""Endpoints beside the calls of jobs: health, metrics, the description, tokens of pilots; and callers that vanish."""
 
 import http.client
 import json
@@ -83,7 +83,7 @@ def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], to
 
 
 def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Callable[..., str]) -> None:
-    """A page whose name was made to lead to this machine asks with that name."""
+    """A page of another site whose name was made to lead to this machine asks with that name."""
     url = service.url + "/metrics"
     port = urlsplit(service.url).port
     for host, status in (("127.0.0.1", 200), ("localhost", 200), ("[::1]", 200), ("evil.example", 401)):
@@ -129,7 +129,7 @@ def test_a_match_of_a_caller_that_vanished_is_kept(
     assert again.status_code in (200, 503)
     if again.status_code == 503:  # the first call with this key was not done
         again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
-    assert db.execute("select attempt from taskqueue.lease").fetchall() == [(1,)]  # it was not given back meanwhile
+    assert db.execute("select attempt from taskqueue.lease").fetchall() == [(1,)]  # it was not released in between
     assert db.execute("select event from taskqueue.history").fetchall() == []
     assert len(again.json()["matches"]) == 1
 

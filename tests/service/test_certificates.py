@@ -1,4 +1,4 @@
-"""Client certificates that a proxy hands over: which are believed, how a DN is written, and what they may do."""
+"""Client certificates that a proxy hands over: which are believed, the form of a DN, and their rights."""
 
 import time
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""Requests that come together go together, and nobody waits while the service is idle."""
+"""Requests that arrive together are sent together, and no request waits while the service is idle."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

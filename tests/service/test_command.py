@@ -1,4 +1,4 @@
-"""`broker serve` as a program: on the embedded server, on a given one, and what it refuses to start."""
+"""`broker serve` as a program: on the embedded server, on a given one, and refused options."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_a_given_dsn_is_the_login_of_the_service(
 
 
 def test_another_login_is_refused(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """Whom a call is for would not count: a submitter could cancel the jobs of everybody."""
+    """Otherwise the owner of a token would not count: a submitter could cancel the jobs of everybody."""
     refused = invoke(["--dsn", dsn, "serve", "--bind", "127.0.0.1:0"])
     assert (refused.exit_code, "is not the login of the service" in refused.stderr) == (1, True)
     name = f"agent_{db.info.dbname}"

@@ -38,7 +38,7 @@ def agent(adapter: httpx.Client, token: Callable[..., str]) -> httpx.Client:
 
 @pytest.fixture
 def matched(client: httpx.Client, token: Callable[..., str], jobs: Callable[[int], list[int]]) -> Matched:
-    """A function that gives so many jobs to the agent."""
+    """A function that gives this many jobs to the agent."""
 
     def match(count: int) -> list[int]:
         jobs(count)

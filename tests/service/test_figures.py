@@ -44,14 +44,16 @@ def insert(q: Calls, first: int, count: int, **keys: Any) -> None:
 
 
 def sample(db: Db) -> None:
-    """What the loops do each minute, whenever the last count and sample was."""
+    """Do the work of the loops in a minute, whenever the last count and sample was."""
     db.execute("delete from taskqueue.summary")
     loops.summarize(db, "default")
     db.execute("delete from history.sample")
     assert loops.sample(db, "default") is not None
 
 
-def test_metrics_have_waiting_jobs_leases_ends_and_limits(service: Running, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_have_waiting_jobs_leases_ends_and_limits(
+    service: Running, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
     q = Calls(db)
     insert(q, 1, 4, OwnerGroup="atlas", OwnerDN="ann")
     insert(q, 11, 3, OwnerGroup="cms", OwnerDN="bob")

@@ -1,4 +1,4 @@
-"""What a change would do, what stands in the way of a task, and failed jobs that are tried again."""
+"""The effect of a change (what-if), the obstacles of a task, and failed jobs that are tried again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,7 +63,9 @@ def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: psycopg.C
 
 
 @pytest.mark.parametrize("values", [("[]", "{}"), ("{}", "3"), (None, "{}"), ("{}", None)])
-def test_an_answer_of_what_if_that_is_no_object_is_not_kept(db: psycopg.Connection[Any], values: tuple[str | None, str | None]) -> None:
+def test_an_answer_of_what_if_that_is_no_object_is_not_kept(
+    db: psycopg.Connection[Any], values: tuple[str | None, str | None]
+) -> None:
     with pytest.raises(psycopg.Error, match="JSON objects") as raised:
         db.execute("select brokerage.keep_what_if(%s, %s, %s)", [SETUP, *values])
     assert raised.value.sqlstate == "PB001"

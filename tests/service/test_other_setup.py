@@ -30,7 +30,7 @@ OF_THE_INSTALLATION = {  # without a column setup
     "health_standby", "health_table", "health_work", "profile", "profile_rule", "shard", "snapshot_holder",
     "transition",
 }  # fmt: skip
-MAY_BE_EMPTY = {  # invariants, what is not filled here, and a sample
+MAY_BE_EMPTY = {  # invariants, views that are not filled here, and a sample
     "instance_difference", "job_in_two_states", "job_out_of_step", "job_without_queue", "matching_difference",
     "instance", "instance_by_type", "instance_step", "instance_total", "trial", "trial_outcome", "resource_seen",
     "loop", "ended_lately",

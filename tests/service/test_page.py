@@ -15,7 +15,7 @@ Printed = Callable[[str], str]
 
 
 def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -> str:
-    """What blocks of sh print, with a service at this URL. Skips where curl is missing."""
+    """The output of blocks of sh, with a service at this URL. Skips where curl is missing."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
     path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     printed = ""

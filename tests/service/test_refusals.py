@@ -1,4 +1,4 @@
-"""What is refused, with which status, and with what words. Nothing that a caller sends is the service's fault."""
+"""Refusals, their statuses and their texts. Nothing that a caller sends is the service's fault."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Who may do what through the service: as in the database, by the role that the credential names."""
+"""Rights of callers of the service: those of the database, by the role that the credential names."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
 
 
 def restricted(name: str) -> list[dict[str, Any]]:
-    """What a search of a view has to name."""
+    """The body that a search of a view needs."""
     return [{"parameter": one, "operator": "eq", "value": 6} for one in LISTED[name].restricted[:1]]
 
 

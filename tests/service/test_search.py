@@ -1,4 +1,4 @@
-"""Searches and summaries: what they find, in which order, page by page, and what they refuse."""
+"""Searches and summaries: their rows, order and pages, and refused ones."""
 
 from collections.abc import Callable
 from typing import Any

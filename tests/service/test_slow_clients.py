@@ -37,7 +37,7 @@ def dial(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dial]:
 
 
 def head(token: str, path: str, length: int, kind: str = "application/json") -> bytes:
-    """The head of a POST whose body has so many bytes."""
+    """The head of a POST whose body has this many bytes."""
     return (
         f"POST {BASE}{path} HTTP/1.1\r\nHost: service\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
@@ -45,7 +45,7 @@ def head(token: str, path: str, length: int, kind: str = "application/json") -> 
 
 
 def answered(connection: socket.socket) -> bytes:
-    """All that comes until the service closes the connection."""
+    """All bytes that arrive until the service closes the connection."""
     found = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(65536):
@@ -132,7 +132,9 @@ def test_a_body_that_comes_steadily_is_taken(
     assert connection.recv(65536).startswith(b"HTTP/1.1 204")
 
 
-def test_a_connection_that_waits_for_a_job_is_not_closed(service: Running, dial: Dial, token: Callable[..., str]) -> None:
+def test_a_connection_that_waits_for_a_job_is_not_closed(
+    service: Running, dial: Dial, token: Callable[..., str]
+) -> None:
     body = b'{"resources": [{"CPUTime": 86400}], "wait": 2}'
     connection = dial(service)
     connection.sendall(head(token("agent"), "/match", len(body)) + body)
@@ -168,7 +170,7 @@ def test_the_size_of_a_head_is_bounded(service: Running) -> None:
 
 
 def test_a_head_sent_in_pieces_has_the_same_bound(service: Running) -> None:
-    """The piece that ends the head is small."""
+    """The last piece of the head is small."""
     where = urlsplit(service.url)
     for size, status in ((protocol.HEAD_BYTES - 1000, b"200"), (protocol.HEAD_BYTES + 1, b"431")):
         head = LIVE + b"X: " + b"a" * size + b"\r\n\r\n"

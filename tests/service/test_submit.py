@@ -1,4 +1,4 @@
-"""Submitting through the service, holding, cancelling, and asking where a job is and why."""
+"""Submitting through the service, holding, cancelling, and asking for the state of a job and its reason."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -44,7 +44,9 @@ def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, d
     assert _count(db) == 6
 
 
-def test_a_caller_without_the_right_is_refused_before_the_body_is_read(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_caller_without_the_right_is_refused_before_the_body_is_read(
+    client: httpx.Client, token: Callable[..., str]
+) -> None:
     sent = 0
 
     def body() -> Iterator[bytes]:

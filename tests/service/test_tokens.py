@@ -1,4 +1,4 @@
-"""Whose tokens are accepted: each way to have a wrong one is refused with 401."""
+"""Accepted tokens, and wrong ones of each kind, which are refused with 401."""
 
 import asyncio
 import hmac

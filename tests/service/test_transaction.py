@@ -29,7 +29,7 @@ def test_connections_to_a_standby_are_dropped(
     db: psycopg.Connection, service_dsn: str, start: Callable[..., Running], token: Callable[..., str],
     jobs: Callable[..., list[int]],
 ) -> None:  # fmt: skip
-    """A primary that was demoted only reads: callers are asked to come again, and get their answer elsewhere."""
+    """A demoted primary only reads: callers are asked to try again, and get their answer elsewhere."""
     jobs(4)
     name = sql.Identifier(str(conninfo_to_dict(service_dsn)["dbname"]))
     role = sql.SQL("alter role broker_service in database {} {}")

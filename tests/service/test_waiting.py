@@ -1,4 +1,4 @@
-"""Long polls: who waits gets a job when one comes, without asking again."""
+"""Long polls: a waiting agent gets a job when one arrives, without asking again."""
 
 import asyncio
 import threading
@@ -52,7 +52,7 @@ class Waits:
 
 
 def _until_parked(client: httpx.Client, token: str, count: int) -> None:
-    """Wait until so many agents wait, and for a look at the database after that."""
+    """Wait until this many agents wait, and until the service has looked at the database after that."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         text = httpx.get(str(client.base_url).split("/api")[0] + "/metrics", headers=bearer(token)).text

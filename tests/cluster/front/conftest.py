@@ -77,7 +77,7 @@ def _map(front: psycopg.Connection[Any], login: str, password: str) -> None:
 
 
 def _server(choice: str) -> Throwaway:
-    """A server apart from that of the run, of the programs chosen."""
+    """A server of its own, of the chosen programs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROKER_TEST_SERVER", choice)
         return Throwaway()

@@ -50,7 +50,9 @@ def rows(cluster: Cluster, shard: str, query: str, *values: object) -> list[tupl
         return there.execute(query.encode(), values).fetchall()
 
 
-def test_what_if_at_the_front_gives_the_answer_of_the_shard(cli: Cli, cluster: Cluster, setups: dict[str, str], dsn: str) -> None:
+def test_what_if_at_the_front_gives_the_answer_of_the_shard(
+    cli: Cli, cluster: Cluster, setups: dict[str, str], dsn: str
+) -> None:
     answers = []
     for shard, setup in setups.items():
         words = ("what-if", "--setup", setup, "--profile", "panda2026", "--json")
@@ -65,7 +67,9 @@ def test_what_if_at_the_front_gives_the_answer_of_the_shard(cli: Cli, cluster: C
     assert refused.code == 1 and "is a front, which holds nothing" in refused.err and "PB005" in refused.err
 
 
-def test_evaluate_at_the_front_gives_the_answer_of_the_shard(cli: Cli, cluster: Cluster, setups: dict[str, str], dsn: str) -> None:
+def test_evaluate_at_the_front_gives_the_answer_of_the_shard(
+    cli: Cli, cluster: Cluster, setups: dict[str, str], dsn: str
+) -> None:
     for shard, setup in setups.items():
         case = json.dumps({"name": shard, "task": 41000001})
         words = ("evaluate", "-", "--over", "--setup", setup)

@@ -1,4 +1,4 @@
-"""A setup moves to another shard under agents: nothing is lost, nothing is there twice, and a mover may die."""
+"""A setup moves to another shard under agents: nothing is lost or duplicated, and a mover may die."""
 
 import re
 import threading

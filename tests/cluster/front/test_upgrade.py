@@ -1,4 +1,4 @@
-"""Shards are upgraded one after the other, and the front last, while agents ask; and back, the front first."""
+"""Shards are upgraded one after the other, and the front last, while agents ask; a downgrade begins with the front."""
 
 import re
 import shutil

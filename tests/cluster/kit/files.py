@@ -11,7 +11,7 @@ from broker.cluster.commands.kit import KIT
 
 
 def text_of(name: str, changes: Mapping[str, str] | None = None) -> str:
-    """A file of the kit. changes: what stands there, and what a test has instead."""
+    """A file of the kit. changes: texts of the file, and the texts of a test in their place."""
     text = (KIT / name).read_text(encoding="utf-8")
     for before, after in (changes or {}).items():
         assert before in text, f"{name} does not have {before}"

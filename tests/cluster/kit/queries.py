@@ -9,7 +9,7 @@ BOARDS = {path.stem: json.loads(path.read_text()) for path in folder("grafana/bo
 
 
 def targets(key: str) -> list[tuple[str, dict[str, str]]]:
-    """The queries that have this key, each with the board and panel that it stands in."""
+    """The queries that have this key, each with its board and panel."""
     return [
         (f"{name}: {panel['title']}", target)
         for name, board in BOARDS.items()

@@ -1,6 +1,6 @@
 """A stand-in of systemctl. `enable --now` starts what unit files name, `reload nginx` starts nginx.
 
-The variable MACHINE has the folder that stands for the root of a machine, the port of the service, and the programs.
+The variable MACHINE has the folder in place of the root of a machine, the port of the service, and the programs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The compose file: its parts fit each other, and what it starts is started here with its commands and environments."""
+"""The compose file: its parts fit each other, and its services are started here with their commands and settings."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def test_every_long_running_service_has_a_health_check() -> None:
 
 
 class Machine:
-    """Starts what the compose file starts, on this machine: its paths and names are those of a folder and a server."""
+    """Starts the services of the compose file on this machine, with the paths and names of a folder and a server."""
 
     def __init__(self, folder: Path, warm: Path) -> None:
         self._folder = folder
@@ -147,7 +147,7 @@ class Machine:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """End what was started."""
+        """End the started programs."""
         for process in self._started:
             process.terminate()
         assert [process.wait(30) for process in self._started] == [0] * len(self._started)

@@ -70,7 +70,7 @@ def test_patroni_accepts_the_file(tmp_path: Path, etcd: list[int]) -> None:
 
 
 def test_the_time_limits_of_patroni_fit_together() -> None:
-    """Patroni would put them right by itself, and the page would be wrong."""
+    """Patroni would correct the times by itself, and the page would be wrong."""
     found = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]
     assert found["ttl"] >= found["loop_wait"] + 2 * found["retry_timeout"]
     assert (found["synchronous_mode"], found["synchronous_mode_strict"]) == (True, False)
@@ -103,7 +103,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 
 
 def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path) -> None:
-    """Its first blocks, with folders of the test in place of /etc, a stand-in of systemctl, and no other account."""
+    """The page's first blocks, with folders of the test in place of /etc, a stand-in of systemctl and one account."""
     program("openssl")
     for made in ("etc/systemd/system", "bin"):
         (tmp_path / made).mkdir(parents=True)

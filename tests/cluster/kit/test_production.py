@@ -1,6 +1,6 @@
 """The page production.md from top to bottom: its commands, on a machine some of whose programs are stand-ins.
 
-The stand-in of systemd starts what the unit files name, with their environments. nginx and PostgreSQL are real.
+The stand-in of systemd starts the programs of the unit files, with their environments. nginx and PostgreSQL are real.
 """
 
 import json
@@ -31,7 +31,7 @@ SYSTEMCTL = Path(__file__).with_name("systemctl.py")
 
 
 class Machine:
-    """A folder that stands for the root of a machine, with programs in front of those of this one."""
+    """A folder in place of the root of a machine, with programs in front of those of this one."""
 
     def __init__(self, root: Path, server: Server, warm: Path) -> None:
         self.root = root
@@ -92,7 +92,7 @@ class Machine:
         )  # fmt: skip
 
     def stop(self) -> None:
-        """End what the stand-in of systemd has started."""
+        """End the programs that the stand-in of systemd has started."""
         for file in (self.root / "started").glob("*"):
             os.kill(int(file.read_text()), signal.SIGTERM)
 

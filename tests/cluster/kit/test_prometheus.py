@@ -40,7 +40,7 @@ def test_promtool_reads_the_file(ca: Signer) -> None:
 def test_prometheus_scrapes_the_service_and_evaluates_the_boards(
     ca: Signer, filled: Calls, serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
 ) -> None:
-    """With the certificate of the service verified, and the token of a viewer from the file."""
+    """Prometheus verifies the certificate of the service, and reads the token of a viewer from the file."""
     assert filled
     folder = Path.cwd()
     running = serve("--tls-cert", "server.pem", "--tls-key", "server.key", "--url", "https://broker.example.org",

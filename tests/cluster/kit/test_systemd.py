@@ -1,4 +1,4 @@
-"""The units: systemd reads them, they are closed up, and what they start are commands of the program."""
+"""The units: systemd reads them, they are sandboxed, and they start commands of the program."""
 
 import configparser
 import re

@@ -220,7 +220,9 @@ def test_cpu_buckets_platforms_and_upkeep_of_a_setup_have_commands(cli: Cli, q: 
         ("setup", "mend"),
     ],
 )
-def test_a_refused_caller_learns_which_role_is_needed(cli: Cli, q: Calls, db: Connection, words: tuple[Any, ...]) -> None:
+def test_a_refused_caller_learns_which_role_is_needed(
+    cli: Cli, q: Calls, db: Connection, words: tuple[Any, ...]
+) -> None:
     world.load(db, [{"queues": {"Q": {}}}])
     name = f"viewer_{db.info.dbname}"
     db.execute(f"create role {name} in role broker_viewer".encode())

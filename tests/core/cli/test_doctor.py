@@ -36,7 +36,9 @@ def embedded_dsn() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_doctor_finds_nothing_wrong_with_the_embedded_server(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_nothing_wrong_with_the_embedded_server(
+    embedded_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The doctor finds neither a problem nor advice before the first job, and none with jobs while all loops work."""
     cli = commands(embedded_dsn, monkeypatch)
     assert cli("doctor").out.startswith("0 problems, 0 advised, ")

@@ -1,4 +1,4 @@
-"""`broker explain --site S`: the jobs that a resource may get, most jobs first, and the conditions that keep others away."""
+"""`broker explain --site S`: waiting jobs that a resource may get, most first, and conditions that keep others away."""
 
 from typing import Any
 

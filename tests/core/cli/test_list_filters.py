@@ -32,7 +32,9 @@ TASKS = [
         (["--after", 3, "--user", "ann"], [1]),
     ],
 )
-def test_filters_of_tasks_choose_the_right_tasks(cli: Cli, db: Connection, filters: list[object], tasks: list[int]) -> None:
+def test_filters_of_tasks_choose_the_right_tasks(
+    cli: Cli, db: Connection, filters: list[object], tasks: list[int]
+) -> None:
     grids.load(db, "default", tasks=TASKS)
     assert [row["task_id"] for row in cli("tasks", *filters, "--json").json] == tasks
     assert [row["task_id"] for row in cli("tasks", *filters, "--limit", 5, "--json").json] == tasks

@@ -104,7 +104,9 @@ def test_an_unknown_job_is_refused(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_viewers_see_jobs_and_change_nothing_and_agents_see_none(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+def test_viewers_see_jobs_and_change_nothing_and_agents_see_none(
+    cli: Cli, db: Connection, as_role: Callable[[str], None]
+) -> None:
     grids.load(db, "s")
     first, _ = grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
@@ -184,7 +186,9 @@ def test_job_shows_holds_with_time_and_role(cli: Cli, db: Connection, as_role: C
         ("job", 1, "job 1 is leased [PB005]"),
     ],
 )
-def test_hold_and_resume_refuse_wrong_kinds_and_names(cli: Cli, db: Connection, command: str, kind: str, name: object, error: str) -> None:  # noqa: PLR0917
+def test_hold_and_resume_refuse_wrong_kinds_and_names(  # noqa: PLR0917
+    cli: Cli, db: Connection, command: str, kind: str, name: object, error: str
+) -> None:
     Calls(db).insert(1)
     Calls(db).take()
     printed = cli(command, kind, name)

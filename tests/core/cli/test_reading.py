@@ -99,9 +99,7 @@ def test_no_color_prints_no_colours(
     assert not re.search(r"\x1b\[(3|4)\d", capsys.readouterr().out)
 
 
-def test_a_bar_is_full_where_the_value_reaches_its_total(
-    terminal: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bar_is_full_where_the_value_reaches_its_total(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
     """The largest row does not matter: the bar of 16 of 16 cores is full beside that of 24 of 96."""
     output.bars("Cores used", [("13 c5.4xlarge", 16, 16), ("14 c5.24xlarge", 24, 96)])
     full, quarter = [line.count("█") for line in plain(capsys.readouterr().out).splitlines()[1:]]

@@ -170,7 +170,9 @@ def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
         (["assign", "jobs", "--task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
     ],
 )
-def test_an_error_names_the_wrong_value_and_hints_at_the_right_one(cli: Cli, db: Connection, arguments: list[object], error: str, hint: str) -> None:
+def test_an_error_names_the_wrong_value_and_hints_at_the_right_one(
+    cli: Cli, db: Connection, arguments: list[object], error: str, hint: str
+) -> None:
     world.load(db, [WORLD])
     refused = cli(*arguments)
     assert (refused.code, error in refused.err, hint in refused.err) == (1, True, True), refused.err

@@ -64,7 +64,9 @@ def test_all_changes_of_settings_are_made_or_none(cli: Cli, db: Connection, chan
     assert values(cli("settings", "--json")) == before
 
 
-def test_viewers_see_settings_and_change_none(cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_viewers_see_settings_and_change_none(
+    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Calls(db).insert(1)
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
     assert cli("settings").code == 0

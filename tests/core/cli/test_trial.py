@@ -59,7 +59,9 @@ def test_a_trial_is_begun_shown_and_ended(cli: Cli, ready: Connection) -> None:
         (["begin", "panda2026"], "profile panda2026 is based on panda2026"),
     ],
 )
-def test_wrong_commands_about_trials_are_refused(cli: Cli, ready: Connection, arguments: list[str], message: str) -> None:
+def test_wrong_commands_about_trials_are_refused(
+    cli: Cli, ready: Connection, arguments: list[str], message: str
+) -> None:
     refused = cli("trial", *arguments, "--setup", "grid")
     assert refused.code != 0
     assert message in refused.err

@@ -106,9 +106,7 @@ def test_watch_redraws_survives_a_lost_connection_and_ends(db: Connection, scree
 
 
 @pytest.mark.slow
-def test_watch_counts_the_lines_that_do_not_fit_the_terminal(
-    db: Connection, screen: Callable[..., Screen]
-) -> None:
+def test_watch_counts_the_lines_that_do_not_fit_the_terminal(db: Connection, screen: Callable[..., Screen]) -> None:
     Calls(db).insert_many(range(1, 31))
     shown = screen("jobs", "--watch", "0.2")
     seen = shown.wait_for("Ctrl-C ends; ", "below do not fit")
@@ -145,9 +143,7 @@ def test_watch_without_a_number_means_two_seconds(cli: Cli, db: Connection, monk
     assert waits == [2.0, 7.0]
 
 
-def test_watch_ends_at_once_if_the_server_is_away_at_first(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watch_ends_at_once_if_the_server_is_away_at_first(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_DSN", "host=127.0.0.1 port=1 connect_timeout=2")
     printed = cli("jobs", "--watch")
     assert (printed.code, "cannot connect" in printed.err) == (1, True)

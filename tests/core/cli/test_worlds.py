@@ -50,7 +50,9 @@ def test_long_steps_show_their_progress(cli: Cli, terminal: None, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_load_names_the_session_that_it_waits_for(cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_names_the_session_that_it_waits_for(
+    cli: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(blockers, "SECONDS", 0.1)
     file = tmp_path / "w.json"
     file.write_text(json.dumps(WORLD))

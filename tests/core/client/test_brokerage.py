@@ -1,4 +1,4 @@
-"""broker.operate.brokerage: cases evaluated in worlds of their own, and what-if. Neither stores anything."""
+"""broker.operate.brokerage: cases evaluated in their own worlds, and what-if. Neither stores anything."""
 
 from collections.abc import Callable
 from itertools import product

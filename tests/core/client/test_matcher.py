@@ -176,7 +176,7 @@ def test_floats_and_nested_lists_reach_the_database(agent: JobAgent, db: Connect
 
 @pytest.mark.slow
 def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
-    """The match is done, its answer lost: the agent gets that very job, and only one is leased."""
+    """The match is done and its answer is lost: the agent gets the same job again, and only one is leased."""
     calls = Calls(db)
     calls.insert_many(range(1, 101))
     with JobAgent("default", cutter.dsn, connections=1) as agent:
@@ -193,9 +193,7 @@ def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_the_agent_of_an_instance_gets_the_same_steps_after_a_lost_answer(
-    cutter: Cutter, db: Connection
-) -> None:
+def test_the_agent_of_an_instance_gets_the_same_steps_after_a_lost_answer(cutter: Cutter, db: Connection) -> None:
     """Sync and async; an instance that was released gets an error."""
     calls = Calls(db)
     types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}

@@ -48,7 +48,9 @@ def test_an_error_stores_nothing_of_its_chunk(dsn: str, db: Connection, monkeypa
     assert Calls(db).value("select array_agg(job_id order by job_id) from monitor.job") == list(range(1, 11))
 
 
-def test_an_error_of_the_async_submitter_names_its_element(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_async_submitter_names_its_element(
+    dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(submitter, "JOBS_A_CALL", 10)
     jobs = [{"job_id": n, "requirements": requirements()} for n in range(1, 31)]
     jobs[20] = {"job_id": 21}

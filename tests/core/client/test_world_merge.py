@@ -109,9 +109,7 @@ def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
         ("software", {"tags": []}, None),
     ],
 )
-def test_a_merge_replaces_the_given_parts_of_a_row(
-    db: Connection, section: str, change: Row, expected: Any
-) -> None:
+def test_a_merge_replaces_the_given_parts_of_a_row(db: Connection, section: str, change: Row, expected: Any) -> None:
     name = {"datasets": "d"}.get(section, "Q")
     world.load(db, [HELD])
     before = held(db)

@@ -329,7 +329,9 @@ def test_the_input_of_tasks_is_digested(db: Connection) -> None:
     assert value(db, f"{query} 1") == (2, 0, True, 1, 1, 0, 3 / 1048576, 1, 0)
 
 
-def test_general_configuration_is_dumped_and_loaded_as_general(db: Connection, new_database: Callable[..., str]) -> None:
+def test_general_configuration_is_dumped_and_loaded_as_general(
+    db: Connection, new_database: Callable[..., str]
+) -> None:
     rows = [
         {"key": "NQUEUED_SAT_CAP", "value": 7, "component": "jobbroker"},
         {"key": "NQUEUED_SAT_CAP", "value": 8, "component": "jobbroker", "setup": "w"},
@@ -387,7 +389,9 @@ def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: C
         ({"machines": []}, "section machines"),
     ],
 )
-def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(begun: Connection, change: dict[str, Any], named: str) -> None:
+def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(
+    begun: Connection, change: dict[str, Any], named: str
+) -> None:
     with pytest.raises(errors.BadRequest, match=named):
         world.load(begun, [WORLD, {"setup": "w", **change}])
     assert value(begun, "select count(*) from resource.queue") == 0

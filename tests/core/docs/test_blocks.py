@@ -64,7 +64,7 @@ def shown() -> list[Page]:
 
 
 def run_here() -> list[Page]:
-    """Those of them that no other test runs."""
+    """The pages with commands that no other test runs."""
     return [page for page in shown() if not page.directives("run by")]
 
 

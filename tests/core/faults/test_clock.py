@@ -1,6 +1,6 @@
 """The clock of the server's machine jumps an hour and more, ahead and back (libfaketime; skipped where that is not).
 
-Nothing is lost or given out twice, whatever the clock does; broker/docs/explanation/time-and-leases.md, "When the
+Nothing is lost or given out twice for any change of the clock; broker/docs/explanation/time-and-leases.md, "When the
 clock of the server jumps", lists the events that come too early or too late.
 """
 
@@ -164,7 +164,7 @@ def test_repetitions_of_a_request_survive_a_step_back(q: Calls, machine: Machine
 
 
 def test_the_history_is_kept_across_jumps_of_days(q: Calls, machine: Machine) -> None:
-    """A day that nobody made a partition for goes to the default partition; maintenance makes the next ones."""
+    """Events of a day without a partition go to the default partition; maintenance makes the next partitions."""
     q.rows("select * from taskqueue.maintain()")
     q.insert_many(range(1, 5))
     for days in (0, 10, 0, -2):

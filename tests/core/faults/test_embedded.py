@@ -67,7 +67,7 @@ def _new_home() -> Path:
 
 
 def _throw_away(home: Path) -> None:
-    """At once, without the checkpoint of a stop: nobody reads the data again."""
+    """Kill the server at once, without the checkpoint of a stop: nobody reads the data again."""
     running = postmaster.running_pid(home / "cluster")
     if running:
         os.kill(running, signal.SIGQUIT)
@@ -157,7 +157,7 @@ def test_the_login_of_programs_may_act_as_a_role_that_it_made(created: Path) -> 
 
 @pytest.mark.slow
 def test_the_statement_of_a_killed_client_ends_soon(created: Path) -> None:
-    """Its locks must not outlive the client until the statement ends by itself."""
+    """Locks of the statement must not outlive the client until the statement ends by itself."""
     server = embedded.up(created)
     call = "import psycopg, sys; psycopg.connect(sys.argv[1]).execute('create table held (); select pg_sleep(600)')"
     client = subprocess.Popen([sys.executable, "-c", call, server.dsn])
@@ -189,7 +189,7 @@ def test_a_restart_keeps_port_password_and_data(created: Path) -> None:
 @pytest.mark.slow
 @proc_only
 def test_a_server_that_does_not_stop_is_stopped_at_once(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It waits for one of its processes, as PostgreSQL 18 does after a backend was killed; nothing is lost."""
+    """The server waits for one of its processes, as PostgreSQL 18 does after a backend was killed; nothing is lost."""
     monkeypatch.setattr(postmaster, "_STOP_SECONDS", 10)
     with psycopg.connect(embedded.up(created).superuser_dsn(), autocommit=True) as db:
         db.execute("create table kept (n int); insert into kept values (1)")
@@ -417,7 +417,9 @@ def test_a_folder_that_cannot_be_written_is_refused(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cluster", "cluster/password", "cluster/port"])
-def test_a_file_in_place_of_a_folder_is_an_error_in_two_lines(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error_in_two_lines(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     (home / name).parent.mkdir(exist_ok=True)
     (home / name).touch() if name == "cluster" else (home / name).mkdir()
     monkeypatch.setenv("BROKER_HOME", str(home))

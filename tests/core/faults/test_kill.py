@@ -178,9 +178,7 @@ def compare(work: Field, killed: int) -> Story:
     assert len(waiting) + len(leased) + len(ended) == len(waiting | leased.keys() | ended.keys())
     here = waiting | leased.keys() | ended.keys()
     assert story.inserted <= here, "a job was lost"
-    unheard_of = (
-        here - story.inserted
-    )  # batches of killed inserters: each is stored as a whole, or not at all
+    unheard_of = here - story.inserted  # batches of killed inserters: each is stored as a whole, or not at all
     assert unheard_of == set().union(*(batch for batch in story.inserting if batch & unheard_of))
     assert len([batch for batch in story.inserting if batch & unheard_of]) <= killed
     assert max(story.got.values()) == 1, "one attempt was given to two agents"

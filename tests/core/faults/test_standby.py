@@ -51,7 +51,7 @@ def wait_for_sync(pair: Pair) -> None:
 
 @dataclass(frozen=True)
 class Done:
-    """A call that was acknowledged: when it began and was answered, and what it did to which jobs or attempts."""
+    """A call that was acknowledged: the times of its begin and answer, and its effects on jobs or attempts."""
 
     begun: int
     answered: int
@@ -127,7 +127,7 @@ class State:
 
 
 def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
-    """The calls whose commit is not there; nothing is that began after one of them had been acknowledged."""
+    """The calls whose commit is lost; no later call is stored that began after one of them was acknowledged."""
     there = {call: left.has(call, story.releasing) for call in calls}
     lost = [call for call, kept in there.items() if kept is False]
     kept = [call.begun for call, kept in there.items() if kept]
@@ -171,7 +171,7 @@ def test_a_promoted_standby_loses_only_what_its_mode_allows(field_of_work: Field
 
 
 def check_what_came_of_it(work: Field, pair: Pair, left: State, before: list[Done]) -> None:
-    """No attempt twice, none of a lost lease goes on, what was acknowledged afterwards is there."""
+    """No attempt is given twice, no attempt of a lost lease goes on, and calls acknowledged afterwards are stored."""
     story, now = Story.of(work), State.of(pair.look)
     assert [view for view in VIEWS if pair.look(f"select * from monitor.{view}")] == []
     assert max(story.got.values()) == 1, "one attempt was given to two agents"

@@ -71,7 +71,7 @@ def test_processes_killed_behind_a_pooler_lose_no_job(storm: tuple[Field, pgboun
         time.sleep(chance.uniform(0.001, 0.2))
         kills[kind]()
     test_kill.until_it_answers(work)
-    with psycopg.connect(work.dsn, autocommit=True) as db:  # however slow the machine, there is a story to compare
+    with psycopg.connect(work.dsn, autocommit=True) as db:  # even on a slow machine there is a story to compare
         while db.execute("select count(*) > 150 from taskqueue.ended where outcome = 'finished'").fetchone() == (
             False,
         ):

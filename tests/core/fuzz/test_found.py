@@ -128,7 +128,9 @@ def test_values_are_shortened_in_errors(calls: Calls) -> None:
         (["load", "/proc/self/mem"], "cannot read /proc/self/mem"),
     ],
 )
-def test_a_command_names_its_wrong_argument(dsn: str, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
+def test_a_command_names_its_wrong_argument(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
     cli: Cli = commands(dsn, monkeypatch)
     printed = cli(*words)
     assert printed.code in (1, 2) and said in printed.err

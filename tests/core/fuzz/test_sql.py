@@ -32,7 +32,9 @@ def fuzzer(dsn: str, number: int) -> Iterator[Fuzzer]:
 
 
 @pytest.mark.parametrize("number", ROUNDS)
-def test_random_calls_give_documented_answers_only(small_world: str, new_database: Callable[..., str], number: int) -> None:
+def test_random_calls_give_documented_answers_only(
+    small_world: str, new_database: Callable[..., str], number: int
+) -> None:
     with fuzzer(new_database(small_world), number) as made:
         made.run(OF_A_ROUND)
     found = "\n".join(f"round {number}, {finding}" for finding in made.findings)

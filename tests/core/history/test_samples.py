@@ -124,12 +124,12 @@ def test_series_beyond_the_limit_are_added_up(q: Calls, at: At) -> None:
     )
     assert apart == 4
     at(2)
-    sample(q)  # those that are kept apart stay so
+    sample(q)  # series that are kept apart stay so
     assert over(q, "jobs_waiting", NOON + MINUTE, "owner_group").keys() == {(NOON + MINUTE, g) for _, g in waiting}
 
 
 def test_hours_and_days_agree_with_the_minutes(q: Calls, at: At) -> None:
-    """Random values written as samples: whatever span is read, the means and the largest are those of the minutes."""
+    """Random values are written as samples: for any span, the means and maxima are those of the minutes."""
     chance = random.Random(5)
     minutes = sorted(chance.sample(range(4 * 1440), 900))
     values: dict[str, dict[int, float]] = defaultdict(dict)

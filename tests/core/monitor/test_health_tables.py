@@ -70,7 +70,9 @@ def test_a_trigger_of_somebody_else_is_named(rolled_back: Connection, health: He
 
 
 @pytest.mark.parametrize(("age", "verdict"), [(10**6, "ok"), (7 * 10**8, "advice"), (13 * 10**8, "problem")])
-def test_old_transaction_ids_are_judged_by_their_age(rolled_back: Connection, health: Health, age: int, verdict: str) -> None:
+def test_old_transaction_ids_are_judged_by_their_age(
+    rolled_back: Connection, health: Health, age: int, verdict: str
+) -> None:
     wraps = 2**32
     rolled_back.execute(
         "update pg_database set datfrozenxid = ((pg_current_xact_id()::text::bigint + %s) %% %s)::text::xid"

@@ -71,7 +71,9 @@ def test_the_reason_of_a_task_is_the_same_before_and_after_find_reasons(q: Calls
     ({"status": "registered"}, {"Q": {}}, ("waiting", None, None, None)),
     ({}, {"Q": {"pilots": {}}}, ("no_queue_accepts", "no-pilot", "Q", 1)),
 ])  # fmt: skip
-def test_a_waiting_task_has_the_reason_of_its_decision(q: Calls, task: Row, queues: dict[str, Row], expected: tuple[Any, ...]) -> None:
+def test_a_waiting_task_has_the_reason_of_its_decision(
+    q: Calls, task: Row, queues: dict[str, Row], expected: tuple[Any, ...]
+) -> None:
     world.load(q.connection, [_world(task, queues)])
     broker(q)
     assert reason(q) == expected

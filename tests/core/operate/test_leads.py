@@ -98,7 +98,9 @@ def test_beats_are_kept_by_the_clock_of_the_server(q: Calls) -> None:
         ("nowhere", ME, "20 s", []),
     ],
 )
-def test_wrong_arguments_of_lead_are_refused(q: Calls, setup: str | None, holder: Any, lasts: str | None, loops: Any) -> None:
+def test_wrong_arguments_of_lead_are_refused(
+    q: Calls, setup: str | None, holder: Any, lasts: str | None, loops: Any
+) -> None:
     query = "select lifecycle.lead(%s, %s, 'me', %s, %s)"
     assert q.refusal(lambda: q.rows(query, setup, holder, lasts, Jsonb(loops)))[0] == "PB001"
 

@@ -109,7 +109,7 @@ def test_a_loop_that_loses_its_connection_goes_on_with_another(start: Start, log
 
 @pytest.mark.slow
 def test_a_loop_leaves_a_server_that_only_reads(start: Start, logged: Lines, db: Connection) -> None:
-    """A primary that was demoted: an error of one setup keeps the connection, but this one is none of a setup's."""
+    """On a demoted primary, the connection is closed, although an error of one setup usually keeps it."""
 
     def work(work: Round) -> None:
         rounds.append(work.connection.info.backend_pid)
@@ -175,7 +175,9 @@ def test_an_error_in_one_setup_does_not_stop_the_others(
 
 
 @pytest.mark.slow
-def test_a_loop_works_in_the_setups_whose_setting_wants_it(start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_works_in_the_setups_whose_setting_wants_it(
+    start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for setup, wanted in (("left", "[]"), ("taken", '["maintain"]'), ("usual", "null")):
         Calls(db, setup).insert(1)
         db.execute("select lifecycle.set_settings(%s, %s)", [setup, f'{{"loops": {wanted}}}'])
@@ -231,7 +233,7 @@ def test_the_watchdog_logs_what_it_did(start: Start, logged: Lines, db: Connecti
 
 @pytest.mark.slow
 def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -> None:
-    """With the periods as they are shipped, of a watchdog that has just looked when the lease expires."""
+    """The watchdog has its shipped period, and has just looked when the lease expires."""
     q = make(db, World({}, [Job("sent")]), [A])
     lease(q, 1, "matched")
     q.rows("update taskqueue.lease set expires_at = clock_timestamp() + interval '1 hour' returning 1")

@@ -1,4 +1,4 @@
-"""Analysis job brokerage in both profiles, in plain Python: what the SQL engine is compared with.
+"""Analysis job brokerage in both profiles, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS Analysis Job Brokerage" in PanDA's documentation, their exact form, the profile
 `documented`, and what PanDA's code does, `panda2026`). Where a rule is that of production it is taken from the models
@@ -48,7 +48,7 @@ Check = Callable[["Analysis", Queue], str | None]
 
 
 class Lengths(NamedTuple):
-    """What the stabilizer computes for the user at a queue."""
+    """The values that the stabilizer computes for the user at a queue."""
 
     queued: int  # nQ of the share
     to_running: Fraction  # jobs an hour
@@ -105,7 +105,7 @@ class Analysis(Panda):
         return [job for job in known if job["status"] in statuses and counts(job)]
 
     def names(self, key: str) -> list[str]:
-        """Of excluded_site or included_site."""
+        """The names of excluded_site or included_site."""
         return names_in((self.task.get("params") or {}).get(key))
 
     @property
@@ -339,7 +339,7 @@ def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
 def analysis_releases(case: Analysis) -> tuple[str, list[tuple[str, str | None]]]:
     """cvmfs tag of the task's transHome, and which (project, version) will do, for analysis.
 
-    What follows the first - of transHome is looked at. Without a second field it is read as in production.
+    The part after the first - of transHome counts. Without a second field it is read as in production.
     """
     home, uses = case.task["trans_home"], case.task.get("trans_uses")
     fields = re.sub(r"^[^-]*-*", "", home).replace("_", "-")
@@ -516,7 +516,7 @@ def doc_free_places_weight(case: Analysis, queue: Queue, candidates: list[Queue]
 
 
 def class_parts(case: Analysis, places: dict[int, Fraction]) -> dict[int, Fraction]:
-    """What of the jobs goes to sites of each class."""
+    """The parts of the jobs that go to sites of each class."""
     parts = dict.fromkeys((1, 0, -1), Fraction("0.001"))
     left, kind = min(Fraction(case.number_of_jobs), sum(places.values(), Fraction(0))), case.task.get("task_class")
     if kind == -1:
@@ -981,7 +981,7 @@ def run_chain(case: Analysis, listed: list[Queue], located: Located | None) -> P
 
 
 def may_ignore_locality(case: Analysis) -> bool:
-    """anal-loops: what makes a second pass of it where all queues are but problematic."""
+    """anal-loops: the run becomes a second pass where all queues are only problematic."""
     intensity, cutoff = (
         exact(value)
         for value in (case.task.get("io_intensity"), case.of("anal_jobbroker", "IO_INTENSITY_CUTOFF_USER", None))

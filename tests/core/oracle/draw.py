@@ -53,7 +53,7 @@ def draw(
     """
     connection.execute(_DRAWS)
     connection.execute("select taskqueue.refresh_statistics()")
-    # parsed and noted once, not in each draw anew
+    # parsed and noted once, not again in each draw
     known = "taskqueue.parsed_description_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
     connection.execute(
         f"select taskqueue.note_resource(%(setup)s, %(resource)s, {known}, false, null)",
@@ -108,7 +108,7 @@ def win_levels(levels: Mapping[Any, tuple[int, float]]) -> dict[Any, float]:
 
 
 def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
-    """The p value of the counts under the probabilities; what is not expected must not occur."""
+    """The p value of the counts under the probabilities; an outcome with probability zero must not occur."""
     assert set(found) <= {name for name, chance in expected.items() if chance > 0}, f"{found} but only {dict(expected)}"
     total = sum(found.values())
     names = [name for name, chance in expected.items() if chance > 0]

@@ -1,4 +1,4 @@
-"""What the engine answers for a world, and how tests compare it with a model."""
+"""The answers of the engine for a world, and their comparison with those of a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

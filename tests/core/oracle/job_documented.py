@@ -1,4 +1,4 @@
-"""Production job brokerage in the profile `documented`, in plain Python: what the SQL engine is compared with.
+"""Production job brokerage in the profile `documented`, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS Production Job Brokerage" in PanDA's documentation, and their exact form, the
 profile `documented`), it shares nothing with the package. It is made to be read: one function a rule, every comparison
@@ -117,7 +117,7 @@ def attribute(row: Row, key: str) -> Any:
 
 
 class Availability(NamedTuple):
-    """What of the task's input is on disk at a queue (conventions.md, Available input)."""
+    """The part of the task's input that is on disk at a queue (conventions.md, Available input)."""
 
     missing_files: int
     missing_size: Fraction
@@ -554,7 +554,7 @@ def io_cutoff(case: Case, queue: Queue) -> str | None:
 
 
 def average_disk_io(case: Case, queue: Queue) -> Fraction:
-    """As the queue has it measured, else over the running jobs whose diskIO is known; 0 = unknown."""
+    """The value measured for the queue, else that of the running jobs whose diskIO is known; 0 if unknown."""
     if queue.row.get("average_diskio") is not None:
         return exact(queue.row["average_diskio"])
     rows = [
@@ -601,7 +601,7 @@ def max_core_count(case: Case, queue: Queue) -> str | None:
 
 
 class Wanted(NamedTuple):
-    """What the architecture of a task asks for; None = nothing asked."""
+    """The requests in the architecture of a task; None if there are none."""
 
     platform: str | None
     base: str | None
@@ -843,7 +843,7 @@ def is_under(wall: Fraction | str, limit: Fraction) -> bool:
 
 
 def estimated_walltime(case: Case, queue: Queue, events: Fraction) -> Walltime:
-    """Seconds of a job with so many events at the queue; None = unknown."""
+    """Seconds of a job with this many events at the queue; None if unknown."""
     task = case.task
     unit = task.get("cpu_time_unit") or ""
     if "HS06" not in unit:

@@ -1,4 +1,4 @@
-"""Production job brokerage in the profile `panda2026`, in plain Python: what the SQL engine is compared with.
+"""Production job brokerage in the profile `panda2026`, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS production job brokerage" as PanDA's code has it); it takes from the model of
 `documented` what means the same in both, and nothing from the package. One function a rule. A persistent
@@ -56,7 +56,7 @@ def usable_space(storage: Row) -> Fraction:
 
 
 class Missing(NamedTuple):
-    """What of the task's input is not at a queue."""
+    """The part of the task's input that is not at a queue."""
 
     files: int
     size: Fraction
@@ -398,7 +398,7 @@ def max_core_count(case: Panda, queue: Queue) -> str | None:
 
 
 class Wanted(NamedTuple):
-    """What the architecture of a task asks for; None = nothing asked."""
+    """The requests in the architecture of a task; None if there are none."""
 
     platform: str | None = None
     base: str | None = None
@@ -660,7 +660,7 @@ def storage_blacklist(case: Panda, queue: Queue) -> str | None:
 
 
 def work_of(case: Panda, events: Fraction) -> Fraction | None:
-    """HS06 s of a job with so many events, or s times cores; None = unknown."""
+    """HS06 s of a job with this many events, or s times cores; None if unknown."""
     task, unit = case.task, case.task.get("cpu_time_unit") or ""
     if "HS06" in unit:
         each = task.get("cpu_time")
@@ -669,7 +669,7 @@ def work_of(case: Panda, events: Fraction) -> Fraction | None:
 
 
 def bound_of(case: Panda, queue: Queue, limit: Fraction) -> int:
-    """What a limit of the queue (s) lets a job take."""
+    """The HS06 s that a limit of the queue (s) allows a job."""
     task = case.task
     if "HS06" not in (task.get("cpu_time_unit") or ""):
         return trunc(limit * queue.own_cores)
@@ -1014,7 +1014,7 @@ def first_failure(case: Panda, queue: Queue, filters: Iterable[Filter]) -> tuple
 
 
 def cut_off(case: Panda, queues: list[Queue]) -> Failures:
-    """io-cutoff: first with copies on tape, then without; each only where somebody passes."""
+    """io-cutoff: first with copies on tape, then without; each step counts only if some candidate passes it."""
     failed: Failures = {}
     for tape in (True, False):
         alive = [queue for queue in queues if queue.name not in failed]
@@ -1025,7 +1025,7 @@ def cut_off(case: Panda, queues: list[Queue]) -> Failures:
 
 
 def survivors(case: Panda, listed: list[Queue]) -> tuple[list[Queue], Failures]:
-    """Who comes through all rules."""
+    """The candidates that pass all rules."""
     failed: Failures = {}
     marked: Failures = {}
     for queue in listed:

@@ -341,7 +341,7 @@ PANDA_THEMES: dict[str, Theme] = {
         "at.levels": [{"x86_64-v3": 50}, {"x86_64-v3": 12.5, "x86_64-v2": 80}, {"x86_64-v2": 100}]},
 }  # fmt: skip
 OF_DOC = ("queue", "link", "storage", "second", "stats", "other", "software", "disk", "scratch", "tape")
-OF_PANDA = ("mcore", "shut", "live", "at")  # more statistics, and what other sections say of a queue
+OF_PANDA = ("mcore", "shut", "live", "at")  # more statistics, and the data of other sections about a queue
 OF_QUEUES = (*OF_DOC, *OF_PANDA)
 
 
@@ -357,7 +357,7 @@ def _queue_paths(themes: dict[str, Theme]) -> list[tuple[str, list[Any]]]:
 
 @dataclass
 class Parts:
-    """What is put together for one queue."""
+    """The parts of a world for one queue."""
 
     number: int
     name: str
@@ -601,7 +601,7 @@ def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] =
 
 
 def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs: list[Any]) -> None:
-    """A source of the input that is at no queue, another nucleus, and what stands beside the queues."""
+    """A source of the input that is at no queue, another nucleus, and the sections beside the queues."""
     source = {key: once.pop(f"source.{key}", None) for key in ("read_lan", "read_wan")}
     kind, alone = once.pop("source.replica", "full"), once.pop("source.alone", False)
     for parts in queues:
@@ -640,7 +640,7 @@ def _job(pick: Pick, number: int, queue: str) -> Row:
 
 
 def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:
-    """Sets what is drawn once a world: attributes of the task, its split rules, its first dataset, configuration."""
+    """Sets attributes drawn once a world: of the task, its split rules, its first dataset, and the configuration."""
     task = world["tasks"][0]
     first = world["datasets"].get("data0")
     for path, value in once.items():

@@ -47,7 +47,7 @@ def includes_any(texts: list[str]) -> bool:
 
 @dataclass
 class Rules:
-    """What matching depends on beside the two descriptions."""
+    """The inputs of matching other than the two descriptions."""
 
     sharing_groups: set[str] = field(default_factory=set)
     strict_keys: set[str] = field(default_factory=set)
@@ -55,7 +55,7 @@ class Rules:
 
 
 def offered(resource: dict[str, Any], key: str, rules: Rules) -> set[str] | None:
-    """What the resource offers under a key; None = it puts no condition."""
+    """The values that the resource offers under a key; None if it puts no condition."""
     texts = values(resource.get(key))
     if includes_any(texts):
         return None
@@ -65,7 +65,7 @@ def offered(resource: dict[str, Any], key: str, rules: Rules) -> set[str] | None
 
 
 def offered_tags(resource: dict[str, Any]) -> set[str] | None:
-    """The tags offered, those of processors and whole nodes included; None = it puts no condition."""
+    """The tags offered, including those of processors and whole nodes; None if it puts no condition."""
     tags = values(resource.get("Tag"))
     if includes_any(tags):
         return None
@@ -210,7 +210,7 @@ class Model:
         self.limits: dict[tuple[Place, str, str, str], Limit] = {}  # place, kind, attribute, value
         self.now = 0
 
-    # What is there
+    # State
 
     def queues(self) -> dict[int, list[int]]:
         """TaskQueue id -> its waiting jobs."""
@@ -293,7 +293,7 @@ class Model:
             places.append(texts[0] if len(texts) == 1 and not includes_any(texts) else None)
         return places[0], places[1]
 
-    # What happens
+    # Events
 
     def insert(self, job_id: int, requirements: dict[str, Any], user_priority: int, queue: int) -> None:
         """The job waits in the TaskQueue that the database chose; the attempts of an ended id are counted on."""

@@ -1,4 +1,4 @@
-"""The phases of PACKING.md, Schedule, one step at a time: what instance.schedule is compared with. Slow on purpose."""
+"""The phases of PACKING.md, Schedule, one step at a time, to compare instance.schedule with. Slow on purpose."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass
 class Instance:
-    """An instance with what is left of it."""
+    """An instance with its free cores and memory."""
 
     id: int
     type: str
@@ -67,7 +67,7 @@ class Schedule:
         return [step for *_, step in sorted(known, key=lambda k: k[:4])]
 
     def fit_steps(self, steps: list[Step]) -> list[Step]:
-        """Each step to the first suitable instance, ordered by what is free."""
+        """Put each step on the first suitable instance, in the order of free resources."""
         left = []
         for step in steps:
             for instance in sorted(self.instances, key=lambda i: (i.cpu, i.ram, i.id)):

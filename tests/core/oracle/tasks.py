@@ -1,4 +1,4 @@
-"""Production task brokerage in both profiles, in plain Python: what the SQL engine is compared with.
+"""Production task brokerage in both profiles, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS Production Task Brokerage" and "Special Brokerage for ATLAS Full-chain" in
 PanDA's documentation, their exact form, the profile `documented`, and what PanDA's code does, `panda2026`). It takes
@@ -53,11 +53,11 @@ class Nucleus:
 
     name: str
     queues: list[Row]  # by name
-    row: Row  # what the section nuclei says of it
+    row: Row  # its entry in the section nuclei
 
     @property
     def mode(self) -> str | None:
-        """bareNucleus: what is set by hand, else what the first queue says."""
+        """bareNucleus: the value set by hand, else that of the first queue."""
         mode = self.row.get("bare_nucleus") or (attribute(self.queues[0], "bareNucleus") if self.queues else None)
         return mode if mode in MODES else None
 
@@ -157,7 +157,7 @@ class Case:
     # Input
 
     def datasets(self, *, skips_logs: bool) -> list[Row]:
-        """What counts of the input: no pseudo datasets; the first alone if the task wants it so."""
+        """The input datasets that count: no pseudo datasets, and only the first one if the task wants it so."""
         names = self.task.get("input") or []
         if (self.task.get("params") or {}).get("task_broker_on_master"):
             names = names[:1]
@@ -268,7 +268,7 @@ class Doc:
         return self.case.nuclei
 
     def known(self) -> set[str]:
-        """What can be a preset nucleus."""
+        """The nuclei that can be preset."""
         return {*self.case.nuclei, *(self.case.world.get("nuclei") or {})}
 
     def problem(self) -> str | None:
@@ -323,7 +323,7 @@ class Doc:
         return self.case.task.get("task_priority")
 
     def may_be_elsewhere(self) -> bool:
-        """task-locality-disable: what must hold besides that no nucleus passes."""
+        """task-locality-disable: the conditions besides that no nucleus passes."""
         case = self.case
         slow = exact(case.task.get("io_intensity")) <= case.setting("MIN_IO_INTENSITY_WITH_LOCAL_DATA", 200)
         small = self._size <= case.setting("MIN_INPUT_SIZE_WITH_LOCAL_DATA", 10000) * GIB
@@ -500,7 +500,7 @@ def _answer(candidates: list[Row], rejected: dict[str, tuple[str, str]], rule: s
 def broker_task(world: Row, task_id: int, profile: str, job_check: JobCheck | None = None) -> Row:
     """The answer of `broker evaluate` for algorithm production_task; reasons have no text.
 
-    `job_check`: what the rule task-job-check of panda2026 asks; without it there is no such rule.
+    `job_check`: the check that the rule task-job-check of panda2026 makes; without it there is no such rule.
     """
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = Case(world, {**TASK_DEFAULTS, **task})

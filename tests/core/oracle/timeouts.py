@@ -1,4 +1,4 @@
-"""Timeouts in both profiles, in plain Python: what lifecycle.overdue is compared with.
+"""Timeouts in both profiles, in plain Python, to compare lifecycle.overdue with.
 
 Written from the rules alone (PanDA's "Timeout Rules", and TIMEOUTS.md), and takes nothing from the
 package. Ages are in hours; a rule applies where the age is above its limit.
@@ -12,7 +12,7 @@ EARLY = ("pending", "defined", "assigned")
 
 @dataclass
 class Queue:
-    """A queue; last_start: hours ago, None = not known."""
+    """A queue; last_start: hours ago, None if unknown."""
 
     name: str = "Q"
     status: str = "online"
@@ -25,7 +25,7 @@ class Queue:
 
 @dataclass
 class Job:
-    """A job; ages in hours, None = not known. reported: of its lease, None = no lease."""
+    """A job; ages in hours, None if unknown. reported: age of the last report of its lease, None without a lease."""
 
     status: str
     queue: Queue | None = None
@@ -109,7 +109,7 @@ def first(rules: list[tuple[bool, str, str]]) -> Applied:
 
 
 def transfer_limit(queue: Queue | None, priority: int) -> float | None:
-    """Hours that a transferring job may take; None = off."""
+    """Hours that a transferring job may take; None if the rule is off."""
     days = None if queue is None else queue.transtimehi if priority >= 800 else queue.transtimelo
     return days * 24 if days is not None and days > 0 else None
 

@@ -1,7 +1,7 @@
 """A Hypothesis state machine drives the life of jobs and a plain Python model with the same random calls.
 
-The clock jumps. After every step the statuses are the model's; what waits in a TaskQueue is what is activated, what is
-leased is what agents have; each part of the task's input is the work of one job; the counts are those of a recount;
+The clock jumps. After every step the statuses are the model's; the jobs waiting in TaskQueues are the activated ones;
+leased jobs are those of agents; each part of the task's input is the work of one job; a recount gives the same counts;
 each history is a chain of changes from the beginning to the status.
 BROKER_TEST_EXAMPLES=1000 looks further, with other random numbers each time.
 """
@@ -36,7 +36,7 @@ index = st.integers(0, 1000)
 
 @dataclass
 class Job:
-    """What the model knows of a job."""
+    """A job in the model."""
 
     part: int
     queue: str
@@ -89,13 +89,13 @@ class Life(RuleBasedStateMachine):
             self.jobs[number].went += 1
 
     def leave(self, number: int) -> None:
-        """Its agent has it no more."""
+        """The agent does not have the job any more."""
         self.old.append((number, self.jobs[number].token))
 
     def has(self, *statuses: str) -> bool:
         return any(job.status in statuses for job in self.jobs.values())
 
-    # What brokers and operators do
+    # Acts of brokers and operators
 
     @rule(queue=st.sampled_from(["QA", "QB"]), jobs=st.integers(1, 3))
     def make(self, queue: str, jobs: int) -> None:
@@ -188,7 +188,7 @@ class Life(RuleBasedStateMachine):
                     back += 1
         assert answer == {("sent", "return"): back, ("sent", "fail"): failed, ("heartbeat", "fail"): 0}
 
-    # What agents do
+    # Acts of agents
 
     @rule(queue=st.sampled_from(["QA", "QB"]), seed=index)
     def match(self, queue: str, seed: int) -> None:
@@ -254,7 +254,7 @@ class Life(RuleBasedStateMachine):
         query = {name: f"select taskqueue.{name}(%s, %s, %s)" for name in ("report_job", "finish_job", "release_job")}
         self.refused("PB003", lambda: self.sql(query[call], job, token))
 
-    # What always holds
+    # Invariants
 
     @invariant()
     def is_as_the_model_says(self) -> None:

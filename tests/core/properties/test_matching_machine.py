@@ -247,7 +247,7 @@ class Matching(RuleBasedStateMachine):
         self._on_queue(self._one(self.model.held_queues, which), "resume", None, self.model.held_queues)
 
     def _on_queue(self, queue: int, function: str, argument: Any, switched: set[int]) -> None:
-        """Undo a switch of a queue; one without jobs may have vanished."""
+        """Undo a switch of a queue; a queue without jobs may have vanished."""
         arguments = ("task_queue", str(queue)) if function == "resume" else (queue, argument)
         if queue in self.model.queues():
             self.q.call(function, *arguments)
@@ -283,7 +283,7 @@ class Matching(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from(LIMITS), delay=st.sampled_from([5, 60]), burst=st.integers(1, 3))
     def set_delay(self, which: tuple[str, str], delay: int, burst: int) -> None:
-        """Anew, with a full bucket: what changing one does to its tokens is not specified."""
+        """The delay is set again with a full bucket, since the effect of a change on its tokens is not specified."""
         self.q.call("clear_limit", "delay", "S1", None, *which)
         self.q.call("set_limit", "delay", "S1", None, *which, delay, burst)
         limit = Limit(*which, delay=delay, burst=burst, tokens=burst, filled_at=self.model.now)
@@ -353,7 +353,7 @@ class Matching(RuleBasedStateMachine):
                 self.model.attempts.pop(job_id, None)
                 self.old = [(old, attempt) for old, attempt in self.old if old != job_id]
 
-    # What must hold after every step
+    # Invariants after every step
 
     @invariant()
     def states_are_equal(self) -> None:

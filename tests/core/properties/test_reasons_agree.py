@@ -66,7 +66,7 @@ def test_reasons_and_explanations_agree(
     for job_id, job in enumerate(jobs, 1):
         q.insert(job_id, **job)
     kinds: list[dict[str, Any]] = []
-    for more in (first, later):  # the second time they are compared with what nothing fitted
+    for more in (first, later):  # the second time they are compared with resources that fitted nothing
         kinds += more
         for kind in more:
             q.connection.execute(

@@ -1,4 +1,4 @@
-"""A world that was dumped, loaded and dumped again is the same text, whatever is in it."""
+"""A world that was dumped, loaded and dumped again is the same text, whatever its content."""
 
 import itertools
 import json

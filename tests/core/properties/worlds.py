@@ -1,6 +1,6 @@
 """Random worlds of brokerage: odd names, odd numbers, null and nothing, over the fields of all sections.
 
-Numbers and words are those that are taken: revision 0004 refuses others.
+Numbers and words are those that the constraints allow.
 """
 
 from datetime import datetime

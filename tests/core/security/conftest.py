@@ -1,4 +1,4 @@
-"""Logins for the tests of who may do what."""
+"""Logins for the tests of rights."""
 
 import os
 import time

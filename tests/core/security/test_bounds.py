@@ -1,4 +1,4 @@
-"""What agents and submitters send has a bound: each text and JSON argument that they may give is measured first."""
+"""Input of agents and submitters is bounded: each text and JSON argument that they may give is measured first."""
 
 import json
 import re
@@ -47,7 +47,7 @@ PLAIN: dict[str, Any] = {
     "p_resource_type": "MCORE",
 }
 LARGE = "x" * (20 * MEGABYTE)
-# Too large values, and what the error calls them. A new parameter needs a bound, and its line here.
+# Too large values, and their names in the error. A new parameter needs a bound, and its line here.
 TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_setup": (LARGE, "setup is a text of"),
     "p_resource": (json.dumps({"CPUTime": 1, "Site": LARGE}), "resource description has"),
@@ -111,7 +111,7 @@ def test_every_argument_of_agents_and_submitters_has_a_bound(
             continue
         assert name in TOO_LARGE, f"{name} of {function} has no bound: add a limit, and its line in TOO_LARGE"
         value, expected = TOO_LARGE[name]
-        if schema == "instance" and name == "p_jobs":  # there it is steps
+        if schema == "instance" and name == "p_jobs":  # this function takes steps
             expected = "steps has"
         values = [value if other == name else PLAIN[other] for other in names]
         call = sql.SQL("select * from {}({})").format(
@@ -147,7 +147,7 @@ def test_the_limits_are_settings(q: Calls) -> None:
     assert match is not None and match.job_id == 2
     q.settings(most_names=100)
     assert q.refusal(lambda: q.insert(4, Sites=names[:101])) == ("PB001", "Sites lists 101 names, more than 100")
-    q.call("release_job", match.job_id, match.attempt)  # what is there already stays
+    q.call("release_job", match.job_id, match.attempt)  # stored values stay
     assert q.refusal(lambda: q.call("cancel_job", 1, "r" * 1001)) == ("PB001", "reason has 1001 bytes, more than 1000")
     q.settings(reason_size=2000)
     q.call("cancel_job", 1, "r" * 1001)

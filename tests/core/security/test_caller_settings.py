@@ -23,7 +23,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_standard_conforming_strings_of_a_caller_change_no_answer(connect: Callable[..., psycopg.Connection[Any]], call: str) -> None:
+def test_standard_conforming_strings_of_a_caller_change_no_answer(
+    connect: Callable[..., psycopg.Connection[Any]], call: str
+) -> None:
     expected = connect().execute(f"select {call}").fetchone()
     caller = connect()
     caller.execute("set escape_string_warning = off")

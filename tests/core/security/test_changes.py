@@ -1,4 +1,4 @@
-"""resource.change: what people change by hand, who did it, and what it was before."""
+"""resource.change: changes by hand, their authors, and the values before."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Change = tuple[str, str, Any, Any]
 
 
 def changes(db: Db, setup: str | None = "default") -> list[Change]:
-    """What was changed since the last look: object, name, before, after."""
+    """The changes since the last call: object, name, before, after."""
     rows = db.execute(
         "with gone as (delete from resource.change returning *)"
         " select object, name, before, after from gone where setup is not distinct from %s order by change_id", [setup]

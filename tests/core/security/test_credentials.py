@@ -1,4 +1,4 @@
-"""Who calls through the service: credentials, opaque tokens, pilot secrets, and what the service's login may do."""
+"""Callers of the service: credentials, opaque tokens, pilot secrets, and the rights of the service's login."""
 
 import hashlib
 import json
@@ -217,7 +217,7 @@ def test_a_secret_is_exchanged_as_often_as_its_uses_allow(db: Connection, servic
     assert (len(set(tokens)), refused) == (3, ["PB008"] * 5)
     found = [by_token(logins[0], one) for one in tokens]
     assert {(role, subject["owner_group"]) for role, subject, _ in found} == {("broker_agent", "pilots")}
-    names = {subject["name"] for _, subject, _ in found}  # whoever shares a stamp is not the same subject
+    names = {subject["name"] for _, subject, _ in found}  # pilots that share a stamp are different subjects
     assert len(names) == 3 and all(name.startswith("pilot stamp ") for name in names)
     db.execute("select resource.make_secret('s', 'other', 5)")
     for stamp, tried in (("other", secret), ("nobody", secret), ("other", ""), ("other", "\\x00")):
@@ -227,8 +227,10 @@ def test_a_secret_is_exchanged_as_often_as_its_uses_allow(db: Connection, servic
     assert by_token(logins[0], tokens[0])[2] == "PB008"
 
 
-def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(db: Connection, connect: Callable[..., Connection]) -> None:
-    """The last one counts, and each replacement is in the changes."""
+def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(
+    db: Connection, connect: Callable[..., Connection]
+) -> None:
+    """The last secret counts, and each replacement is in the changes."""
     connections = [connect() for _ in range(6)]
     secrets: list[str] = []
 
@@ -249,7 +251,7 @@ def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(db: Connection, co
 
 
 def test_the_login_alone_may_ask_who_calls_and_nothing_else(db: Connection, service: Callable[[], Connection]) -> None:
-    """No role is set: neither the calls of the roles, nor the views, nor a setup."""
+    """The login without a role may use neither the calls of the roles, nor the views, nor a setup."""
     login = service()
     allowed = login.execute(
         "select p.proname from pg_proc p where p.pronamespace = any (array(select n.oid from pg_namespace n"
@@ -348,7 +350,7 @@ def test_an_operator_changes_credentials_of_its_setup_alone(db: Connection, serv
 
 
 def test_each_report_of_a_batch_has_its_own_subject(db: Connection, service: Callable[[], Connection]) -> None:
-    """The service reports and ends jobs of several callers in one call; from nobody else a subject is taken."""
+    """The service reports and ends jobs of several callers in one call; a subject given by anybody else is ignored."""
     insert(db, "s")
     insert(db, "s")
     login = service()

@@ -1,4 +1,4 @@
-"""Who an agent or submitter is, is looked up by its role, not believed from what it says."""
+"""The identity of an agent or submitter is looked up by its role, and not taken from its arguments."""
 
 import json
 from collections.abc import Callable
@@ -129,7 +129,9 @@ def test_a_private_identity_overrides_what_is_claimed(  # noqa: PLR0917
     assert all_of(agent, **claim) == jobs
 
 
-def test_a_private_identity_in_a_sharing_group_takes_jobs_of_all_owners(operator: Calls, login: Login, session: Any) -> None:
+def test_a_private_identity_in_a_sharing_group_takes_jobs_of_all_owners(
+    operator: Calls, login: Login, session: Any
+) -> None:
     operator.set_group("g1", sharing=True)
     user = login("broker_agent")
     identify(operator, user, "g1", "alice")
@@ -157,7 +159,7 @@ def test_a_private_submitter_submits_for_itself(operator: Calls, login: Login, s
 def test_a_private_submitter_cancels_what_waits_or_is_leased_as_its_own(
     db: psycopg.Connection[Any], login: Login, session: Any
 ) -> None:
-    """Whose a brokered job is that waits for its input, or one that has ended, it is not told."""
+    """The owner of a brokered job that waits for its input, or of an ended job, is not shown."""
     grids.load(db, "s")
     activated, ended = grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
@@ -172,7 +174,7 @@ def test_a_private_submitter_cancels_what_waits_or_is_leased_as_its_own(
 
 
 def test_a_private_submitter_cannot_take_over_the_job_of_another(operator: Calls, login: Login, session: Any) -> None:
-    """Inserting an id that is waiting moves it: only one's own."""
+    """Inserting the id of a waiting job moves the job, if it is the submitter's own."""
     user = login("broker_submitter")
     identify(operator, user, "g1", "alice")
     submitter = session(user)
@@ -262,7 +264,9 @@ def test_wrong_identities_are_refused(
 
 
 @pytest.mark.slow
-def test_temporary_tables_and_shadowing_schemas_give_no_rights(operator: Calls, connect: Connect, login: Login, session: Any) -> None:
+def test_temporary_tables_and_shadowing_schemas_give_no_rights(
+    operator: Calls, connect: Connect, login: Login, session: Any
+) -> None:
     """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours."""
     user = login("broker_agent", "broker_submitter")
     identify(operator, user, "g1", "alice")

@@ -1,6 +1,6 @@
 """The security matrix: each role against each function, view and table.
 
-What each role may call stands here once more, written by hand: a grant that is added to roles.sql by mistake fails.
+The functions that each role may call are listed here again by hand: a grant added to roles.sql by mistake fails.
 """
 
 from collections.abc import Callable, Iterator
@@ -302,7 +302,7 @@ def functions(db: psycopg.Connection[Any]) -> list[tuple[str, str, str]]:
 
 
 def refused(connection: psycopg.Connection[Any], statement: str) -> bool:
-    """Whether the statement lacks a privilege. What else becomes of it does not matter; it is undone."""
+    """Whether the statement lacks a privilege. Its other effects do not matter; they are undone."""
     try:
         with connection.transaction(force_rollback=True):
             connection.execute(statement.encode(), prepare=False)
@@ -326,7 +326,7 @@ def compare_calls(db: psycopg.Connection[Any], connection: psycopg.Connection[An
 
 @pytest.fixture(params=[*ROLES, "nobody"])
 def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[tuple[str, str]]:
-    """What the role is called in the matrix, and its name in the database."""
+    """The name of the role in the matrix, and its name in the database."""
     yield request.param, request.param if request.param in ROLES else login()
 
 
@@ -334,7 +334,7 @@ def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[
 def test_each_role_may_call_its_listed_functions_only(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
-    """Through SET ROLE."""
+    """The connection has used SET ROLE."""
     compare_calls(db, connect(role[1]), MAY_CALL[role[0]])
 
 
@@ -355,7 +355,7 @@ def test_each_role_may_call_its_listed_functions_only_through_pgbouncer(
     login: Callable[..., str],
     role: tuple[str, str],
 ) -> None:
-    """In transaction mode: as a login, and with SET LOCAL ROLE."""
+    """PgBouncer is in transaction mode; calls are made as a login, and with SET LOCAL ROLE."""
     connection = through(login(*([role[1]] if role[0] in ROLES else [])))
     compare_calls(db, connection, MAY_CALL[role[0]])
     if role[0] in ROLES:

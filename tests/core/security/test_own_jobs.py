@@ -1,4 +1,4 @@
-"""A submitter sees the jobs of its identity in every state, and nobody else's in any."""
+"""A submitter sees the jobs of its identity in every state, and no others."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -180,7 +180,7 @@ def test_the_command_line_shows_a_submitter_its_own_jobs(
 
 @pytest.mark.slow
 def test_a_page_of_own_jobs_reads_a_handful_of_rows(db: psycopg.Connection[Any], login: Login, session: Any) -> None:
-    """Among the jobs of others, and among many of one's own: a probe for each TaskQueue and user priority."""
+    """A page among jobs of others and many own ones takes one probe for each TaskQueue and user priority."""
     q = Calls(db)
     for owner in ("alice", "bob"):
         q.insert_many(range(1 if owner == "alice" else 5001, 5001 if owner == "alice" else 10_001), OwnerDN=owner)

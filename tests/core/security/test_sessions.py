@@ -1,4 +1,4 @@
-"""Sessions of browsers: who may open one, what it may do, how it ends, and that nothing opens two."""
+"""Sessions of browsers: the right to open one, its rights, its end, and that nothing opens two."""
 
 import secrets
 import threading
@@ -174,7 +174,9 @@ def test_a_ticket_ends_after_a_minute(db: Connection, login: Connection) -> None
 
 
 @pytest.mark.parametrize("what", ["ticket", "login"])
-def test_one_of_eight_concurrent_uses_opens_a_session(db: Connection, service: Callable[[], Connection], what: str) -> None:
+def test_one_of_eight_concurrent_uses_opens_a_session(
+    db: Connection, service: Callable[[], Connection], what: str
+) -> None:
     credential(db, "all", "viewer")
     given = ticket(db)
     cookies: list[str] = []
@@ -198,7 +200,7 @@ def test_one_of_eight_concurrent_uses_opens_a_session(db: Connection, service: C
 def test_nobody_but_the_services_login_opens_or_closes_a_session(
     db: Connection, login: Connection, connect: Callable[..., Connection]
 ) -> None:
-    """Neither a role of a login, nor the same role in a transaction of the service."""
+    """Neither a role of another login, nor the same role in a transaction of the service, may do it."""
     calls = (
         "open_session('00', '{}', '00')", "use_ticket('x', '00')", "close_session('00')", "session_of('00')",
         "new_session('', 'x', null, 's', 'operator', '00')", "credential_of_session('s', '00')",

@@ -25,7 +25,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
-    """Stands for the embedded server: records that it was asked for."""
+    """Replaces the embedded server: records that it was asked for."""
     asked: list[Path] = []
 
     def up() -> embedded.Server:
@@ -36,7 +36,9 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     yield asked
 
 
-def test_the_server_is_named_by_option_then_variable_then_libpq(monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
+def test_the_server_is_named_by_option_then_variable_then_libpq(
+    monkeypatch: pytest.MonkeyPatch, home: list[Path]
+) -> None:
     assert database.resolve() == Target("postgresql://broker:secret@127.0.0.1:5/broker", "embedded", None, "a note")
     assert len(home) == 1
     monkeypatch.setenv("PGHOST", "from-libpq")
@@ -62,7 +64,9 @@ def test_each_variable_of_libpq_that_names_a_server_counts(
 
 
 @pytest.mark.parametrize("name", ["PGUSER", "PGPASSWORD", "PGOPTIONS"])
-def test_variables_of_libpq_that_name_no_server_leave_the_embedded_one(name: str, monkeypatch: pytest.MonkeyPatch, home: list[Path]) -> None:
+def test_variables_of_libpq_that_name_no_server_leave_the_embedded_one(
+    name: str, monkeypatch: pytest.MonkeyPatch, home: list[Path]
+) -> None:
     monkeypatch.setenv(name, "x")
     assert database.resolve().source == "embedded"
 
@@ -96,7 +100,7 @@ def test_a_machine_that_vanished_is_noticed_unless_the_dsn_has_timeouts(monkeypa
 def test_the_hosts_of_a_service_file_are_tried_one_after_the_other(
     named: str, server_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first never answers, as a machine that is off; libpq would wait for it until the whole time is over."""
+    """The first host never answers, like a machine that is off; libpq alone would wait for it all the time."""
     server = psycopg.conninfo.conninfo_to_dict(server_dsn)
     file = tmp_path / "services"
     monkeypatch.setenv("PGSERVICEFILE", str(file))

@@ -1,4 +1,4 @@
-"""Dependencies between schemas: what each schema reads, calls and writes of others is what sql/README.md lists."""
+"""Dependencies between schemas: each reads, calls and writes only those objects of others that sql/README.md lists."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$\w*\$", re.DOTALL)
 
 @dataclass
 class Uses:
-    """What the code of one function or view names of other schemas, as schema.name."""
+    """The objects of other schemas that the code of one function or view names, as schema.name."""
 
     reads: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ def tables() -> set[str]:
 
 
 def uses(text: str, functions: set[str], relations: set[str]) -> Uses:
-    """What a text uses. A literal may be dynamic SQL or words: a name in it needs a keyword before it, or a bracket."""
+    """The names in a text. In a literal, dynamic SQL or words, a name counts after a keyword or before a bracket."""
     literals: list[str] = []
 
     def without(token: re.Match[str]) -> str:

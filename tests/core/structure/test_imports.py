@@ -1,4 +1,4 @@
-"""Imports between the core of the package and its wings: what broker/README.md says, and what the tests may import."""
+"""Imports between the core of the package and its wings, by broker/README.md, and the imports allowed to tests."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Marks of tests: the quick run holds what CONTRIBUTING.md names, and a database is reused where that is meant."""
+"""Marks of tests: the quick run has the tests that CONTRIBUTING.md names, and the listed folders reuse a database."""
 
 import ast
 import re

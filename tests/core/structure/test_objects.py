@@ -59,7 +59,7 @@ def test_comments_say_more_than_the_name(db: psycopg.Connection[Any]) -> None:
 
 
 def test_every_object_has_one_file(db: psycopg.Connection[Any]) -> None:
-    """What is installed is what sql/ holds: one file an object, one object a file."""
+    """The installed objects are those of sql/: one file an object, one object a file."""
     files = Counter((made.schema, made.name) for made in parse_files(read_folder(package_folder("sql"))))
     installed = Counter(
         db.execute(

@@ -1,7 +1,7 @@
 """A regular expression that comes from data goes through the one guard, brokerage.pattern_problem.
 
 PostgreSQL compiles an expression of a thousand characters in a minute or not at all, and cannot be interrupted by
-another task of the batch. Each place that uses an expression which is no constant stands here, with what guards it.
+another task of the batch. Each place that uses an expression which is no constant is listed here, with its guard.
 """
 
 import re
@@ -11,7 +11,7 @@ import pytest
 
 SQL = Path(__file__).parents[3] / "sql"
 GUARD = "pattern_problem"
-# What a function checks itself, or the function that checks before.
+# Functions that check an expression themselves, or the function that checks it before.
 GUARDED = {
     "brokerage/fact/name_patterns.sql": GUARD,
     "brokerage/fact/token_fit.sql": GUARD,

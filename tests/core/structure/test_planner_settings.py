@@ -48,6 +48,6 @@ def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: psycopg.C
 
 @pytest.mark.slow
 def test_rules_conditions_and_formulas_have_no_planner_settings(db: psycopg.Connection[Any]) -> None:
-    """They are planned into the query that uses them."""
+    """These functions are planned into the query that uses them."""
     functions = set().union(*used(db).values())
     assert [name for name in functions if re.search(r"\.(rule|weight|condition|candidate)_", name)] == []

@@ -63,7 +63,7 @@ THING_TOUCH = """
 create or replace trigger thing_touch before insert on taskqueue.thing for each row execute function taskqueue.touch();
 comment on trigger thing_touch on taskqueue.thing is 'Touches.';
 """
-# What every release needs: the tables that an upgrade writes its own state into.
+# The tables that every release needs: an upgrade writes its own state into them.
 _BOOKKEEPING = re.compile(
     r"^(?:comment on table resource\.alembic_version|create table resource\.install).*?\n\n", re.MULTILINE | re.DOTALL
 )

@@ -64,7 +64,7 @@ def test_tables_sql_is_current(server_dsn: str) -> None:
         assert files == schema.current(), "stale: run `broker db schema --write`"
     else:
         assert schema.current() == {}, "the baseline is what the tables are: no second text of them"
-    # Whoever writes it gets the same.
+    # Writing the file again gives the same text.
     assert files == schema.render(server_dsn)
 
 
@@ -111,7 +111,7 @@ def _programs_of(dsn: str) -> Installation:
 
 @pytest.mark.parametrize("path", sorted((Program().migrations / "versions").glob("*.py")), ids=lambda path: path.stem)
 def test_revisions_hold_no_code_and_never_read_todays_sql(path: Path) -> None:
-    """What can be replaced lives in sql/, and an old revision must do in ten years what it did on its day."""
+    """Replaceable objects live in sql/, and an old revision must still do the same in ten years."""
     text = path.read_text(encoding="utf-8").lower()
     assert not _CODE.search(text)
     assert not re.search(r"package_folder|read_text|open\(|import.*pathlib", text)

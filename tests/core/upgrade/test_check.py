@@ -1,4 +1,4 @@
-"""`check` finds what somebody changed by hand, and an upgrade puts the code right."""
+"""`check` finds changes by hand, and an upgrade restores the code."""
 
 import psycopg
 import pytest
@@ -17,8 +17,8 @@ def login(dsn: str) -> str:
         return conn.info.user
 
 
-# What somebody does; the item and the aspect that are named. Code, grants and owners are put right by the next upgrade;
-# what was done to tables stays, and stays visible.
+# A change by hand, and the item and aspect that are named. The next upgrade restores code, grants and owners;
+# changes of tables stay, and stay visible.
 PUT_RIGHT = {
     "create or replace function taskqueue.add_one(p_n int) returns int language sql immutable as 'select 7'": (
         "function taskqueue.add_one(integer): definition"
@@ -76,9 +76,7 @@ def test_check_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease,
 
 
 @pytest.mark.slow
-def test_an_upgrade_with_a_revision_does_not_hide_tampering_with_a_table(
-    empty_dsn: str, small: SmallRelease
-) -> None:
+def test_an_upgrade_with_a_revision_does_not_hide_tampering_with_a_table(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     tamper(
         empty_dsn,

@@ -13,7 +13,7 @@ from broker.upgrade import CompatibilityError, check, check_compatible, current,
 from tests.commands import as_new
 from tests.throwaway import Throwaway
 
-# What such a database is known by: the revisions 0000 to 0010, and the function that programs ask.
+# The marks of such a database: the revisions 0000 to 0010, and the function that programs ask.
 _OLD = """
 do $$ begin
   if to_regrole('broker_owner') is null then
@@ -76,7 +76,9 @@ def test_every_call_refuses_a_database_of_a_development_state(empty_dsn: str, re
 @pytest.mark.parametrize(
     "command", ["db upgrade", "db check", "db current", "db downgrade", "db downgrade base --yes", "queues", "doctor"]
 )
-def test_commands_refuse_a_development_state_with_an_error_and_a_hint(empty_dsn: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_refuse_a_development_state_with_an_error_and_a_hint(
+    empty_dsn: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_old(empty_dsn, "0010")
     before = everything(empty_dsn)
     monkeypatch.setenv("BROKER_DSN", empty_dsn)
@@ -90,8 +92,10 @@ def test_commands_refuse_a_development_state_with_an_error_and_a_hint(empty_dsn:
 
 
 @pytest.mark.slow
-def test_an_embedded_database_of_a_development_state_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing is installed the embedded server gets pgbroker with the first command; here it stays as it is."""
+def test_an_embedded_database_of_a_development_state_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first command installs pgbroker on an empty embedded server; this one stays as it is."""
     throwaway = Throwaway()
     try:
         for name in ("BROKER_DSN", "PGHOST", "PGPORT", "PGDATABASE", "PGSERVICE", "PGHOSTADDR"):

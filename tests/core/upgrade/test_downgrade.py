@@ -122,7 +122,9 @@ def test_a_build_without_an_earlier_release_refuses_at_once(empty_dsn: str, smal
 
 
 @pytest.mark.slow
-def test_a_downgrade_to_base_leaves_the_database_as_before_the_installation(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_downgrade_to_base_leaves_the_database_as_before_the_installation(
+    empty_dsn: str, small: SmallRelease
+) -> None:
     query = """
         select (select array_agg(nspname::text order by 1) from pg_namespace where nspname !~ '^pg_'), datacl::text,
                (select count(*) from pg_default_acl), (select count(*) from pg_proc where oid > 16384)
@@ -143,7 +145,9 @@ def test_a_downgrade_to_base_leaves_the_database_as_before_the_installation(empt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["1.0.0", "base"])
-def test_a_downgrade_refuses_to_remove_what_objects_of_others_use(empty_dsn: str, small: SmallRelease, target: str) -> None:
+def test_a_downgrade_refuses_to_remove_what_objects_of_others_use(
+    empty_dsn: str, small: SmallRelease, target: str
+) -> None:
     release_two(small)
     upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:

@@ -1,4 +1,4 @@
-"""What others built on us survives an upgrade, or the upgrade refuses and names it."""
+"""Objects of others that use ours survive an upgrade, or the upgrade refuses and names them."""
 
 import re
 
@@ -134,7 +134,7 @@ def test_an_upgrade_refuses_to_drop_objects_that_it_cannot_recreate(foreign_dsn:
 
 
 def test_a_login_without_superuser_may_not_drop_objects_of_others(foreign_dsn: str, small: SmallRelease) -> None:
-    """He may not drop what is not his: the upgrade names it. As a member of the owner's role he may."""
+    """The login may not drop objects of others: the upgrade names them. As a member of the owner's role it may."""
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute("drop trigger of_dba on taskqueue.thing; drop trigger of_view on monitor.things")
         before = conn.execute(LOOKS.encode()).fetchone()

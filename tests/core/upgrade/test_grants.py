@@ -1,4 +1,4 @@
-"""Roles and grants: what stands in roles.sql is what there is; made without a superuser; under any prefix."""
+"""Roles and grants: the database has those of roles.sql; they are made without a superuser, and under any prefix."""
 
 from collections.abc import Callable, Iterator
 
@@ -200,7 +200,7 @@ def test_the_whole_release_is_installed_without_a_superuser(creator: tuple[str, 
 
 @pytest.mark.slow
 def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
-    """Else the service could do what its roles can while it acts as none."""
+    """Otherwise the service could use the rights of its roles while it acts as none of them."""
     dsn, prefix = creator
     with psycopg.connect(dsn, autocommit=True) as conn:
         for statement in ("create role {}agent", "create role {}service login", "grant {}agent to {}service"):
@@ -215,7 +215,9 @@ def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_
 
 
 @pytest.mark.slow
-def test_an_installer_without_the_right_gets_the_sql_to_run(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
+def test_an_installer_without_the_right_gets_the_sql_to_run(
+    creator: tuple[str, str], empty_dsn: str, small: SmallRelease
+) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
         name = conn.info.user
@@ -226,7 +228,7 @@ def test_an_installer_without_the_right_gets_the_sql_to_run(creator: tuple[str, 
         hint = str(caught.value.hint)
         assert f'create role "{prefix}agent" nologin;' in hint and f'grant "{prefix}owner" to "{name}";' in hint
         assert rows(empty_dsn, "select count(*) from pg_namespace where nspname = 'resource'") == [(0,)]
-        # What is printed is what is needed: run by the superuser, it lets the login go on.
+        # The printed statements are enough: once a superuser has run them, the login can go on.
         admin.execute(hint.split("\n", 1)[1].encode())
         upgrade(dsn, role_prefix=prefix, program=small.program)
     assert check(dsn, program=small.program).ok
@@ -246,7 +248,7 @@ def test_a_second_dba_learns_which_role_may_grant_the_owner(
         admin.execute(sql.SQL("alter database {} owner to {}").format(sql.Identifier(database), sql.Identifier(second)))
         server_version = admin.info.server_version
     elsewhere = make_conninfo(empty, user=second, password="x")
-    # What is installed may be seen by members of the owner only, in the database that has it ...
+    # Only members of the owner see the state of the installation, in the database that has it ...
     with pytest.raises(UpgradeError, match="may not see") as caught:
         upgrade(make_conninfo(dsn, user=second, password="x"), program=small.program)
     assert f'grant "{prefix}owner" to "{second}"' in str(caught.value.hint)

@@ -1,4 +1,4 @@
-"""One's own PostgreSQL, as the how-to page has it: an ordinary owner of the database installs, and then operates."""
+"""A PostgreSQL of the user's own, as on the how-to page: an ordinary owner of the database installs and operates."""
 
 import re
 from typing import Any
@@ -26,8 +26,10 @@ def next_grant(printed: str) -> list[str]:
     return re.findall(r"^next: (grant .*?;) ", printed, re.MULTILINE)
 
 
-def test_the_grants_that_the_installation_prints_are_enough(creator: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the login that installs: before PostgreSQL 16 it is no member of the roles that it makes."""
+def test_the_grants_that_the_installation_prints_are_enough(
+    creator: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before PostgreSQL 16, the login that installs is no member of the roles that it makes."""
     dsn, prefix = creator
     cli: Cli = commands(dsn, monkeypatch)
     printed = cli("db", "upgrade", "--role-prefix", prefix)
@@ -81,7 +83,7 @@ def test_a_login_without_an_identity_is_sent_to_an_operator(
 
 
 def test_an_upgrade_makes_the_partitions_of_today_after_a_restore(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """Also where nothing else is to be done: else the first events stay in the default partition for a month."""
+    """Partitions are made even if nothing else changes: events would stay in the default partition for a month."""
     drop_partitions(db)
     ahead = "select value from monitor.health where object = 'partitions made ahead'"
     assert db.execute(ahead).fetchone() == ("none for today",)
@@ -90,7 +92,7 @@ def test_an_upgrade_makes_the_partitions_of_today_after_a_restore(dsn: str, db: 
 
 
 def test_a_command_on_the_embedded_server_makes_the_partitions_of_today(db: psycopg.Connection[Any]) -> None:
-    """Of a server that is used now and then, without `broker run`."""
+    """Such a server is used now and then, without `broker run`."""
     drop_partitions(db)
     make_partitions(db)
     ahead = "select value from monitor.health where object = 'partitions made ahead'"

@@ -1,4 +1,4 @@
-"""What a file of sql/ must be, and in which order the files are run."""
+"""The form of a file of sql/, and the order in which the files are run."""
 
 import pytest
 

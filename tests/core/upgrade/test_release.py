@@ -99,7 +99,7 @@ def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
 
 @pytest.mark.drawn
 def test_two_releases_are_made_one_after_the_other(repository: Path) -> None:
-    """The first, as a dry run and in earnest; then one with a revision and a changed signature."""
+    """The first release is made as a dry run and in earnest; the second has a revision and a changed signature."""
     before = head(repository)
     first = release(repository, "0.1.0", "--dry-run")
     assert first.returncode == 0, first.stderr

@@ -1,4 +1,4 @@
-"""tables.sql: what a database has, in words that make the same again."""
+"""tables.sql: the tables of a database, as statements that make the same again."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a release leaves of its public interface, and that the changelog names what has changed since."""
+"""The record of a release's public interface, and the changelog's entries about changes since."""
 
 from pathlib import Path
 

@@ -17,10 +17,10 @@ from broker.upgrade.source import package_folder
 
 UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "3"))  # 50 by hand
 AGENTS = 8
-# Calls of agents and submitters, and what they call: with their parameters renamed they must be dropped and made again.
+# Calls of agents and submitters, and functions that these call: with renamed parameters they must be recreated.
 RENAMED = ("match_job", "insert_job", "enter_setup", "weight", "is_background")
-# What these call, in turn: replaced in place.
-REWRITTEN = ("match_jobs", "lease_together", "offer_of", "place_jobs", "draw_job", "finish_job", "clock")
+# Functions that these call, in turn: replaced in place.
+REWRITTEN = ("match_jobs", "lease_jobs", "offer_of", "place_jobs", "draw_job", "finish_job", "clock")
 VIEW = "waiting_by_site"
 FOREIGN = """
 create schema dba;
@@ -30,7 +30,7 @@ create function dba.weight(p_priority int) returns float8 return taskqueue.weigh
 
 
 def variant(folder: Path) -> Program:
-    """Another release: hot functions differ, some need a drop, so does a view; a hot trigger is written anew."""
+    """Another release: hot functions differ, some need a drop, so does a view; a hot trigger is rewritten."""
     shutil.copytree(package_folder("sql"), folder)
     for path in [file for schema in ("resource", "taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
         text = path.read_text()
@@ -54,7 +54,7 @@ def test_upgrades_under_eight_agents_lose_no_job(dsn: str, tmp_path: Path) -> No
     stop = threading.Event()
 
     def agent(number: int) -> tuple[int, set[int]]:
-        """Insert, match, finish, until told to stop; return how many were inserted and which jobs were taken."""
+        """Insert, match and finish until stopped; return the number of inserted jobs and the ids of taken ones."""
         taken: set[int] = set()
         with psycopg.connect(dsn, autocommit=True) as conn:
             for inserted in itertools.count(1):

@@ -1,4 +1,4 @@
-"""An upgrade touches what changed, and leaves nothing behind."""
+"""An upgrade writes only changed objects, and leaves nothing behind."""
 
 import psycopg
 import pytest
@@ -121,7 +121,7 @@ def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, smal
 
 @pytest.mark.slow
 def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small: SmallRelease) -> None:
-    """Those of the closest relation, without words there those of a reader; a revision and a repair reach them."""
+    """A column has the text of the closest relation, else that of a reader; a revision and a repair change it, too."""
     small.revision("0002_words", "comment on column taskqueue.thing.id is 'Number.'", "")
     small.write("monitor/ids.sql", "create or replace view monitor.ids as select id, 1 as one from monitor.things;")
     small.write("monitor/ones.sql", "create or replace view monitor.ones as select id, one from monitor.ids;")

@@ -1,4 +1,4 @@
-"""Each scenario at a tiny size: it produces figures that make sense. How fast anything is, no test asks."""
+"""Each scenario at a tiny size: it produces figures that make sense. No test asks for a speed."""
 
 import json
 import os
@@ -34,12 +34,12 @@ def shown() -> list[list[str]]:
 
 
 def scenario_of(words: list[str]) -> str:
-    """What a command measures."""
+    """The measurements of a command."""
     return words[words.index("--scenario") + 1] if "--scenario" in words else "match"
 
 
 def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]]:
-    """Run a command; its tables. All but plain matching only where asked: together they take two minutes and more."""
+    """Run a command; returns its tables. Scenarios other than plain matching take minutes, and run on request only."""
     if not os.environ.get("BROKER_TEST_BENCHMARKS") and (scenario_of(words) != "match" or "--workload" in words):
         pytest.skip("BROKER_TEST_BENCHMARKS=1 runs every scenario")
     command = [sys.executable, "-m", "benchmarks", *words, "--json", "--results", str(results)]
@@ -59,7 +59,7 @@ def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[s
 
 
 def check_costs(rows: list[dict[str, Any]]) -> None:
-    """What holds for each line of calls measured in turn."""
+    """The conditions for each line of calls measured in turn."""
     for row in rows:
         assert row["calls_per_s"] > 0
         assert row["jobs_per_s"] > 0
@@ -300,7 +300,7 @@ def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> No
         assert row["above_least_cost"] >= 0
 
 
-# What is shown for a server of one's own (--dsn) is the same command on the server of the tests.
+# Commands shown for the user's own server (--dsn) run on the server of the tests.
 _PLAIN = [words for words in shown() if not {"--scenario", "--help", "--dsn"} & set(words)]
 
 

@@ -1,4 +1,4 @@
-"""Two checkouts in turn (benchmarks/beside.py): the interval, what counts as a difference, a checkout with itself."""
+"""Two checkouts in turn (benchmarks/beside.py): the interval, the differences that count, a checkout with itself."""
 
 import os
 from pathlib import Path
@@ -42,7 +42,9 @@ def test_the_interval_of_few_values_spans_all_of_them() -> None:
         ("1\tA\tr\t\\N\t\\N\tcap\ttoo many\n", "1\tA\tr\t\\N\t\\N\tlock\ttoo many\n", (1, 0)),
     ],
 )
-def test_different_decisions_and_different_texts_are_counted_apart(tmp_path: Path, other: str, this: str, found: tuple[int, int]) -> None:
+def test_different_decisions_and_different_texts_are_counted_apart(
+    tmp_path: Path, other: str, this: str, found: tuple[int, int]
+) -> None:
     files = tmp_path / "other", tmp_path / "this"
     for file, text in zip(files, (other, this), strict=True):
         file.write_text(text)

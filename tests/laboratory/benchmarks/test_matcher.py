@@ -1,4 +1,4 @@
-"""DIRAC's Matcher as a peer, without DIRAC: its configuration, what agents ask, certificates, and what a job costs."""
+"""DIRAC's Matcher as a peer, without DIRAC: configuration, requests of agents, certificates, and the cost of a job."""
 
 import importlib.util
 import os

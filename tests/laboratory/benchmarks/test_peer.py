@@ -1,4 +1,4 @@
-"""The peer without DIRAC and MariaDB: what it is told, what it is asked, and what is said where they are missing."""
+"""The peer without DIRAC and MariaDB: its configuration, its requests, and the errors of missing packages."""
 
 import importlib.util
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The plots show what the results say."""
+"""The plots show the results."""
 
 import json
 import subprocess

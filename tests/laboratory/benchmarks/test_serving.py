@@ -1,4 +1,4 @@
-"""What the benchmark of the service finds in the database afterwards."""
+"""The findings of the service's benchmark in the database after a run."""
 
 import json
 

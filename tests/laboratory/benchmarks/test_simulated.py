@@ -1,4 +1,4 @@
-"""The simulated cluster against what is known of queues, and against sums."""
+"""The simulated cluster against known results about queues, and against sums."""
 
 import math
 import random

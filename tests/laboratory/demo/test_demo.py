@@ -160,8 +160,10 @@ def test_percentiles_are_the_nearest_values() -> None:
     assert demo.percentile([], 0.5) == 0.0
 
 
-def test_every_job_taken_by_agents_is_reported_in_a_batch(dsn: str, db: Connection, loaded: tuple[str, demo.Work]) -> None:
-    """What the agents say they took is what is leased or ended, to the job."""
+def test_every_job_taken_by_agents_is_reported_in_a_batch(
+    dsn: str, db: Connection, loaded: tuple[str, demo.Work]
+) -> None:
+    """The jobs that the agents report as taken are exactly the leased or ended ones."""
     setup, work = loaded
 
     def batches() -> Iterator[Any]:

@@ -163,7 +163,7 @@ class CommandLines:
         self.all = list(commands())
 
     def draw(self) -> tuple[list[str], str | None]:
-        """The words of one command line, and what it reads from standard input."""
+        """The words of one command line, and its standard input."""
         rng = self.rng
         path, command = rng.choice(self.all)
         name = " ".join(path)

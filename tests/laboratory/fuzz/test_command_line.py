@@ -1,8 +1,8 @@
 """Every command with valid, nearly valid and hostile options and files: no traceback, one error and a hint, nothing
-stored by what is refused.
+stored by a refused command.
 
 A round of a hundred command lines has a world of its own; its seed is its number. `BROKER_TEST_FUZZ_COMMANDS=5000`
-makes so many instead of 100, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as programs of their own.
+makes 5,000 instead of 100, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as programs of their own.
 """
 
 import json
@@ -37,7 +37,7 @@ CODES = {0, 1, 2, 3}  # 1 error, 2 usage (match: no job), 3 status: no server
 def drawn(
     small_world: str, new_database: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Calls, Callable[[int], CommandLines]]]:
-    """The database of the commands, and a function that makes what draws them."""
+    """The database of the commands, and a function that makes the generator of commands."""
     dsn = new_database(small_world)
     home = tmp_path / "home"
     home.mkdir()
@@ -55,7 +55,7 @@ def drawn(
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer."""
+    """Raise TimeoutError in a command that takes longer."""
 
     def end(*_: object) -> None:
         raise TimeoutError(f"takes over {seconds} s")
@@ -70,7 +70,7 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def wrong(words: list[str], code: int, out: str, err: str) -> str | None:
-    """What is wrong with how a command ended."""
+    """The fault in the end of a command."""
     if "Traceback" in err or "Traceback" in out:
         return f"a traceback: {err[-1500:]}"
     if code not in CODES:
@@ -145,7 +145,9 @@ def _shown(words: list[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [0])
-def test_random_command_lines_never_kill_the_program(drawn: tuple[Calls, Callable[[int], CommandLines]], number: int) -> None:
+def test_random_command_lines_never_kill_the_program(
+    drawn: tuple[Calls, Callable[[int], CommandLines]], number: int
+) -> None:
     _, lines = drawn
     made = lines(number)
     found: list[str] = []

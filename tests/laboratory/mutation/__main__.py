@@ -13,7 +13,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.laboratory.mutation", description=mutants.__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run mutants that have no result, or one that is out of date")
-    run.add_argument("--minutes", type=float, default=60, help="end after so many minutes (60)")
+    run.add_argument("--minutes", type=float, default=60, help="end after this many minutes (60)")
     run.add_argument("--most", type=int, default=mutants.DRAWN, help="how many are drawn (1000)")
     run.add_argument("--objects", default="*", help="a pattern of the objects' names: taskqueue.accepts*")
     run.add_argument("--all", action="store_true", help="all possible mutants of the objects, not those drawn")

@@ -13,7 +13,7 @@ from tests.laboratory.mutation.tokens import Body, body_of
 ROOT = Path(__file__).resolve().parents[3]
 SEED = 18
 DRAWN = 1000
-# What decides: rules, weights, facts and formulas of brokerage; matching, its conditions, its draw, leases and limits.
+# Code that decides: rules, weights, facts and formulas of brokerage; matching, conditions, the draw, leases and limits.
 FOLDERS = (
     "brokerage/rule", "brokerage/weight", "brokerage/fact", "brokerage/subject", "brokerage/formula", "brokerage/class",
     "brokerage/software", "brokerage/zero_share", "brokerage/assign", "brokerage/decide",

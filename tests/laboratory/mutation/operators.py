@@ -1,4 +1,4 @@
-"""The operators: each finds the places of a body where it applies, and what would stand there instead."""
+"""The operators: each finds the places of a body where it applies, and the text that replaces them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ Operator = Callable[[Body], Iterator[Change]]
 
 
 def changes(body: Body) -> Iterator[Change]:
-    """All changes of all operators, each text once, but of what decides nothing."""
+    """All changes of all operators, each text once, except in code that decides nothing."""
     idle = list(_idle(body))
     seen: set[tuple[int, int, str]] = set()
     for operator in OPERATORS:
@@ -174,7 +174,7 @@ def _of_case(body: Body, number: int) -> bool:
 
 
 def condition(body: Body) -> Iterator[Change]:
-    """A condition of a chain replaced by what has no effect there; a single condition by true and by false."""
+    """A condition of a chain replaced by a neutral one; a single condition by true and by false."""
     for number, token in enumerate(body.tokens):
         if token.text in {"and", "or"} and not body.is_between(number):
             last = body.until(number + 1, _ENDS)

@@ -1,4 +1,4 @@
-"""What became of each mutant: build/mutation/results.tsv, equivalent.toml, and the figures and lists made of both."""
+"""The outcome of each mutant: build/mutation/results.tsv, equivalent.toml, and the figures and lists made of both."""
 
 import tomllib
 from collections import Counter
@@ -105,7 +105,7 @@ class Figures:
 
 
 def figures(mutants: Sequence[Mutant], results: dict[str, Result]) -> Figures:
-    """Count what became of these mutants."""
+    """Count the outcomes of these mutants."""
     known = explained()
     outcomes: Counter[str] = Counter()
     survivors: list[Mutant] = []

@@ -17,7 +17,7 @@ from tests.laboratory.mutation.session import Bench
 from tests.laboratory.mutation.touched import Touch
 
 SECONDS = 25.0  # of tests, for one mutant
-# What tests share, so that a change of it may let them see more.
+# Files that tests share, so that a change of them may let tests see more.
 SHARED = (
     "tests/core/oracle",
     "tests/core/cases",
@@ -164,7 +164,7 @@ def _of_file(path: Path) -> str:
 
 
 def _digest(names: Sequence[str]) -> str:
-    """Of the files of these tests, and of what they share."""
+    """A digest of the files of these tests and of the files that they share."""
     files = {ROOT / name.partition("::")[0] for name in names}
     for place in SHARED:
         files |= {ROOT / place} if place.endswith(".py") else set((ROOT / place).glob("*.py"))

@@ -108,7 +108,7 @@ class Bench:
         return inspect.getsource(function) if function else ""
 
     def clean(self) -> bool:
-        """Make the shared database anew, if a test has left something committed in it; whether that was so."""
+        """Make the shared database again if a test has left something committed in it; returns whether it did."""
         with psycopg.connect(dsn_of(self.shared), autocommit=True) as connection:
             left = connection.execute("select from resource.setup limit 1").fetchone()
         if left is not None:
@@ -190,7 +190,7 @@ def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
     """Collect the tests of the folders, and do the work over them."""
     from hypothesis import Phase, settings
 
-    # Whoever asks whether a mutant is killed does not need its smallest example.
+    # The smallest example is not needed to know that a mutant is killed.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), derandomize=True, database=None)
     settings.load_profile("mutation")
     psycopg.errors.error_from_result = _noted

@@ -124,7 +124,7 @@ TESTS = [
 
 @pytest.mark.drawn
 def test_a_run_kills_mutants_and_leaves_nothing() -> None:
-    """The whole way, in a pytest session of its own: in the shared database, and in the database of a module."""
+    """A whole run in its own pytest session: in the shared database, and in the database of a module."""
     code = f"""
 import time
 from tests.laboratory.mutation import mutants, runs, session

@@ -32,7 +32,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Body:
-    """What decides in a file: the statement that creates the object, and the tokens of its body."""
+    """The deciding part of a file: the statement that creates the object, and the tokens of its body."""
 
     file: str
     statement: tuple[int, int]

@@ -45,7 +45,7 @@ class Touch:
 
 
 def read() -> dict[str, Touch]:
-    """The map: test -> what it touches."""
+    """The map from each test to the functions that it touches."""
     if not MAP.exists():
         return {}
     return {name: Touch(**values) for name, values in json.loads(MAP.read_text(encoding="utf-8")).items()}
@@ -59,7 +59,7 @@ def write(found: dict[str, Touch]) -> None:
 
 
 def merge(found: dict[str, Touch]) -> None:
-    """Keep what is known of these tests, besides the others of the map."""
+    """Keep the entries of these tests, and the others of the map."""
     write(read() | found)
 
 

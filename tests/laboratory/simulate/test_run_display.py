@@ -1,4 +1,4 @@
-"""What a terminal shows while a grid is simulated."""
+"""The display of a terminal while a grid is simulated."""
 
 from types import SimpleNamespace
 

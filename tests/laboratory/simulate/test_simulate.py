@@ -48,7 +48,7 @@ def at(run: Run, site: str) -> list[Job]:
 
 
 def test_a_simulation_with_the_same_seed_is_the_same_and_loses_nothing(new_database: Callable[..., str]) -> None:
-    """Under other plans, too: they change when autovacuum has gathered statistics."""
+    """The result is the same with other plans, which change when autovacuum has gathered statistics."""
     found = []
     for sorts in (True, False):
         with psycopg.connect(new_database(), autocommit=True) as connection:
@@ -94,7 +94,7 @@ def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
 
     assert [step.transfers for step in run.steps if step.minute < end] == sorted(
         step.transfers for step in run.steps if step.minute < end
-    )  # none arrives meanwhile
+    )  # none arrives during this time
     assert run.moved > 0
     assert db.execute("select max(mbps_1h) > 1 from resource.link").fetchall() == [(True,)]  # fast again
 
@@ -248,7 +248,7 @@ def test_cloud_sites_rent_the_instances_that_their_jobs_need(db: Connection) -> 
 
 
 def test_all_that_brokers_decided_in_a_storm_is_replayed_as_it_was(cli: Cli, db: Connection, tmp_path: Path) -> None:
-    """Tasks to nuclei, jobs to queues and users' jobs, in hundreds of runs while the world changes."""
+    """Hundreds of runs decide nuclei of tasks, queues of jobs and jobs of users while the world changes."""
     scenario = tmp_path / "tiny.toml"
     scenario.write_text('from = "storm"\nhours = 0.75\ntick = 10\nqueues = 8\nscale = 0.03\nfiles = 8\npace = 0.05\n')
     assert cli("simulate", "--scenario", scenario, "--setup", "storm", "--keep").code == 0

@@ -32,7 +32,7 @@ CLIENT = Path(__file__).with_name("client.py")
 
 
 class Dirac:
-    """A process with DIRAC's clients, and the answers that they give."""
+    """A process with DIRAC's clients, and their answers."""
 
     def __init__(self, url: str, bearer_token: str, authorities: Path, folder: Path) -> None:
         environment = {
@@ -46,7 +46,7 @@ class Dirac:
         self.about = self._next()
 
     def call(self, client: str, method: str, *args: Any) -> dict[str, Any]:
-        """What a call of a client of DIRAC gives."""
+        """The result of a call of a client of DIRAC."""
         assert self._process.stdin
         self._process.stdin.write(json.dumps([client, method, args]) + "\n")
         self._process.stdin.flush()

@@ -1,4 +1,4 @@
-"""DIRAC's JobStateUpdate: reports, heartbeats and ends by job id alone, and who may make them."""
+"""DIRAC's JobStateUpdate: reports, heartbeats and ends by job id alone, and the right to make them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -113,7 +113,9 @@ def test_a_job_marked_for_kill_does_not_go_back(pilot: Rpc, one: Callable[..., A
 
 
 @pytest.mark.parametrize("job_id", [7, 99], ids=["another's", "unknown"])
-def test_the_state_of_a_job_of_another_pilot_is_not_changed(pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int) -> None:
+def test_the_state_of_a_job_of_another_pilot_is_not_changed(
+    pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int
+) -> None:
     other = rpc("another")
     for method, more in (
         ("setJobStatus", ["Running"]), ("setJobStatus", ["Done"]), ("setJobStatus", ["Rescheduled"]),

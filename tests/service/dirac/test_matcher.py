@@ -1,4 +1,4 @@
-"""DIRAC's Matcher: what an agent gets, what of its description counts, and what it is refused."""
+"""DIRAC's Matcher: the jobs that an agent gets, the fields of its description that count, and refusals."""
 
 import json
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def test_a_job_without_a_jdl_fails_and_hinders_no_other(
     assert db.execute("select outcome, count(*) from taskqueue.ended group by 1").fetchall() == [("failed", 7)]
 
 
-AGENTS = {  # what a JobAgent sends beside what matching looks at
+AGENTS = {  # fields of a JobAgent that matching ignores
     "PilotReference": "htcondorce://ce/1", "PilotBenchmark": 12.5, "PilotInfoReportedFlag": False,
     "DIRACVersion": "9.1.22", "ReleaseVersion": "9.1.22", "ReleaseProject": "DIRAC", "VirtualOrganization": "lhcb",
     "Setup": "LHCb-Production", "CEType": "Pool", "RunningJobs": 0, "Queue": "long", "MaxTotalJobs": 8,
@@ -96,7 +96,9 @@ DESCRIPTIONS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 """What the resource offers, what the job wants, and whether it gets the job."""
 
 
-def test_each_field_of_a_description_counts_as_in_dirac(dirac_job: Insert, match: Match, db: psycopg.Connection[Any]) -> None:
+def test_each_field_of_a_description_counts_as_in_dirac(
+    dirac_job: Insert, match: Match, db: psycopg.Connection[Any]
+) -> None:
     for number, (offered, wanted, gets) in enumerate(DESCRIPTIONS, 1000):
         dirac_job(number, None, **wanted)
         answer = match(**offered)

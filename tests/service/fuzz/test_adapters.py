@@ -1,7 +1,7 @@
 """Calls of clients of PanDA, DIRAC and DiracX with valid, nearly valid and hostile fields: no fault, and always the
 envelope that such a client reads.
 
-The examples are the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes so many of each call, and others each time.
+The examples are the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 of each call, and others each time.
 """
 
 import gzip
@@ -55,7 +55,7 @@ RESOURCE_KEYS = [
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent. fields: of a query (GET), a form, or JSON; raw: in place of the body."""
+    """A request. fields: of a query (GET), a form, or JSON; raw: in place of the body."""
 
     fields: Any
     media_type: str = JSON

@@ -2,7 +2,7 @@
 
 Each operation is called by each kind of caller, with valid and with invalid data. A part of the generated values gives
 way to values that mean something in the setup, else a random call would seldom reach the database. The examples are
-the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes so many of each operation instead, and others each time.
+the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 of each operation instead, and others each time.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Actions on pages: asked about first, done by a form of this service's own, kept with who did it."""
+"""Actions on pages: confirmed first, done by a form of this service's own, and recorded with their author."""
 
 import re
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def test_a_job_is_cancelled_for_a_reason(person: Callable[[str], Person], filled
 
 
 def test_each_action_changes_its_object_and_returns_to_its_page(person: Callable[[str], Person], filled: Calls) -> None:
-    """On something that there is; its page is where the answer leads."""
+    """Each action is done on an existing object; the answer leads to the object's page."""
     q = filled
     queue = q.value("select task_queue_id from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
     [(task,)] = q.rows("select min(task_id) from workload.job where setup = %s and ended is null", SETUP)
@@ -85,7 +85,9 @@ def test_each_action_changes_its_object_and_returns_to_its_page(person: Callable
 
 
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
-def test_a_form_without_the_token_of_its_session_does_nothing(person: Callable[[str], Person], filled: Calls, token: str | None) -> None:
+def test_a_form_without_the_token_of_its_session_does_nothing(
+    person: Callable[[str], Person], filled: Calls, token: str | None
+) -> None:
     operator = person("operator")
     fields = {"do": "hold-job", "of": "6000000000"} | ({} if token is None else {"csrf": token})
     assert operator.client.post(f"{BASE}/act", data=fields).status_code == 403
@@ -124,7 +126,9 @@ def test_looking_at_an_action_does_nothing(person: Callable[[str], Person], fill
         ("hold-owner", "x" * 1001, "which names nothing"),
     ],
 )
-def test_an_unknown_action_or_object_is_refused(person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str) -> None:
+def test_an_unknown_action_or_object_is_refused(
+    person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str
+) -> None:
     operator = person("operator")
     asked = operator.client.get(f"{BASE}/act", params={"do": do, "of": of})
     fields = {"do": do, "of": of, "csrf": csrf(operator.cookie)}

@@ -1,4 +1,4 @@
-"""The page of alerts, and what the overview shows of them."""
+"""The page of alerts, and the alerts on the overview."""
 
 import json
 import re

@@ -55,8 +55,10 @@ def paths(q: Calls) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_each_page_is_accessible_and_fits_the_screen(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
-    """axe finds nothing, and no page is wider than the screen."""
+def test_each_page_is_accessible_and_fits_the_screen(
+    tab: Callable[..., Any], filled: Calls, width: int, scheme: str
+) -> None:
+    """The tool axe finds nothing, and no page is wider than the screen."""
     page = tab(width, scheme)
     wrong = []
     for path in paths(filled):
@@ -70,7 +72,7 @@ def test_each_page_is_accessible_and_fits_the_screen(tab: Callable[..., Any], fi
 
 
 def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Callable[..., Any], filled: Calls) -> None:
-    """Also with long errors; what is still wider, such as a name without spaces, is scrolled within its table."""
+    """Long errors fit as well; wider content, such as a name without spaces, is scrolled within its table."""
     error = "cannot assign the tasks: " + 20 * "brokerage.facts_of_production_job(text, bigint[]) "
     filled.connection.execute(
         """insert into lifecycle.loop
@@ -142,7 +144,7 @@ def test_filters_and_pages_work_with_back_and_forward(tab: Callable[..., Any], f
 
 
 def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Callable[..., Any], filled: Calls) -> None:
-    """The first stop leads past the ways to other pages, and what has the focus is seen."""
+    """The first stop skips the navigation, and the element with the focus is visible."""
     page = tab()
     page.goto(f"{BASE}/task-queues")
     page.keyboard.press("Tab")
@@ -156,7 +158,7 @@ def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Callable[..., A
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled: Calls, width: int) -> None:
-    """The parts that show them are no stops of the keyboard, and nobody reads them aloud."""
+    """The parts that show values are no stops of the keyboard, and a screen reader skips them."""
     page = tab(width)
     page.goto(f"{BASE}/history?figure=jobs_waiting&by=owner_group")
     drawing = page.locator(".chart svg")
@@ -179,8 +181,10 @@ def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled
 
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
-def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool) -> None:
-    """With scripts and without; each page on the way is for everybody."""
+def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
+    tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool
+) -> None:
+    """The change works with scripts and without; each page on the way is accessible."""
     page = tab(width, scheme, scripts)
     wrong: list[tuple[str, str]] = []
 

@@ -1,4 +1,4 @@
-"""Changes on pages: asked for with before and after, refused where somebody was faster, kept with who made them."""
+"""Changes on pages: confirmed with before and after, refused where somebody was faster, recorded with their author."""
 
 import re
 import time
@@ -69,7 +69,7 @@ def limit_of(q: Calls) -> str:
 
 
 def changes(q: Calls) -> list[Any]:
-    """What was changed by browsers, the newest first."""
+    """The changes made by browsers, the newest first."""
     return q.rows(
         "select object, name, subject, before, after from monitor.change"
         " where object <> 'ticket' and object <> 'session' and subject like 'browser%%' order by change_id desc"
@@ -193,7 +193,7 @@ def test_a_refused_value_stays_in_the_form_beside_its_error(
     operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str], at_once: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """By the page before and after, and by the button where that page could not ask the database."""
+    """The page with before and after refuses the value, or the button does if that page could not ask the database."""
     do, of, typed, field, words = case
     of = limit_of(filled) if do == "set-limit" else of
     stored = filled.stored()
@@ -224,7 +224,7 @@ NOT_CHECKED = "the database has not checked this change"
 
 
 def test_a_page_does_not_wait_for_a_change_under_way(operator: Changer, filled: Calls) -> None:
-    """The page comes without a check, or with one that waits for nothing, and nothing is kept of the try."""
+    """The page comes without a check, or with one that does not wait, and nothing of the try is stored."""
     q = filled
     held = {
         "set-setting": "select brokerage.set_settings('default', '{\"decisions_kept\": \"9 days\"}')",
@@ -315,7 +315,9 @@ def test_one_of_several_concurrent_changes_is_made(person: Callable[[str], Chang
 
 
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
-def test_a_form_without_the_token_of_its_session_changes_nothing(operator: Changer, filled: Calls, token: str | None) -> None:
+def test_a_form_without_the_token_of_its_session_changes_nothing(
+    operator: Changer, filled: Calls, token: str | None
+) -> None:
     stored = filled.stored()
     for do, of, typed, _ in each(filled):
         fields = operator.asked(do, of, **typed) | {"csrf": token or ""}

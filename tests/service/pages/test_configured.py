@@ -1,4 +1,4 @@
-"""Pages of runs, instances, limits and what is configured show what the views show."""
+"""Pages of runs, instances, limits, settings and configuration show the rows of the views."""
 
 import re
 from typing import Any
@@ -79,7 +79,9 @@ def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: psycopg.Co
     assert f"The decision of run {run}" in look(f"/tasks/{task}", run=run).text
 
 
-def test_the_page_of_instances_shows_their_cost_and_steps(look: Look, filled: Calls, db: psycopg.Connection[Any]) -> None:
+def test_the_page_of_instances_shows_their_cost_and_steps(
+    look: Look, filled: Calls, db: psycopg.Connection[Any]
+) -> None:
     db.execute("update instance.instance set requested_at = requested_at - interval '2 hours'")
     rows = filled.rows("select instance_id, used_cpu from monitor.instance where setup = %s order by 1", SETUP)
     assert len(rows) == 2

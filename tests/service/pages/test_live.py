@@ -68,7 +68,7 @@ def hold(q: Calls) -> None:
 
 
 def test_a_change_is_shown_without_a_reload(watched: Callable[..., Watched], filled: Calls) -> None:
-    """Once, without a word to a screen reader; the way back and the title are as they were."""
+    """The change is shown once, without a message to a screen reader; browser history and title stay the same."""
     one = watched(JOB)
     assert one.page.get_by_role("button", name="Live: pause").is_visible()
     assert one.page.get_by_role("link", name="Resume").count() == 0
@@ -107,7 +107,7 @@ def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled:
 
 
 def test_a_pause_is_remembered_by_the_browser(watched: Callable[..., Watched], filled: Calls) -> None:
-    """With the keyboard: the button is the last thing before the main part."""
+    """The keyboard reaches the button last before the main part."""
     one = watched(JOB)
     one.page.get_by_role("button", name="Live: pause").focus()
     one.page.keyboard.press("Enter")

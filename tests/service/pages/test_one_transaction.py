@@ -27,7 +27,7 @@ _PREPARED = "select count(*) from pg_prepared_statements where statement like %s
 
 
 def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One finds out who calls, and one reads the page."""
+    """One transaction finds out who calls, and the other reads the page."""
     look("")  # once, a worker asks whether the database is a front
     found: list[str] = []
 

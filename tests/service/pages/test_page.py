@@ -1,4 +1,4 @@
-"""The page about pages: what it names is there."""
+"""The documentation of the pages names each page."""
 
 import re
 from pathlib import Path

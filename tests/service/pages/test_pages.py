@@ -1,4 +1,4 @@
-"""Pages of a setup: what each shows is what the views show, each link leads to a page, and strangers log in first."""
+"""Pages of a setup: each shows the rows of the views, each link leads to a page, and strangers log in first."""
 
 import re
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def kind_of(path: str) -> str:
 
 
 def test_each_link_leads_to_a_page(look: Look) -> None:
-    """From the first page on, at most five pages of each kind."""
+    """Links are followed from the first page on, to at most five pages of each kind."""
     left, seen, kinds = [BASE, *(f"{BASE}{path}" for path in PATHS)], set(), dict[str, int]()
     while left:
         link = left.pop(0)
@@ -223,13 +223,13 @@ OTHERS = ("/jobs", "/health", "/settings", "/tasks", "/history?figure=x")
 
 
 def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
-    """What pages show of figures and counts that end, by page."""
+    """The figures and counts of pages that end in a mark, by page."""
     words = re.compile(r'<p class="bad">(.*) \(<code>broker run (\w+)</code>\)\.</p>')
     return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
 
 
 def test_outdated_figures_and_counts_are_marked(look: Look, filled: Calls) -> None:
-    """With new ones, old ones, and none."""
+    """The pages are read with new figures, old ones, and none."""
     db = filled.connection
 
     def expected(of_figures: str, of_counts: str) -> dict[str, list[tuple[str, str]]]:

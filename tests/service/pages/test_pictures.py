@@ -26,7 +26,7 @@ WIDTH = 1280
 MOST_BYTES = 150_000
 AGAIN = "BROKER_TEST_WRITE=1 .venv/bin/pytest -n 0 tests/service/pages/test_pictures.py"
 
-# Leaves out what stands behind the last element that is shown, and what is not to be seen.
+# Leaves out the content after the last element that is shown, and hidden content.
 _CUT = """([last, without]) => {
   document.querySelectorAll(without).forEach((one) => one.remove());
   const end = document.querySelector(last);
@@ -36,7 +36,7 @@ _CUT = """([last, without]) => {
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture: the address of its page, the last element of it that is shown, and what is left out before.
+    """A picture: the address of its page, the last element of it that is shown, and the elements left out before.
 
     The address may ask the database for a number: a query that stands for `{}`.
     """
@@ -72,7 +72,9 @@ PICTURES = {
 }
 
 
-def test_the_pictures_of_the_documentation_show_the_current_pages(db: psycopg.Connection[Any], tab: Callable[..., Any]) -> None:
+def test_the_pictures_of_the_documentation_show_the_current_pages(
+    db: psycopg.Connection[Any], tab: Callable[..., Any]
+) -> None:
     day.fill(db)
     wrong = []
     page = tab(WIDTH, scripts=False, kind="viewer")

@@ -1,4 +1,4 @@
-"""The page of a replay: the question stands in the address, and its answer shows what brokerage.replay finds."""
+"""The page of a replay: the address has the question, and the answer shows the findings of brokerage.replay."""
 
 import re
 import shlex
@@ -185,7 +185,9 @@ def test_two_answers_at_a_time_leave_other_pages_alone(
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
-def test_the_page_of_a_replay_is_accessible_and_fits_the_screen(tab: Callable[..., Any], filled: Calls, run: int, width: int, scheme: str) -> None:
+def test_the_page_of_a_replay_is_accessible_and_fits_the_screen(
+    tab: Callable[..., Any], filled: Calls, run: int, width: int, scheme: str
+) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme, kind="viewer")
 

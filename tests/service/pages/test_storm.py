@@ -88,7 +88,9 @@ def test_each_page_stays_small_in_a_storm(storm: Calls, look: Callable[..., http
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1600, "light")])
-def test_each_page_is_accessible_and_fits_the_screen_in_a_storm(tab: Callable[..., Any], storm: Calls, width: int, scheme: str) -> None:
+def test_each_page_is_accessible_and_fits_the_screen_in_a_storm(
+    tab: Callable[..., Any], storm: Calls, width: int, scheme: str
+) -> None:
     page = tab(width, scheme)
     wrong = []
     for path in PAGES:

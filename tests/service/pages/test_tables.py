@@ -1,4 +1,4 @@
-"""Cells of tables: what leads somewhere, what stands on the right, and that a value is text and nothing else."""
+"""Cells of tables: their links, their alignment, and that a value is text and nothing else."""
 
 from datetime import timedelta
 

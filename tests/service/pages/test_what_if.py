@@ -1,4 +1,4 @@
-"""The page of what-if: the question of an operator, and the answer that everybody who may look is shown."""
+"""The page of what-if: the question of an operator, and the answer, which everybody with access sees."""
 
 import re
 import shlex
@@ -165,8 +165,10 @@ def test_a_task_is_asked_of_its_own_broker_and_nuclei_show_no_jobs(person: Peopl
         ({"colour": "red"}, 422, "there is no field 'colour'"),
     ],
 )
-def test_wrong_questions_are_refused_above_the_form(person: People, filled: Calls, fields: dict[str, str], status: int, words: str) -> None:
-    """The refusal stands above the form, which keeps what was typed."""
+def test_wrong_questions_are_refused_above_the_form(
+    person: People, filled: Calls, fields: dict[str, str], status: int, words: str
+) -> None:
+    """The refusal is shown above the form, which keeps the typed values."""
     operator = person("operator")
     before = filled.stored()
     answer = ask(operator, **fields)
@@ -241,7 +243,9 @@ def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")])
-def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(tab: Callable[..., Any], filled: Calls, width: int, scheme: str) -> None:
+def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(
+    tab: Callable[..., Any], filled: Calls, width: int, scheme: str
+) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme)
     wrong: list[tuple[str, ...]] = []
@@ -263,7 +267,7 @@ def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(tab: C
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_question_is_asked_with_the_keyboard_alone(tab: Callable[..., Any], filled: Calls, scripts: bool) -> None:
-    """From the first field to the answer, with Tab, Enter and what is typed."""
+    """A person gets from the first field to the answer with Tab, Enter and typed text."""
     page = tab(scripts=scripts)
     page.goto(f"{BASE}/what-if")
     page.get_by_label("Tasks, by number").focus()

@@ -1,7 +1,7 @@
 """A pilot of PanDA that gets, runs and ends a job, with the pilot's own code: `pilot_program.py URL QUEUE older|v1`.
 
-It stands alone: test_pilot.py starts it in a folder of its own, with the token in the environment as a site sets it.
-What a site's information system tells a pilot of its queue is set here. The last line that it prints is JSON.
+The program needs nothing else: test_pilot.py starts it in a folder of its own, with the token in the environment.
+It sets the values that a site's information system has for a queue. The last line that it prints is JSON.
 """
 
 import json
@@ -20,7 +20,7 @@ from pilot.util.constants import get_pilot_version
 
 
 def arguments(url: str, queue: str) -> Any:
-    """What the command line of a pilot would say."""
+    """The options that the command line of a pilot would have."""
     place = urlsplit(url)
     return SimpleNamespace(
         url=f"{place.scheme}://{place.hostname}", port=place.port, queue=queue, capath=None, cacert=None,
@@ -79,7 +79,7 @@ def v1(args: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Run the way that the command line asks for."""
     url, queue, way = sys.argv[1:]
     args = arguments(url, queue)
     infosys.queuedata = SimpleNamespace(

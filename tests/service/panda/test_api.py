@@ -91,7 +91,9 @@ def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, i
     assert first == again
 
 
-def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+) -> None:
     """A slot of eight cores that names its resource type takes the jobs of eight cores."""
     insert(71, Sites=[QUEUE], Tags=["8Processors"], MinRAM=14_400)
     db.execute(
@@ -175,8 +177,10 @@ def test_only_agents_with_json_may_call(service: Running, token: Callable[..., s
 
 
 @pytest.mark.own_database
-def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
-    """An update that cannot be stored now has an HTTP status; who asked for a job may ask again."""
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+) -> None:
+    """An update that cannot be stored now gets an HTTP error; a pilot that asked for a job may ask again."""
     for job_id in (71, 72):
         insert(job_id)
     one = pilot()

@@ -10,7 +10,9 @@ from tests.service.conftest import SETUP
 from tests.service.panda.conftest import Pilot
 
 
-def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(
+    pilot: Callable[..., Pilot], db: psycopg.Connection[Any]
+) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     assert grids.activate(db, SETUP) == {"assigned": 1, "activated": 1}
@@ -31,7 +33,9 @@ def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(pilot: Callable[..., Pil
     assert grids.status(db, SETUP, job_id) == "finished"
 
 
-def test_an_end_that_the_status_does_not_allow_is_refused(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+def test_an_end_that_the_status_does_not_allow_is_refused(
+    pilot: Callable[..., Pilot], db: psycopg.Connection[Any]
+) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     grids.activate(db, SETUP)
@@ -46,7 +50,7 @@ def test_an_end_that_the_status_does_not_allow_is_refused(pilot: Callable[..., P
 
 
 def test_a_pilot_gets_the_payload_of_the_task(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
-    """With its share of the input, in both APIs."""
+    """The payload has the job's share of the input, in both APIs."""
     grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"transformation": "run", "n": 1.5}}])
     jobs = grids.make(db, SETUP, jobs=2)
     grids.activate(db, SETUP)

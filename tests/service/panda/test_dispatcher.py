@@ -1,4 +1,4 @@
-"""PanDA's older API: a job's way, its answers in both encodings, what is mapped to a description, and refusals."""
+"""PanDA's older API: a job's way, its answers in both encodings, fields mapped to a description, and refusals."""
 
 import gzip
 import json
@@ -88,7 +88,9 @@ def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None
     assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
 
 
-def test_an_update_of_a_cancelled_job_is_answered_with_kill(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_of_a_cancelled_job_is_answered_with_kill(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+) -> None:
     insert(71)
     one = pilot()
     one.older("getJob", siteName=QUEUE)
@@ -98,7 +100,9 @@ def test_an_update_of_a_cancelled_job_is_answered_with_kill(pilot: Pilots, inser
     assert db.execute("select outcome from taskqueue.ended").fetchall() == [("cancelled",)]
 
 
-def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.older("getJob", siteName=QUEUE)
@@ -189,7 +193,7 @@ def test_the_cores_of_a_pilot_are_those_of_its_queue(
 
 
 def test_a_job_without_an_object_as_payload_can_still_be_ended(pilot: Pilots, insert: Insert) -> None:
-    """The pilot gets what it needs to end the job."""
+    """The pilot gets the fields that it needs to end the job."""
     one = pilot()
     for number, payload in enumerate((None, "a script", [1]), 1):
         insert(number, payload)
@@ -248,7 +252,9 @@ def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
     assert score in types["ResourceTypes"]
 
 
-def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Callable[..., str], db: psycopg.Connection[Any]) -> None:
+def test_only_agents_of_the_setup_may_get_jobs(
+    service: Running, token: Callable[..., str], db: psycopg.Connection[Any]
+) -> None:
     url = f"{service.url}/server/panda/getJob"
     for headers in ({}, bearer("guessed")):
         refused = httpx.post(url, data={"siteName": QUEUE}, headers=headers)
@@ -264,7 +270,9 @@ def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Callable
 
 
 @pytest.mark.own_database
-def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(
+    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+) -> None:
     """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
     insert(71)
     one = pilot()

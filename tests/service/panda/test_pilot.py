@@ -35,7 +35,7 @@ Start = Callable[[str, str], "subprocess.Popen[str]"]
 
 @pytest.fixture
 def program(service: Running, token: Callable[..., str], tmp_path: Path) -> Start:
-    """A function that starts a pilot of a source, which goes one way."""
+    """A function that starts a pilot of a source, for one kind of run."""
     (tmp_path / "token").write_text(token("agent", "pilot 1"))
     here = str(tmp_path)
     environment = {
@@ -55,7 +55,7 @@ def program(service: Running, token: Callable[..., str], tmp_path: Path) -> Star
 
 
 def result(process: "subprocess.Popen[str]", told: str = "") -> dict[str, Any]:
-    """What a pilot printed at its end."""
+    """The last line that a pilot printed."""
     output, errors = process.communicate(told, timeout=120)
     assert process.returncode == 0, errors
     return dict(json.loads(output.splitlines()[-1]))
@@ -77,7 +77,9 @@ def test_the_pilot_of_panda_runs_a_job_through_the_older_api(
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_the_pilot_of_panda_aborts_a_killed_job(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str) -> None:
+def test_the_pilot_of_panda_aborts_a_killed_job(
+    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str
+) -> None:
     insert(71)
     process = program(source, "killed")
     assert process.stdout is not None
@@ -89,7 +91,9 @@ def test_the_pilot_of_panda_aborts_a_killed_job(program: Start, insert: Callable
 
 
 @needs_tree
-def test_the_pilot_of_panda_runs_a_job_through_api_v1(program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]) -> None:
+def test_the_pilot_of_panda_runs_a_job_through_api_v1(
+    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]
+) -> None:
     insert(71, Sites=[QUEUE])
     found = result(program(TREE, "v1"))
     assert {"SCORE", "MCORE"} < set(found.pop("types"))

@@ -37,7 +37,7 @@ def free_port() -> int:
 
 
 class Browser:
-    """A browser of a person: it keeps cookies, and follows what is answered only where a test wants it to."""
+    """A browser of a person: it keeps cookies, and follows redirects only where a test wants it to."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -69,7 +69,7 @@ class Browser:
         return self.get(self.at_provider(self.to_provider(path)))
 
     def session(self) -> Any:
-        """Who is logged in; None: nobody."""
+        """The person who is logged in; None: nobody."""
         answer = self.get("/session")
         assert answer.status_code in (200, 401)
         return answer.json() if answer.status_code == 200 else None

@@ -1,4 +1,4 @@
-"""What another site can make a browser send is refused: calls with a cookie, logins, tickets and logouts."""
+"""Requests that another site can make a browser send are refused: calls with a cookie, logins, tickets and logouts."""
 
 import asyncio
 from collections.abc import Callable

@@ -159,7 +159,7 @@ def test_a_login_is_bound_to_one_browser_one_use_and_ten_minutes(
 def test_two_concurrent_callbacks_of_a_login_open_one_session(
     browser: Callable[[], Browser], viewer: None, db: Db, issuer: Issuer
 ) -> None:
-    """Also where the provider lets a code be used twice."""
+    """One session is opened even if the provider lets a code be used twice."""
     issuer.forget_codes = False
     one = browser()
     back = one.at_provider(one.to_provider())
@@ -229,7 +229,9 @@ def test_a_token_that_the_provider_did_not_sign_opens_nothing(
     assert sessions(db) == 0
 
 
-def test_a_login_while_the_provider_is_away_may_be_repeated(people: Callable[..., Running], viewer: None, issuer: Issuer) -> None:
+def test_a_login_while_the_provider_is_away_may_be_repeated(
+    people: Callable[..., Running], viewer: None, issuer: Issuer
+) -> None:
     one = Browser(people().url)
     back = one.at_provider(one.to_provider())
     issuer.answer = 502, b""

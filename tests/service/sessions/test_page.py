@@ -13,7 +13,9 @@ from tests.service.test_page import run_blocks
 PERSON = {"iss": "https://issuer.example.org", "sub": "3f2a77", "wlcg.groups": ["/atlas/production"]}
 
 
-def test_the_commands_of_the_page_about_logins_work(db: psycopg.Connection[Any], dsn: str, tmp_path: Path, warm: Path) -> None:
+def test_the_commands_of_the_page_about_logins_work(
+    db: psycopg.Connection[Any], dsn: str, tmp_path: Path, warm: Path
+) -> None:
     texts = [block.text for block in pages.by_name()["broker/docs/how-to/log-in.md"].blocks if block.kind == "sh"]
     started, credentials, served, sessions = texts
     assert "broker serve --open" in started and "serve --behind-proxy" in served
