@@ -40,7 +40,7 @@ DIFFERENT = {
     "taskqueue.explain_job": NOT_ROLLED_UP,
     "taskqueue.resources_not_rolled_up": NOT_ROLLED_UP,
 }
-"""What a standby answers otherwise than the primary, and why."""
+"""Differences between the answers of a standby and of the primary, with reasons."""
 READS = ("brokerage.profile_faults", "brokerage.replay")
 """Public functions that are volatile and write nothing."""
 DRAWS = 8

@@ -1,6 +1,10 @@
 """The tree of commands: its names, and a help text for each command and option; and plain words in comments."""
 
+import io
+import re
+import tokenize
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +30,20 @@ TREE = """
     tasks, top, trial, trial begin, trial end, trial list, trial show, up,
     watchdog, what-if
 """
+
+ROOT = Path(__file__).resolve().parents[3]
+# Folders and files whose comments, docstrings and COMMENT ON have no word of HARD.
+PLAIN = (
+    "tests/*.py", "tests/cluster", "tests/laboratory", "tests/service", "tests/core/alert", "tests/core/cases",
+    "tests/core/cli", "tests/core/client", "tests/core/docs", "tests/core/faults", "tests/core/fuzz",
+    "tests/core/history", "tests/core/monitor", "tests/core/operate", "tests/core/oracle", "tests/core/properties",
+    "tests/core/security", "tests/core/server", "tests/core/structure", "tests/core/upgrade",
+)  # fmt: skip
+HARD = re.compile(r"\b(?:anew|meanwhile|so many)\b|^(?:what|who)\b|^null =", re.IGNORECASE)
+# A comment of whole lines or behind code, or the texts of COMMENT ON.
+OF_SQL = re.compile(
+    r"(?:^[ \t]*--.*\n?)+|--.*|^comment on [^;']*?\sis((?:\s*'(?:[^']|'')*')+)", re.IGNORECASE | re.MULTILINE
+)
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -59,3 +77,46 @@ def test_help_texts_have_no_word_that_is_foreign_to_the_field(path: tuple[str, .
     text = " ".join([command.help, *(getattr(option, "help", None) or "" for option in command.params)]).lower()
     words = {word.strip(".,;:()`'\"") for word in text.split()}
     assert words & {"house", "room", "crowd", "law", "niche", "flavour", "says", "told", "said"} == set()
+
+
+def remarks(path: Path) -> Iterator[str]:
+    """The comments, docstrings and COMMENT ON of a file; lines of a comment that follow each other are one text."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".sql":
+        for found in OF_SQL.finditer(text):
+            parts = re.findall(r"'((?:[^']|'')*)'", found[1]) if found[1] else re.split(r"\s*--:?", found[0])
+            yield " ".join("".join(parts).replace("''", "'").split())
+        return
+    comment, last, begins = "", 0, True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            whole = not token.line[: token.start[1]].strip()
+            if not (whole and token.start[0] == last + 1):
+                yield comment
+                comment = ""
+            comment, last = f"{comment} {token.string[1:].strip()}".strip(), token.start[0] if whole else 0
+        elif token.type == tokenize.STRING and begins:
+            yield " ".join(token.string.strip("\"'rR").split())
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+    yield comment
+
+
+@pytest.mark.slow
+def test_comments_and_docstrings_use_plain_words() -> None:
+    """Sentences begin with their subject, and use none of the words that hide it."""
+    found: list[str] = []
+    for place in PLAIN:
+        files = sorted(ROOT.glob(place) if "*" in place else (ROOT / place).rglob("*.*"))
+        read = [path for path in files if path.suffix in (".py", ".sql")]
+        assert read, place
+        found += [
+            f"{path.relative_to(ROOT)}: {text[:80]}" for path in read for text in remarks(path) if HARD.search(text)
+        ]
+    assert found == []
+
+
+def test_texts_of_comment_on_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.sql"
+    file.write_text("-- One\n-- text.\ncomment on table a.b is\n  'It''s two '\n  'parts.';\nselect 1; -- Three\n")
+    assert list(remarks(file)) == ["One text.", "It's two parts.", "Three"]

@@ -152,7 +152,7 @@ def allow_memory(work: Field, pid: int, more: int | None) -> None:
     """Let a backend have at most this many bytes more than it has now; None: without a limit."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
     limit = "unlimited" if more is None else str(pages * os.sysconf("SC_PAGE_SIZE") + more)
-    account = accounts.of(work.home)  # who runs the backend may limit it
+    account = accounts.of(work.home)  # the account of the backend may limit it
     subprocess.run([str(PRLIMIT), f"--pid={pid}", f"--as={limit}:"], user=account.uid, group=account.gid, check=True)
 
 

@@ -93,7 +93,7 @@ DESCRIPTIONS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
     ({"PilotType": "private"}, {"PilotTypes": ["private"]}, True),
     ({"JobID": "8"}, {}, False),
 ]
-"""What the resource offers, what the job wants, and whether it gets the job."""
+"""The offer of the resource, the requirements of the job, and whether the resource gets the job."""
 
 
 def test_each_field_of_a_description_counts_as_in_dirac(
