@@ -177,7 +177,7 @@ class Calls:
         return None if found is None else int(found)
 
     def state(self, job_id: int) -> str:
-        """Where a job is: 'waiting', 'leased', 'ended' or 'unknown'; in two places at once is an error."""
+        """The state of a job: 'waiting', 'leased', 'ended' or 'unknown'; a job in two states at once is an error."""
         places = [
             state
             for state, table in (("waiting", "job"), ("leased", "lease"), ("ended", "ended"))

@@ -126,7 +126,7 @@ _as_admin: list[psycopg.Connection[Any]] = []
 
 
 def _run_as_admin(statement: sql.Composed) -> None:
-    """In a connection that this process keeps: to connect twice a test took a tenth of the time of its database."""
+    """This process keeps the connection: to connect twice a test took a tenth of the time of its database."""
     if not _as_admin or _as_admin[0].closed:
         _as_admin[:] = [_admin()]
     _as_admin[0].execute(statement)
@@ -300,7 +300,7 @@ class _Session:
 
     _AS_NEW = """reset session authorization; reset all; close all; unlisten *; select pg_advisory_unlock_all();
                  discard temp; discard sequences"""
-    # ANALYZE and autovacuum count rows in place, whatever is rolled back. By what they counted in tests before, the
+    # ANALYZE and autovacuum count rows in place, even if these are rolled back. From their counts in earlier tests the
     # planner takes full tables for empty: each queue that a test opens costs more than the last.
     _NEVER_COUNTED = """
         update pg_class set relpages = 0, reltuples = case relkind when 'r' then -1 else 0 end

@@ -24,7 +24,7 @@ LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # later than all times in the worl
 
 
 def _age(db: psycopg.Connection[Any]) -> None:
-    """Set the clocks, let the loops work, and let somebody ask afterwards."""
+    """Set the clocks, run the loops, and ask for a job afterwards."""
     keys = {"OwnerDN": "carol", "OwnerGroup": "g1", "CPUTime": 400, "Sites": ["S3"]}
     db.execute("select taskqueue.insert_job(%s, 900, %s, 1, null, %s)", [POOL, Jsonb(keys), Jsonb({"script": "x"})])
     db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "JobID": 900})])

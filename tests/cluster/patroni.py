@@ -32,7 +32,7 @@ from broker.server import binaries, postmaster
 from broker.server.binaries import clean_environment
 from tests.cluster.kit.files import program, text_of
 
-_SOON = 60.0  # seconds in which whatever is waited for has come
+_SOON = 60.0  # seconds in which an awaited event has happened
 NAMES = ("a", "b", "voter")
 
 
@@ -185,7 +185,7 @@ class Cluster:
     def dsn(
         self, user: str = "postgres", password: str | None = None, database: str = "broker", only: str | None = None
     ) -> str:
-        """The DSN of the primary, whichever it is, or of one of the servers."""
+        """The DSN of the current primary, or of one of the servers."""
         ports = [str(node.sql) for name, node in self.nodes.items() if name in ([only] if only else NAMES[:2])]
         return make_conninfo(
             "", host=",".join(["127.0.0.1"] * len(ports)), port=",".join(ports), user=user, dbname=database,

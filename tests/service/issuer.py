@@ -1,4 +1,4 @@
-"""An issuer of tokens on this machine: OpenID configuration, keys, and whatever token a test wants.
+"""An issuer of tokens on this machine: OpenID configuration, keys, and any token that a test wants.
 
 It is a provider for people, too: a code for whoever comes, and an id token for the code.
 """
@@ -78,7 +78,7 @@ class Issuer:
         return {"keys": [{**key.as_dict(private=False), "kid": kid, "use": "sig"} for kid, key in self.keys.items()]}
 
     def authorized(self, query: str) -> str:
-        """Where a person who logs in is sent, with a code."""
+        """The address to which a person who logs in is sent, with a code."""
         asked = {name: value for name, [value] in parse_qs(query, strict_parsing=True).items()}
         assert (asked["client_id"], asked["response_type"]) == (CLIENT, "code")
         assert asked["code_challenge_method"] == "S256"

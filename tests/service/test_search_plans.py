@@ -18,7 +18,7 @@ SCOPE = ["default"]
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, str]:
-    """Where the database with many jobs is, once there is one: no test of this module writes."""
+    """The DSN of the database with many jobs, once it is made: no test of this module writes."""
     return {}
 
 

@@ -85,7 +85,7 @@ def _server(choice: str) -> Throwaway:
 
 @pytest.fixture(scope="session")
 def cluster(template: str, worker_id: str) -> Iterator[Cluster]:
-    """The cluster of a worker. Its setups are placed; a test makes what it needs in them, under names of its own."""
+    """The cluster of a worker. Its setups are placed; a test makes its objects in them, under its own names."""
     if not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")):
         pytest.skip("PL/Proxy is not installed (Debian: postgresql-15-plproxy)")
     if conninfo_to_dict(os.environ["BROKER_TEST_ADMIN_DSN"]).get("user") != "postgres":

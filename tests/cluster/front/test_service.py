@@ -350,7 +350,7 @@ def test_agents_go_on_while_the_front_is_away(
 def test_a_move_uses_up_neither_secrets_nor_tickets(
     cluster: Cluster, front: Db, placed: Callable[[str], str], running: Running
 ) -> None:
-    """Neither a secret nor a ticket is used up where the setup leaves; afterwards a secret counts where it arrived."""
+    """The old shard uses up neither a secret nor a ticket; afterwards a secret counts on the new shard."""
     setup = placed("a")
     [secret] = front.execute("select secret from resource.make_secret(%s, 'stamp', 2)", [setup]).fetchone() or [""]
     [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'viewer')", [setup]).fetchone() or [""]

@@ -154,7 +154,7 @@ def test_alerts_that_ended_long_ago_are_removed(alerts: Alerts) -> None:
 
 
 def test_findings_of_the_server_become_an_alert(alerts: Alerts) -> None:
-    """From the real sample: a setup whose jobs wait, and no loop runs."""
+    """The alert comes from a real sample of a setup whose jobs wait, while no loop runs."""
     alerts.only("server_problem", lasting=0)
     alerts.q.connection.execute("select resource.set_clock(%s, null)", [alerts.q.setup])
     alerts.q.insert(1)

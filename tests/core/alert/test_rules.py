@@ -37,7 +37,7 @@ def test_setting_one_limit_removes_the_other(alerts: Alerts) -> None:
     assert alerts.q.rows("select above, below from alert.rule") == [(None, 1)]
 
 
-def test_changes_of_rules_are_recorded_with_their_author(alerts: Alerts) -> None:
+def test_changes_of_rules_are_recorded(alerts: Alerts) -> None:
     alerts.rule("mine", figure="matches", above=5, summary="many")
     alerts.rule("mine", above=6)
     alerts.q.value("select alert.clear_rule(%s, 'mine')", alerts.q.setup)

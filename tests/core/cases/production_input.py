@@ -34,7 +34,7 @@ AVAILABLE = made("available input", _available, [
     (inputs(TWO, DISK={"found": 1, "total": 2}), {"is_merging": True}, 0, 2),
     # the second dataset: complete or nothing
     (inputs(ONE, [("b1", GIB, 1), ("b2", GIB, 1)], DISK={}, data1__DISK={"found": 1, "total": 2}), {}, 2, 1),
-    # a1 stands in both
+    # a1 is in both
     (inputs(TWO, [("a1", GIB, 1), ("b1", GIB, 1)], data1__DISK={}), {}, 1, 2),
     (inputs(TWO, [("a1", GIB, 1), ("b1", GIB, 1)], DISK={}), {}, 1, 2),
 ])  # fmt: skip

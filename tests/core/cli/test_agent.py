@@ -188,7 +188,7 @@ def test_match_warns_of_a_site_that_no_queue_or_limit_names(
 
 
 def test_each_option_sets_its_key_of_the_resource_description(cli: Cli, db: Connection) -> None:
-    """Every option reaches the key it stands for: each job asks for one of them and is explained by it."""
+    """Every option sets its key: the job needs all of them, and a wrong value of one fails its condition alone."""
     Calls(db).insert(
         1, Sites=["S"], GridCEs=["c"], Platforms=["p"], Tags=["t", "2Processors"], MinRAM=1000, OwnerGroup="g"
     )

@@ -253,7 +253,7 @@ def test_connections_killed_by_the_server_are_replaced(dsn: str, db: Connection)
 
 @contextmanager
 def away(dsn: str, db: Connection) -> Iterator[None]:
-    """The database lets nobody in, and ends the connections of others; its superusers' connections end, too."""
+    """The database refuses all logins, and all its connections are ended, including those of superusers."""
     name = conninfo_to_dict(dsn)["dbname"]
     with psycopg.connect(make_conninfo(dsn, dbname="postgres"), autocommit=True) as other:
         other.execute(sql.SQL("alter database {} allow_connections off").format(sql.Identifier(str(name))))

@@ -9,7 +9,7 @@ from typing import Any
 from broker.reference import commands
 from broker.reference.commands import Command
 
-# Where a command begins: a line, a pipe, a list of commands, a substitution; and where it ends.
+# The beginnings of a command (a line, a pipe, a list of commands, a substitution) and its end.
 _BEGIN = re.compile(r"(?:^|[|;&(`]|\btime |\$ )\s*broker(?= |$)", re.MULTILINE)
 _SPAN = re.compile(r"`broker( [^`]*)?`")
 _END = re.compile(r"[|;&)>\n]|\s#|$")
@@ -88,7 +88,7 @@ def wrong(words: list[str]) -> str | None:
         elif name in groups and name not in _tree() and not _PLACEHOLDER.match(word):
             return f"there is no `{name} {word}`"
         elif name == "broker":
-            return None  # a placeholder stands for any command
+            return None  # a placeholder replaces any command
     return None
 
 

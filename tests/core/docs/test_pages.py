@@ -13,7 +13,7 @@ from tests.core.docs.pages import ROOT, Page
 LONGEST_LINE = 200
 LONGEST_PAGE = 250
 LONGEST_GENERATED_PAGE = 600
-# They grow with each release, or with each measurement.
+# Pages that grow with each release or measurement.
 OF_ANY_LENGTH = re.compile(r"CHANGELOG\.md|benchmarks/results/.*")
 
 PAGES = [pytest.param(page, id=page.name) for page in docs.pages()]

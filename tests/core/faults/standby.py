@@ -35,7 +35,7 @@ class Pair:
 
     @property
     def dsn(self) -> str:
-        """For programs: whichever of the two takes writes."""
+        """A DSN for programs, which leads to the server that takes writes."""
         ports = [str(postmaster.port(home / "cluster")) for home in (self.primary, self.standby)]
         password = (self.primary / "cluster" / "password").read_text().strip()
         return make_conninfo(

@@ -186,7 +186,7 @@ def compare(work: Field, killed: int) -> Story:
     got = set(story.got)
     assert story.finished <= set(ended.values()), "a job that was finished is not ended"
     assert set(ended.values()) <= story.finishing, "a job ended that nobody finished"
-    # A job that somebody got and did not give back is his, or ended by him
+    # A job that an agent got and did not release is leased by this agent, or ended by it
     kept = got - story.finishing - story.releasing
     assert kept <= set(leased.values()), "a job was taken away from its agent"
     assert story.finishing <= set(leased.values()) | set(ended.values())
@@ -277,7 +277,7 @@ def until_it_answers(work: Field) -> None:
 
 @pytest.mark.representative
 def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """The agent dies between the match and the answer: the job is nobody else's, until its lease is taken back."""
+    """The agent dies between the match and the answer: no other agent gets the job until its lease expires."""
     q = Calls(db)
     q.insert_many([1, 2])
     slow = "import psycopg, sys; psycopg.connect(sys.argv[1], autocommit=True).execute(sys.argv[2])"

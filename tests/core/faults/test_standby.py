@@ -94,7 +94,7 @@ def wait_until(work: Field, there: Callable[[], bool]) -> None:
 
 @dataclass(frozen=True)
 class State:
-    """Where jobs are: waiting, leased or ended by which attempt."""
+    """The states of jobs: waiting, or leased or ended by an attempt."""
 
     waiting: set[str]
     leased: set[str]

@@ -163,7 +163,7 @@ def worker(caller: Caller, stop: Path, number: int) -> None:
     chance = random.Random()
     resource = {"CPUTime": 10**6, "MaxRAM": 10**6, "NumberOfProcessors": 8}
     while not stop.exists():
-        # each worker asks for either site: whichever of them are killed, no site is left without
+        # each worker asks for both sites, so that no site is left without a worker after a kill
         here = Jsonb({**resource, "Site": chance.choice(("QA", "QB"))})
         caller.note("ask")
         taken = caller.rows("select job_id, attempt from taskqueue.match_jobs('life', %s, 3, %s)", here, uuid.uuid4())

@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def _world(task: Row | None = None, queues: Row | None = None) -> Row:
-    """Queues that take everything, but for what is given, and a task of one-file jobs."""
+    """Queues that take everything, except for the given changes, and a task of one-file jobs."""
     disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
     usual = {"panda_site": "S", "pilots": {"getjob": 9, "updatejob": 9}, "astorages": disks}
     return {

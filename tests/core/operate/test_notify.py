@@ -29,7 +29,7 @@ class Hook(HTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the webhook."""
         return f"http://127.0.0.1:{self.server_port}/hook"
 
 

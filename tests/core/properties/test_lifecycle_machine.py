@@ -192,7 +192,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(queue=st.sampled_from(["QA", "QB"]), seed=index)
     def match(self, queue: str, seed: int) -> None:
-        """With a seed, so that the same choices draw the same job again."""
+        """The match has a seed, so that the same choices draw the same job again."""
         self.connection.execute("select setseed(%s)", (seed / 1000,))
         found = grids.match(self.connection, self.setup, queue)
         waiting = {i for i, job in self.jobs.items() if job.status == "activated" and job.queue == queue}

@@ -97,7 +97,7 @@ def test_cancelled_jobs_are_recorded(q: Calls) -> None:
     assert changes(q.connection) == []
 
 
-def test_cancelled_and_retried_tasks_are_recorded(rolled_back: Db) -> None:
+def test_a_cancelled_task_is_recorded(rolled_back: Db) -> None:
     grids.load(rolled_back, "default")
     [(task,)] = rolled_back.execute("select min(task_id) from workload.task").fetchall()
     changes(rolled_back)

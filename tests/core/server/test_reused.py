@@ -12,7 +12,7 @@ from tests.calls import Calls
 from tests.reused import Reused
 
 _SEQUENCES = "select coalesce(sum(pg_sequence_last_value(oid)), 0) from pg_class where relkind = 'S'"
-# Of the tables that an installation leaves empty: of others autovacuum may count at any time.
+# Statistics of the tables that an installation leaves empty; autovacuum may count the others at any time.
 _COUNTED = """select oid::regclass::text from pg_class
                where relnamespace = 'taskqueue'::regnamespace and relkind = 'r' and reltuples > 0"""
 _ANALYZED = """select distinct starelid::regclass::text from pg_statistic

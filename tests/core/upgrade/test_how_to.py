@@ -19,7 +19,7 @@ PAGES = Path(__file__).parents[3] / "broker" / "docs" / "how-to"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    """An embedded server apart from the other tests', whichever they use: the backup restores roles."""
+    """An embedded server apart from that of other tests, since the backup restores roles."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROKER_TEST_SERVER", "embedded")
         throwaway = Throwaway()

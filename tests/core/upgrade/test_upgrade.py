@@ -50,7 +50,7 @@ def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
     )
     report = upgrade(empty_dsn, program=small.program)
     assert report.dropped == ("function taskqueue.add_one(integer)",)
-    # The view that stands on it was made again, too.
+    # The view that uses it was made again as well.
     assert set(report.written) == {"function taskqueue.add_one(integer, integer)", "view monitor.things"}
     assert one(empty_dsn, "select count(*) from pg_proc where proname = 'add_one'") == 1
     assert one(empty_dsn, "select has_function_privilege('broker_agent', 'taskqueue.add_one(int, int)', 'execute')")

@@ -459,7 +459,7 @@ def test_a_server_that_cannot_be_made_is_an_error_in_two_lines(options: tuple[st
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that the server can reach whatever uid it runs under."""
+    """A folder that a server of any uid can reach."""
     folder = Path(tempfile.mkdtemp(prefix="broker-tests-"))
     folder.chmod(0o755)
     yield folder

@@ -52,7 +52,7 @@ def test_agents_send_only_fields_that_the_matcher_understands() -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 @pytest.mark.parametrize("by_folder", [False, True])
 def test_a_client_that_trusts_the_authority_connects(tmp_path: Path, host: str, by_folder: bool) -> None:
-    """By the file, as the plain agents do, and by its name in the folder, as DIRAC's do."""
+    """The authority is given as a file, for the plain agents, and by its name in the folder, for DIRAC's."""
     authority = Authority(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.certify("localhost"))

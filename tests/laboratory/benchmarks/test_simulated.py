@@ -28,7 +28,7 @@ def test_a_single_call_takes_the_sum_of_its_steps() -> None:
 
 @pytest.mark.parametrize("variation", [0.0, 1.0])
 def test_calls_on_one_core_wait_as_in_the_recursion_of_lindley(variation: float) -> None:
-    """On one core a call waits as long as the call before, and for that call, less the pause between them."""
+    """A call on one core waits as long as the call before and for that call, less the pause between them."""
     rng = random.Random(7)
     sigma = math.log(1 + variation**2)
     wait, latencies = 0.0, []

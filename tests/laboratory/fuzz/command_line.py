@@ -63,7 +63,7 @@ WORDS: dict[str, list[str]] = {
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
-    """All commands by the words that name them; a group stands here where it does something by itself."""
+    """All commands by the words that name them; a group is included if it does something by itself."""
 
     def below(path: tuple[str, ...], made: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
         inner = getattr(made, "commands", None)

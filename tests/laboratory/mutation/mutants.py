@@ -46,7 +46,7 @@ class Mutant:
 
     @property
     def line(self) -> int:
-        """Where it is in the file."""
+        """The line of the mutant in the file."""
         return self.body.file.count("\n", 0, self.change.start) + 1
 
     @property

@@ -86,7 +86,7 @@ class Figures:
 
     @property
     def percent_killed(self) -> float:
-        """Of the mutants that count and are not equivalent."""
+        """The percentage of killed mutants among those that count and are not equivalent."""
         judged = self.run - self.refused - self.equivalent
         return 100 * self.killed / judged if judged else 100.0
 

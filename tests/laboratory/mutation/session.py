@@ -100,7 +100,7 @@ class Bench:
         return sha256(self._source(name).encode()).hexdigest()[:12]
 
     def mentions(self, name: str, text: str) -> bool:
-        """Whether a text stands in the source of a test."""
+        """Whether the source of a test contains a text."""
         return text in self._source(name)
 
     def _source(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The body of an object of sql/ as tokens with their places, and how deep each stands."""
+"""The body of an object of sql/ as tokens with their places and depths."""
 
 import re
 from dataclasses import dataclass

@@ -223,7 +223,7 @@ OTHERS = ("/jobs", "/health", "/settings", "/tasks", "/history?figure=x")
 
 
 def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
-    """The figures and counts of pages that end in a mark, by page."""
+    """The notes on pages that figures or counts are outdated, by page: the note, and the loop to run."""
     words = re.compile(r'<p class="bad">(.*) \(<code>broker run (\w+)</code>\)\.</p>')
     return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
 
