@@ -48,6 +48,6 @@ comment on function taskqueue.match_many(text, jsonb) is
   'Leases jobs for up to 1000 requests [{resources, n, request_id}, ...] in one transaction. resources: descriptions '
   'of the resource in the order of preference, at most 10; the first that yields a job counts. n: how many jobs '
   '(default 1; 1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service alone. A row '
-  'for each job, with its payload, and for each request that is refused; a request without a row gets nothing now. Errors of '
-  'the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
+  'for each job, with its payload, and for each request that is refused; a request without a row gets nothing now. '
+  'Errors of the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
   'description), PB002 (subject), PB006 (its request id is busy).';

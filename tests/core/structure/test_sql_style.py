@@ -19,13 +19,6 @@ def test_sql_files_and_folders_have_no_faults_of_style_or_size() -> None:
     assert not found, "\n".join([f"{len(found)} faults", *found])
 
 
-def test_the_functions_allowed_to_be_long_exist() -> None:
-    """A function that was rebuilt is removed from the list."""
-    files = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("sql/**/*.sql")]
-    for name in ("lease_jobs", "compose", "facts_of_tasks"):
-        assert any(Path(file).stem == name for file in files), f"{name} is gone: take it off check_sql.UNTIL_REBUILT"
-
-
 @pytest.mark.parametrize(
     ("name", "text", "number"),
     [

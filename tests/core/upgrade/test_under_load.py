@@ -20,7 +20,7 @@ AGENTS = 8
 # Calls of agents and submitters, and functions that these call: with renamed parameters they must be recreated.
 RENAMED = ("match_job", "insert_job", "enter_setup", "weight", "is_background")
 # Functions that these call, in turn: replaced in place.
-REWRITTEN = ("match_jobs", "lease_jobs", "offer_of", "place_jobs", "draw_job", "finish_job", "clock")
+REWRITTEN = ("match_jobs", "lease_together", "offer_of", "place_jobs", "draw_job", "finish_job", "clock")
 VIEW = "waiting_by_site"
 FOREIGN = """
 create schema dba;

@@ -137,7 +137,7 @@ def test_an_unknown_field_is_refused(look: Look) -> None:
 
 
 def test_the_error_of_a_run_without_kept_facts_names_the_setting(look: Look, filled: Calls) -> None:
-    filled.connection.execute("select brokerage.set_settings('default', '{\"tape\": false}')")
+    filled.connection.execute("select brokerage.set_settings('default', '{\"keep_facts\": false}')")
     filled.connection.execute("delete from brokerage.task_state")
     filled.connection.execute("call brokerage.broker_jobs('default')")
     answer = look("/replay", newest="1", check="1")
