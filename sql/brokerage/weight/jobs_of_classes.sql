@@ -1,4 +1,4 @@
--- analysis-weights.md, new-weight-of-the-server: jobs go to the class of queues that suits the task as long as it
+-- See analysis-weights.md, new-weight-of-the-server: jobs go to the class of queues that suits the task as long as it
 -- has free places, the rest to lower classes; small numbers keep the others from 0.
 create or replace function brokerage.jobs_of_classes(p_jobs float8, p_class float8, p_sums float8[]) returns float8[]
 language plpgsql immutable parallel safe as $$

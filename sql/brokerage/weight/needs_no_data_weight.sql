@@ -1,5 +1,5 @@
--- task-brokerage.md, task-locality-period. Without the parameter, and for a task that is not frozen, the subtraction
--- costs nothing.
+-- See task-brokerage.md, task-locality-period. Without the parameter, and for a task that is not frozen, the
+-- subtraction costs nothing.
 create or replace function brokerage.needs_no_data_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean

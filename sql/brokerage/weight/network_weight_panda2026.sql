@@ -1,5 +1,5 @@
--- network.md, queued-part: queuedWeight falls by NQUEUED_SAT_CAP without end. network.md, throughput-part: 1.6 above
--- 50 MB/s. Where the cap is 0, only links without queued files get here.
+-- See network.md, queued-part: queuedWeight falls by NQUEUED_SAT_CAP without end. network.md, throughput-part: 1.6
+-- above 50 MB/s. Where the cap is 0, only links without queued files get here.
 create or replace function brokerage.network_weight_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

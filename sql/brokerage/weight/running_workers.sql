@@ -1,4 +1,4 @@
--- facts-and-formulas.md, n-running-workers: the largest of the numbers of running jobs. Workers count if fewer than
+-- See facts-and-formulas.md, n-running-workers: the largest of the numbers of running jobs. Workers count if fewer than
 -- 20 jobs run and more workers than jobs: under the maximum that is min(20, workers).
 create or replace function brokerage.running_workers(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,5 +1,5 @@
--- facts-and-formulas.md, n-running-workers; facts-and-formulas.md, num-slots: workers count only at pull queues with
--- pilots, and neither workers nor slots count for tasks of higher priority. 0 slots: running and starting jobs.
+-- See facts-and-formulas.md, n-running-workers; facts-and-formulas.md, num-slots: workers count only at pull queues
+-- with pilots, and neither workers nor slots count for tasks of higher priority. 0 slots: running and starting jobs.
 create or replace function brokerage.running_workers_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

@@ -1,4 +1,4 @@
--- network.md, throughput-part: the latest throughput, else closeness, 7.7 if that is not known. panda2026: 1.6 over
+-- See network.md, throughput-part: the latest throughput, else closeness, 7.7 if that is not known. panda2026: 1.6 over
 -- 50 MB/s.
 create or replace function brokerage.throughput_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8

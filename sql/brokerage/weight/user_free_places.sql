@@ -1,4 +1,4 @@
--- analysis-weights.md, The new basic weight: rem.
+-- See analysis-weights.md, The new basic weight: rem.
 create or replace function brokerage.user_free_places(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- production-weights.md, t1-weight-primary: a task that stays at the nucleus uses only the queue that runs most,
+-- See production-weights.md, t1-weight-primary: a task that stays at the nucleus uses only the queue that runs most,
 -- among those that no other rule rejects (a full or locked one does not block the others).
 create or replace function brokerage.value_running(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- distribution.md, used-sites-first.
+-- See distribution.md, used-sites-first.
 create or replace function brokerage.value_used(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe as $$

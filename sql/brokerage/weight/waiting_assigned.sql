@@ -1,4 +1,4 @@
--- production-weights.md, weight-basic: assigned jobs wait for data; they do not count if all of the input is local.
+-- See production-weights.md, weight-basic: assigned jobs wait for data; they do not count if all of the input is local.
 create or replace function brokerage.waiting_assigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

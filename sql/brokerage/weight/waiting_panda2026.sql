@@ -1,4 +1,4 @@
--- production-load.md, cap: defined jobs do not count, assigned ones only if data must move.
+-- See production-load.md, cap: defined jobs do not count, assigned ones only if data must move.
 create or replace function brokerage.waiting_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

@@ -1,4 +1,4 @@
--- analysis-weights.md, weight-data: copies in place; if no queue has all, the part there, in whole GB.
+-- See analysis-weights.md, weight-data: copies in place; if no queue has all, the part there, in whole GB.
 create or replace function brokerage.weight_analysis_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

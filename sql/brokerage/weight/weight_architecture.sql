@@ -1,4 +1,4 @@
--- production-weights.md, arch-preference-weight.
+-- See production-weights.md, arch-preference-weight.
 create or replace function brokerage.weight_architecture(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- production-weights.md, weight-basic.
+-- See production-weights.md, weight-basic.
 create or replace function brokerage.weight_basic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

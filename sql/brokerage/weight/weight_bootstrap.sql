@@ -1,4 +1,5 @@
--- production-weights.md, bootstrap: nothing runs or waits there. Weight 0 leads the list if the choice has zero_first.
+-- See production-weights.md, bootstrap: nothing runs or waits there. Weight 0 leads the list if the choice has
+-- zero_first.
 create or replace function brokerage.weight_bootstrap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

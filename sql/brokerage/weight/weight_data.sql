@@ -1,4 +1,4 @@
--- production-weights.md, weight-data: without input no queue differs.
+-- See production-weights.md, weight-data: without input no queue differs.
 create or replace function brokerage.weight_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- analysis-weights.md, The new basic weight: a weight of the terms of all candidates, see brokerage.compose. The
+-- See analysis-weights.md, The new basic weight: a weight of the terms of all candidates, see brokerage.compose. The
 -- first seven terms are summed: free places of the user by class of the queue, queues by class, free places of all.
 create or replace function brokerage.weight_free_places(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

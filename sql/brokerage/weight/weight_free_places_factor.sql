@@ -1,4 +1,4 @@
--- analysis-weights.md, new-weight-of-the-documentation: Ws * Wq. Terms and sums: brokerage.weight_free_places. A
+-- See analysis-weights.md, new-weight-of-the-documentation: Ws * Wq. Terms and sums: brokerage.weight_free_places. A
 -- task of class S counts as one of class A.
 create or replace function brokerage.weight_free_places_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8

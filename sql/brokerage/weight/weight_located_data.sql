@@ -1,4 +1,4 @@
--- task-weights.md, task-weight-data: local input by all input, if ioIntensity is high (null counts as high) and
+-- See task-weights.md, task-weight-data: local input by all input, if ioIntensity is high (null counts as high) and
 -- there is input.
 create or replace function brokerage.weight_located_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,4 +1,4 @@
--- network.md, network-weight: half queuedWeight, which falls from 2 to 1 at 300 files, half throughputWeight; 2.5
+-- See network.md, network-weight: half queuedWeight, which falls from 2 to 1 at 300 files, half throughputWeight; 2.5
 -- for the nucleus' own queues.
 create or replace function brokerage.weight_network(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

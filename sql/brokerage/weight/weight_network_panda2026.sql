@@ -1,4 +1,4 @@
--- network.md, network-weight: only if NW_ACTIVE.
+-- See network.md, network-weight: only if NW_ACTIVE.
 create or replace function brokerage.weight_network_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- task-weights.md, task-weight-space: (free + expired) / total, 1 if the total is not known.
+-- See task-weights.md, task-weight-space: (free + expired) / total, 1 if the total is not known.
 create or replace function brokerage.weight_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,5 @@
--- task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most FREE_DISK_CUTOFF.
+-- See task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most
+-- FREE_DISK_CUTOFF.
 create or replace function brokerage.weight_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

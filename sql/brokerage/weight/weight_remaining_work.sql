@@ -1,4 +1,4 @@
--- task-weights.md, task-weight-rw: 1 / max(50, RW of tasks of the share with at least the priority).
+-- See task-weights.md, task-weight-rw: 1 / max(50, RW of tasks of the share with at least the priority).
 -- little_counts_1: below 50 it is 1.
 create or replace function brokerage.weight_remaining_work(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,4 +1,4 @@
--- production-weights.md, t1-weight-factor: queues of the nucleus and those that share its storage.
+-- See production-weights.md, t1-weight-factor: queues of the nucleus and those that share its storage.
 create or replace function brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe as $$

@@ -1,4 +1,4 @@
--- task-weights.md, task-weight-tape: a thousandth if more of the input is on tape than on disk alone.
+-- See task-weights.md, task-weight-tape: a thousandth if more of the input is on tape than on disk alone.
 create or replace function brokerage.weight_tape(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8

@@ -1,4 +1,4 @@
--- PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which
+-- See PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which
 -- lies at a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
 create or replace view monitor.instance_total as
 with type as materialized (

@@ -7,4 +7,4 @@ language sql as $$
 $$;
 
 comment on function resource.note_change(text, text, text, jsonb, jsonb) is
-  'Keeps a change and who made it (resource.change): object, name, before and after.';
+  'Records a change in resource.change, with the object, the name, the values before and after, and who made it.';

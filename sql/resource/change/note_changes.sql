@@ -1,5 +1,5 @@
--- A change is noted whoever writes a table of configuration. Arguments of the trigger: the object, then the columns
--- that name it; the schema names settings. An update notes the columns that changed.
+-- The trigger notes a change whoever writes to a table of configuration. Its arguments are the object, then the columns
+-- that name it; the schema names settings. An update notes only the columns that changed.
 create or replace function resource.note_changes() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
@@ -24,4 +24,4 @@ begin
 end $$;
 
 comment on function resource.note_changes() is
-  'Trigger of tables of configuration: keeps each change of a row and who made it (resource.change).';
+  'Trigger of tables of configuration: records each change of a row and who made it, in resource.change.';

@@ -6,4 +6,4 @@ begin
 end $$;
 
 comment on function resource.note_removal(text) is
-  'Removes the changes of a setup that was removed, and keeps that it was, and by whom.';
+  'Deletes the recorded changes of a setup that was removed, and records the removal and who made it.';

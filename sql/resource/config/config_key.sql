@@ -1,4 +1,4 @@
--- conventions.md, Configuration lookup. The planner inlines the functions, one for each topic.
+-- See conventions.md, Configuration lookup. There is one function for each topic, and the planner inlines them.
 create or replace view resource.config_key as
 select k.app, k.component, k.key,
        '^' || regexp_replace(k.key, '<[a-z]+>', '.+', 'g') || '$' as pattern,
@@ -16,13 +16,14 @@ select k.app, k.component, k.key,
 comment on view resource.config_key is
   'The keys of PanDA''s gdpconfig that rules read, with their defaults; resource.set_config refuses other keys unless '
   'forced.';
-comment on column resource.config_key.app is 'jedi or pandaserver.';
-comment on column resource.config_key.component is 'Component that reads it.';
-comment on column resource.config_key.key is 'Key; a part in <> stands for a share, label, workflow or group.';
+comment on column resource.config_key.app is 'Application that reads the key: jedi or pandaserver.';
+comment on column resource.config_key.component is 'Component that reads the key.';
+comment on column resource.config_key.key is
+  'Name of the key; a part in <> is a placeholder for a share, label, workflow or group.';
 comment on column resource.config_key.pattern is 'Regular expression that the keys match.';
-comment on column resource.config_key.type is 'number, text or boolean.';
-comment on column resource.config_key.default_value is 'Value where nothing is set; null = none.';
-comment on column resource.config_key.unit is 'Unit.';
-comment on column resource.config_key.meaning is 'Meaning.';
-comment on column resource.config_key.zero_is_default is 'A value of 0 counts as not set (PanDA''s code).';
-comment on column resource.config_key.profiles is 'Profiles that read it.';
+comment on column resource.config_key.type is 'Type of the value: number, text or boolean.';
+comment on column resource.config_key.default_value is 'Value if none is set; null = none.';
+comment on column resource.config_key.unit is 'Unit of the value.';
+comment on column resource.config_key.meaning is 'Meaning of the key.';
+comment on column resource.config_key.zero_is_default is 'Whether a value of 0 counts as not set, as in PanDA''s code.';
+comment on column resource.config_key.profiles is 'Profiles that read the key.';

@@ -1,4 +1,4 @@
--- conventions.md, Configuration lookup. An isolated setup has only its own rows.
+-- See conventions.md, Configuration lookup. An isolated setup has only its own rows.
 create or replace function resource.config_of(p_setup text)
 returns table (app text, component text, key text, value jsonb)
 language plpgsql stable security definer set search_path = resource, pg_temp as $$
@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.config_of(text) is
-  'The configuration that is set and holds in a setup: its own rows, and rows for all setups where it has none. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'The configuration values that are set and hold in a setup: its own rows, and for all other keys the rows for all '
+  'setups. Errors: PB001, PB002 (setup not granted).';

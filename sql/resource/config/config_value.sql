@@ -1,5 +1,6 @@
--- conventions.md, Configuration lookup. plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
--- They are kept also where the caller wants plans of its own (brokerage.facts_by_subject): planning took 2 ms a call.
+-- See conventions.md, Configuration lookup. The function is in plpgsql because its plans are then kept in all versions:
+-- a run asks for sixty keys. The plans are kept even where the caller asks for plans of its own
+-- (brokerage.facts_by_subject), because planning took 2 ms a call.
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -30,5 +31,6 @@ begin
 end $$;
 
 comment on function resource.config_value(text, text, text, text) is
-  'The configuration that holds for a key of a component in a setup: the value that is set (for the component before '
-  'all components, for the setup before all setups), else the default of resource.config_key, else null.';
+  'The configuration value that holds for a key of a component in a setup: the value that is set, else the default of '
+  'resource.config_key, else null. A value for the component precedes one for all components, and a value for the '
+  'setup precedes one for all setups.';

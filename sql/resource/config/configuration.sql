@@ -1,5 +1,5 @@
--- The lookup of resource.config_value for all known keys, and the keys that were forced, in one query. plpgsql, because
--- its plan is kept in all versions.
+-- One query looks up all known keys, as resource.config_value does for one, and the keys that were forced. The function
+-- is in plpgsql because its plan is then kept in all versions.
 create or replace function resource.configuration(p_setup text) returns jsonb
 language plpgsql stable as $$
 begin
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function resource.configuration(text) is
-  'All configuration that holds in a setup, defaults included: {component: {KEY: value}}; keys for every component '
-  'are under the empty name. Keys by share or workflow are looked up with resource.config_value.';
+  'All configuration that holds in a setup, defaults included: {component: {KEY: value}}; keys for every component are '
+  'under the empty name. resource.config_value looks up keys by share or workflow.';

@@ -11,4 +11,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.known_key(text, text) is
-  'The known configuration key that a key matches, an exact key before a pattern. No row = the key is not known.';
+  'The known configuration key that a key matches, an exact key before a pattern. There is no row if the key is not '
+  'known.';

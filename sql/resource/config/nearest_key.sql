@@ -15,5 +15,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.nearest_key(text, text) is
-  'A hint for an unknown configuration key: the components that know it, or the most similar known key, and how to '
-  'set a key of one''s own.';
+  'A hint for an unknown configuration key: the components that know the key, or the most similar known key, and how '
+  'to set a key of one''s own.';

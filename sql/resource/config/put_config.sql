@@ -1,4 +1,4 @@
--- An unknown key is refused, since it would change nothing and nobody would notice.
+-- An unknown key is refused, since it would change nothing without anybody noticing.
 create or replace function resource.put_config(
   p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_force boolean
 ) returns void
@@ -51,5 +51,5 @@ begin
 end $$;
 
 comment on function resource.put_config(text, text, jsonb, text, text, boolean) is
-  'Sets a key of gdpconfig for a setup, or (null) for all setups that have no value of their own; null removes it. '
-  'Errors: PB001.';
+  'Sets a key of gdpconfig for a setup. With a null setup the value is for all setups that have none of their own; a '
+  'null value removes the key. Errors: PB001.';

@@ -10,6 +10,6 @@ begin
 end $$;
 
 comment on function resource.set_config(text, text, jsonb, text, text, boolean) is
-  'Sets a key of gdpconfig for a setup, for a component (p_component, or component:KEY) or for every component; null '
-  'removes it. Keys that no rule reads, and figures below 0 that no rule expects, are refused unless forced. Names '
-  'have at most 200 bytes. Errors: PB001, PB002 (setup not granted).';
+  'Sets a key of gdpconfig for a setup, for one component (p_component, or component:KEY) or for every component; null '
+  'removes the key. A key that no rule reads, or a number below 0 that no rule expects, is refused unless it is '
+  'forced. Names have at most 200 bytes. Errors: PB001, PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- Of no setup, so that a front sends it to all shards.
+-- The function has no argument for a setup, so a front sends its calls to all shards.
 create or replace function resource.set_config_everywhere(
   p_key text, p_value jsonb, p_component text default null, p_app text default null, p_force boolean default false
 ) returns void
@@ -7,5 +7,5 @@ language sql security definer set search_path = resource, pg_temp as $$
 $$;
 
 comment on function resource.set_config_everywhere(text, jsonb, text, text, boolean) is
-  'Sets a key of gdpconfig for all setups that have no value of their own, as resource.set_config does for one; null '
-  'removes it. Errors: PB001.';
+  'Sets a key of gdpconfig for all setups that have no value of their own, as resource.set_config does for one setup; '
+  'null removes the key. Errors: PB001.';

@@ -14,5 +14,5 @@ language sql immutable as $$
 $$;
 
 comment on function resource.claim_fits(jsonb, text, text) is
-  'Whether a claim of a token, a text or a list of texts, is the value or a path below it. The words of the claim '
-  'scope count each.';
+  'Whether a claim of a token, a text or a list of texts, equals the value or is a path below it. Each word of the '
+  'claim scope is compared by itself.';

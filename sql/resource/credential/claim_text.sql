@@ -3,4 +3,5 @@ language sql immutable as $$
   select nullif(case when jsonb_typeof(p_claims -> p_claim) = 'string' then p_claims ->> p_claim end, '')
 $$;
 
-comment on function resource.claim_text(jsonb, text) is 'The claim of a token that is a text; null: any other.';
+comment on function resource.claim_text(jsonb, text) is
+  'The value of a claim of a token if it is a text; otherwise null.';

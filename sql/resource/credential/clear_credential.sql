@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.clear_credential(text, text) is
-  'Takes a credential away: its tokens are refused from the next request on. Returns false if there was none. Errors: '
-  'PB002.';
+  'Removes a credential: tokens that fit it are refused from the next request on. Returns false if the credential does '
+  'not exist. Errors: PB002.';

@@ -1,5 +1,6 @@
--- SERVICE.md, Credentials: the most specific one counts. A subject is more specific than a claim, a longer path than a
--- shorter one. Two that fit equally would let chance decide, so the token is refused.
+-- See SERVICE.md, Credentials. The most specific credential counts: a subject is more specific than a claim, and a
+-- longer path is more specific than a shorter one. If two credentials fit equally, chance would decide, so the token is
+-- refused.
 create or replace function resource.credential_of(
   p_setup text, p_claims jsonb, out kind text, out name text, out owner_group text, out owner_dn text,
   out message text, out hint text
@@ -50,5 +51,5 @@ begin
 end $$;
 
 comment on function resource.credential_of(text, jsonb) is
-  'What the holder of a verified token may be in a setup: the kind of its role, its name, and for whom it acts; kind '
-  'null: it is refused, with message and hint.';
+  'The role that the holder of a verified token has in a setup: its kind, its name, and the owner and group that it '
+  'acts for. If the token is refused, kind is null, and message and hint say why.';

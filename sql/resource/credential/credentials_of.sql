@@ -1,4 +1,4 @@
--- The service asks for all requests that wait, in one statement, and keeps no answer: what is revoked is refused from
+-- The service asks for all waiting requests in one statement and caches no answer, so a revoked token is refused from
 -- the next request on.
 create or replace function resource.credentials_of(p_asked jsonb)
 returns table (n int, role_name text, subject text, code text, message text, hint text)
@@ -20,7 +20,7 @@ begin
       select c.* into v_found from resource.credential_of_session(v_asked.setup, v_asked.session) c;
     else
       select case when t.setup = v_asked.setup then t.kind end as kind, t.owner_group, t.owner_dn,
-             -- pilots that share a stamp are not one subject
+             -- pilots that share a stamp are different subjects
              case when t.stamp is null then 'token ' || t.name
                   else format('pilot %s %s', t.stamp, left(v_asked.token, 12)) end as name,
              case when t.hash is null then 'PB008' when t.setup <> v_asked.setup then 'PB002' end as code,
@@ -47,7 +47,7 @@ begin
 end $$;
 
 comment on function resource.credentials_of(jsonb) is
-  'For the service: as which role, and as whom, the holders of tokens act in setups, a row an element of [{setup, '
-  'claims}, {setup, token}, {setup, session}]. claims: those of a verified token; token, session: the sha256 of an '
-  'opaque token or of the cookie of a browser, in hex. subject: for the setting pgbroker.subject. Refused: code '
-  '(PB008, PB002), message and hint instead.';
+  'For the service: the role and the identity with which the holders of tokens act in setups, one row for each element '
+  'of [{setup, claims}, {setup, token}, {setup, session}]. claims are those of a verified token; token and session are '
+  'the sha256, in hex, of an opaque token or of the cookie of a browser. subject is the value for the setting '
+  'pgbroker.subject. A refused element has code (PB008, PB002), message and hint instead.';

@@ -1,5 +1,5 @@
--- SERVICE.md, Pilot secrets. The update locks the row, so two callers do not use the last use twice. An unknown stamp
--- and a wrong secret have one error.
+-- See SERVICE.md, Pilot secrets. The update locks the row, so two callers cannot both use the last use. An unknown
+-- stamp and a wrong secret raise the same error.
 create or replace function resource.exchange_secret(p_setup text, p_stamp text, p_secret text)
 returns table (token text, expires_at timestamptz)
 language plpgsql security definer set search_path = resource, pg_temp as $$

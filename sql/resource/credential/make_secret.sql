@@ -1,4 +1,4 @@
--- SERVICE.md, Pilot secrets.
+-- See SERVICE.md, Pilot secrets.
 create or replace function resource.make_secret(
   p_setup text, p_stamp text, p_uses int default 1, p_valid interval default '1 day', p_owner_group text default null,
   p_owner_dn text default null
@@ -16,7 +16,7 @@ begin
   end if;
   secret := resource.new_secret();
   expires_at := resource.valid_until('the secret', p_valid);
-  -- two calls for one stamp: the second replaces the secret of the first
+  -- of two calls for one stamp, the second replaces the secret of the first
   perform pg_advisory_xact_lock(hashtext('resource.credential'), hashtext(p_setup));
   delete from resource.pilot_secret s where s.setup = p_setup and s.stamp = p_stamp returning s.* into v_before;
   insert into resource.pilot_secret as s
@@ -30,5 +30,6 @@ begin
 end $$;
 
 comment on function resource.make_secret(text, text, int, interval, text, text) is
-  'Makes the secret of a pilot, whose holder gets short tokens of a JobAgent for it, p_uses times. It replaces the '
-  'secret of that stamp and its tokens, and is shown this once. Errors: PB001 (stamp, uses, validity), PB002.';
+  'Makes the secret of a pilot, which can be exchanged p_uses times for a short token of a JobAgent. It replaces the '
+  'former secret of that stamp and its tokens. The secret is shown only this once. Errors: PB001 (stamp, uses, '
+  'validity), PB002.';

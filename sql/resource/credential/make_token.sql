@@ -1,4 +1,4 @@
--- SERVICE.md, Opaque tokens.
+-- See SERVICE.md, Opaque tokens.
 create or replace function resource.make_token(
   p_setup text, p_name text, p_kind text, p_valid interval default '12 hours', p_owner_group text default null,
   p_owner_dn text default null
@@ -22,4 +22,5 @@ end $$;
 
 comment on function resource.make_token(text, text, text, interval, text, text) is
   'Makes an opaque token for the service (broker serve): its holder acts in the setup as agent, submitter, operator or '
-  'viewer, for the owner and group named. The token is shown this once. Errors: PB001 (name, kind, validity), PB002.';
+  'viewer, for the owner and group given. The token is shown only this once. Errors: PB001 (name, kind, validity), '
+  'PB002.';

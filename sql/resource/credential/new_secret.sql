@@ -1,4 +1,4 @@
--- gen_random_uuid draws from the operating system: 244 random bits.
+-- gen_random_uuid draws from the operating system; the secret has 244 random bits.
 create or replace function resource.new_secret() returns text
 language sql volatile as $$
   select replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')

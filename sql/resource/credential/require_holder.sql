@@ -25,5 +25,5 @@ begin
 end $$;
 
 comment on function resource.require_holder(text, text, text, text, boolean) is
-  'Refuses a credential, pilot secret or token that nobody may have. Errors: PB001 (name, kind, no owner), PB002 '
-  '(setup not granted).';
+  'Refuses a credential, pilot secret or token with an invalid name, kind or owner. Errors: PB001 (name, kind, no '
+  'owner), PB002 (setup not granted).';

@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.revoke_secret(text, text) is
-  'Takes the secret of a pilot away, with the tokens that it was exchanged for. Returns false if there was none. '
+  'Removes the secret of a pilot and the tokens that it was exchanged for. Returns false if there was no secret. '
   'Errors: PB002.';

@@ -15,4 +15,5 @@ begin
 end $$;
 
 comment on function resource.revoke_tokens(text, text) is
-  'Takes the opaque tokens of a name away: they are refused from the next request on. Returns how many. Errors: PB002.';
+  'Removes the opaque tokens of a name: they are refused from the next request on. Returns the number of tokens '
+  'removed. Errors: PB002.';

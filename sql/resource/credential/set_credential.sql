@@ -1,4 +1,4 @@
--- SERVICE.md, Credentials.
+-- See SERVICE.md, Credentials.
 create or replace function resource.set_credential(
   p_setup text, p_name text, p_kind text, p_issuer text, p_subject text default null, p_claim text default null,
   p_value text default null, p_owner_group text default null, p_owner_dn text default null,
@@ -37,7 +37,7 @@ begin
     raise exception 'the credential % names an owner or owner group, and a claim that names it', p_name
       using errcode = 'PB001', hint = 'Give one of both.';
   end if;
-  -- two calls with equal tokens: the second waits, and finds the first one's row
+  -- of two calls with equal tokens, the second waits and finds the row of the first
   perform pg_advisory_xact_lock(hashtext('resource.credential'), hashtext(p_setup));
   select c.name into v_other
     from resource.credential c
@@ -63,5 +63,5 @@ comment on function resource.set_credential(
   text, text, text, text, text, text, text, text, text, text, text) is
   'Lets holders of an issuer''s tokens use a setup through the service (broker serve), as agent, submitter, operator '
   'or viewer; replaces the credential of that name. p_subject: only the holder with this claim sub. p_claim, p_value: '
-  'only tokens whose claim has the value, or a path below it. The owner and group that they act for are given, or '
-  'named by claims. Errors: PB001, PB002.';
+  'only tokens whose claim has the value, or a path below it. The owner and group that the holders act for are either '
+  'given or named by claims. Errors: PB001, PB002.';

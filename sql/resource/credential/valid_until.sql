@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function resource.valid_until(text, interval) is
-  'When a token or secret of that validity ends. Errors: PB001 (validity).';
+  'The time at which a token or secret of that validity ends. Errors: PB001 (validity).';

@@ -1,5 +1,5 @@
--- SERVICE.md, Subjects: the service collects calls of many callers of one setup, role and owner. Only the name of the
--- subject changes from one to the next.
+-- See SERVICE.md, Subjects. The service collects calls of many callers with one setup, role and owner; only the name of
+-- the subject changes from one call to the next.
 create or replace function resource.call_for(p_name text) returns void
 language plpgsql as $$
 begin
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.call_for(text) is
-  'From here on the service calls for this subject, of the same setup and owner; null = as before. Errors: PB002 (not '
-  'the service).';
+  'From here on the service calls for this subject, which has the same setup and owner; null = as before. Errors: '
+  'PB002 (not the service).';

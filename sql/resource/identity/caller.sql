@@ -4,4 +4,4 @@ language sql stable as $$
   select coalesce(nullif(current_setting('role'), 'none'), session_user)
 $$;
 
-comment on function resource.caller() is 'The database role that calls: the role of SET ROLE, else the login.';
+comment on function resource.caller() is 'The database role of the caller: the role of SET ROLE, else the login.';

@@ -7,5 +7,4 @@ begin
 end $$;
 
 comment on function resource.clear_identity(text, text) is
-  'Takes the use of a setup away from a database role; returns false if the role had none. '
-  'Errors: PB001 (no setup).';
+  'Withdraws the use of a setup from a database role; returns false if the role had none. Errors: PB001 (no setup).';

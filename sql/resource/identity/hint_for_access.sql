@@ -1,4 +1,4 @@
--- A login that may act as the owner can help itself; any other asks an operator.
+-- A login that may act as the owner can grant itself access; any other login asks an operator.
 create or replace function resource.hint_for_access(p_setup text) returns text
 language sql stable as $$
   select case
@@ -11,4 +11,4 @@ language sql stable as $$
 $$;
 
 comment on function resource.hint_for_access(text) is
-  'What lets the calling login use a setup that it may not use, for the hint of PB002.';
+  'The hint of PB002: how the calling login gets access to a setup that it may not use.';

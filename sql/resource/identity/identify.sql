@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Roles: the login says who an agent or submitter is, not the request. Who calls through the service
--- is bound to the setup of its credential, and to the owner and group that the credential names.
+-- See ARCHITECTURE.md, Roles. The login, not the request, identifies an agent or submitter. A caller through the
+-- service is bound to the setup of its credential, and to the owner and group that the credential names.
 create or replace function resource.identify(p_setup text) returns resource.identity
 language plpgsql stable as $$
 declare
@@ -39,6 +39,6 @@ begin
 end $$;
 
 comment on function resource.identify(text) is
-  'The identity of the caller in a setup. Operators need no row and are generic in every setup; a caller through the '
-  'service needs none in the setup of its credential, whose owner and group override those of the role. Errors: PB001 '
-  '(no setup), PB002 (setup not granted), PB006 (the setup moves to another shard).';
+  'The identity of the caller in a setup. Operators need no row and are generic in every setup. A caller through the '
+  'service needs no row in the setup of its credential; the owner and group of the credential override those of the '
+  'role. Errors: PB001 (no setup), PB002 (setup not granted), PB006 (the setup moves to another shard).';

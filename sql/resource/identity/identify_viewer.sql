@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.identify_viewer(text) is
-  'The identity of the caller for calls that change nothing: viewers and operators are generic in every setup, through '
-  'the service in that of their credential. Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller for calls that change nothing. Viewers and operators are generic in every setup; through '
+  'the service they are generic in the setup of their credential. Errors: PB001 (no setup), PB002 (setup not granted).';

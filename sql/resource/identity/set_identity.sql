@@ -41,4 +41,4 @@ end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
   'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. A role that '
-  'does not exist is refused: the login is created first. Errors: PB001, PB004 (no such role).';
+  'does not exist is refused, so the login is created first. Errors: PB001, PB004 (no such role).';

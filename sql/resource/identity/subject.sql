@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Roles: who calls through the service. Everybody may set the setting, so it counts only where the
--- session is one of the service. A call of any other login looks at nothing else.
+-- See ARCHITECTURE.md, Roles. Everybody may set the setting, so it counts only in a session of the service. For any
+-- other login the function reads nothing else.
 create or replace function resource.subject() returns resource.subject
 language plpgsql stable as $$
 declare
@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function resource.subject() is
-  'Who calls through the service (broker serve), from the setting pgbroker.subject of the transaction; null in the '
+  'The caller through the service (broker serve), from the setting pgbroker.subject of the transaction; null in the '
   'session of any other login, and where the service calls for nobody.';

@@ -10,4 +10,4 @@ language sql stable as $$
 $$;
 
 comment on function resource.expired_partitions(regclass, interval) is
-  'Partitions by day of a table, named <table>_YYYYMMDD, whose day (UTC) ended longer ago than rows are kept.';
+  'Daily partitions of a table, named <table>_YYYYMMDD, whose day (UTC) ended longer ago than rows are kept.';

@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, History. A default partition takes the rows of a day without a partition; a day whose rows are
--- there already stays there.
+-- See ARCHITECTURE.md, History. A default partition takes the rows of a day that has no partition; such rows stay in
+-- the default partition.
 create or replace function resource.keep_partitions(p_table regclass, p_kept interval, p_days int default 3)
 returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
@@ -42,4 +42,4 @@ end $$;
 
 comment on function resource.keep_partitions(regclass, interval, int) is
   'Makes the partitions of a table for today (UTC) and the days ahead, and drops those of days that ended longer ago '
-  'than rows are kept. Returns how many partitions changed. A lock is waited for 300 ms at most.';
+  'than rows are kept. Returns the number of partitions that changed. It waits at most 300 ms for a lock.';

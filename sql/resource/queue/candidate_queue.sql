@@ -1,5 +1,5 @@
--- facts-and-formulas.md, ucore-expansion. Memory limits are per slot, and grow with the cores of the pseudo-queue. Not
--- materialized: a query of one setup reads no other.
+-- See facts-and-formulas.md, ucore-expansion. Memory limits are per slot, and grow with the cores of the pseudo-queue.
+-- The view is not materialized, so a query of one setup reads no other setup.
 create or replace view resource.candidate_queue as
 with queue as not materialized (
   select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower,
@@ -41,12 +41,12 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
 comment on view resource.candidate_queue is
   'Queues as brokerage lists them: a unified queue (capability ucore) is replaced by a pseudo-queue for each resource '
   'type. Limits of memory and scratch hold for a slot (per_core_attr multiplied).';
-comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
-comment on column resource.candidate_queue.unified_name is 'PanDA queue.';
+comment on column resource.candidate_queue.queue is 'Name of the queue, or queue/resource type.';
+comment on column resource.candidate_queue.unified_name is 'Name of the PanDA queue.';
 comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = not a pseudo-queue.';
 comment on column resource.candidate_queue.corecount is 'Cores of a slot of the (pseudo-)queue.';
 comment on column resource.candidate_queue.unified_corecount is 'Cores of a slot of the PanDA queue.';
-comment on column resource.candidate_queue.maxrss is 'Memory of a slot at most (MB); null or 0 = no limit.';
-comment on column resource.candidate_queue.maxwdir is 'Scratch of a slot of the PanDA queue at most (MiB).';
+comment on column resource.candidate_queue.maxrss is 'Maximum memory of a slot (MB); null or 0 = no limit.';
+comment on column resource.candidate_queue.maxwdir is 'Maximum scratch space of a slot of the PanDA queue (MiB).';
 comment on column resource.candidate_queue.attributes is
-  'params, catchall, and CRIC''s other fields below them, as one object.';
+  'One object with params, catchall, and the other fields of CRIC below them.';

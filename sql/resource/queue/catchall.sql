@@ -1,5 +1,5 @@
--- facts-and-formulas.md, catchall-lookup. Keys are compared whole. Most queues have none: plpgsql answers these without
--- a query, which would take 25 us.
+-- See facts-and-formulas.md, catchall-lookup. Keys are compared whole. Most queues have no catchall: plpgsql answers
+-- for these without a query, which would take 25 us.
 create or replace function resource.catchall(p_catchall text) returns jsonb
 language plpgsql immutable parallel safe as $$
 begin
@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.catchall(text) is
-  'A catchall of CRIC as an object: items are separated by commas; flags are true, key=value items are texts; the '
-  'last of equal keys counts. Null or empty: {}.';
+  'A catchall of CRIC as an object. Items are separated by commas; flags become true, key=value items become texts, '
+  'and the last of equal keys counts. The result is {} for null or an empty text.';

@@ -1,4 +1,4 @@
--- facts-and-formulas.md, resource-types.
+-- See facts-and-formulas.md, resource-types.
 create or replace view resource.default_resource_type as
 select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
   from (values ('SCORE', 1, 1, null::int, 2000),
@@ -9,4 +9,4 @@ select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
                ('MCORE_VHIMEM', 2, null, 3001, null)) d (name, mincore, maxcore, minrampercore, maxrampercore);
 
 comment on view resource.default_resource_type is
-  'PanDA''s six resource types, which hold in a setup without rows in resource.resource_type.';
+  'PanDA''s six resource types, which hold in a setup that has no rows in resource.resource_type.';

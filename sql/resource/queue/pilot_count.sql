@@ -1,4 +1,4 @@
--- rules/production-load.md, no-pilot.
+-- See rules/production-load.md, no-pilot.
 create or replace view resource.pilot_count as
 select a.setup, a.queue, coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as requests
   from resource.queue_activity a
@@ -9,6 +9,6 @@ select r.setup, r.queue, r.requests
  where r.since > t.now - interval '3 hours' and r.since <= t.now;
 
 comment on view resource.pilot_count is
-  'Requests by pilots of queues in the last 3 h: loaded counts, and requests noted here, which tell whether there are '
-  'any rather than how many. Several rows for a key, to be summed.';
-comment on column resource.pilot_count.requests is 'Requests; sum them.';
+  'Requests by pilots of queues in the last 3 h: counts that were loaded, and requests noted here, which show whether '
+  'there are any rather than how many. A key may have several rows; sum them.';
+comment on column resource.pilot_count.requests is 'Number of requests; sum the rows.';

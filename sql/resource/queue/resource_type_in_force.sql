@@ -1,4 +1,4 @@
--- facts-and-formulas.md, resource-types.
+-- See facts-and-formulas.md, resource-types.
 create or replace view resource.resource_type_in_force as
 select r.setup, r.name, r.mincore, r.maxcore, r.minrampercore, r.maxrampercore
   from resource.resource_type r
@@ -9,5 +9,5 @@ select s.setup, d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
  where not exists (select from resource.resource_type r where r.setup = s.setup);
 
 comment on view resource.resource_type_in_force is
-  'The resource types that hold in each setup: its own, or, where it has none, resource.default_resource_type.';
-comment on column resource.resource_type_in_force.name is 'Name.';
+  'The resource types that hold in each setup: its own, or resource.default_resource_type if the setup has none.';
+comment on column resource.resource_type_in_force.name is 'Name of the resource type.';

@@ -1,4 +1,4 @@
--- For agents that ask in the terms of PanDA: they may not read the view.
+-- Agents that ask in the terms of PanDA need this function because they may not read the view.
 create or replace function resource.resource_types(p_setup text)
 returns table (resource_name text, mincore int, maxcore int, minrampercore int, maxrampercore int)
 language plpgsql stable security definer set search_path = resource, pg_temp as $$

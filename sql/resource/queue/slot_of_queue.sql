@@ -1,4 +1,4 @@
--- A pilot of PanDA names its queue and perhaps a resource type, and not how many cores it has.
+-- A pilot of PanDA names its queue and perhaps a resource type, but not its number of cores.
 create or replace function resource.slot_of_queue(p_setup text, p_queue text, p_resource_type text)
 returns table (cores int, of_type boolean)
 language plpgsql stable security definer set search_path = resource, pg_temp as $$
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function resource.slot_of_queue(text, text, text) is
-  'Cores of a slot of a PanDA queue, and whether it is a slot of this resource type, as those of unified queues are; '
-  'no row = the queue is not known. Errors: PB001 (a name is too long), PB002 (setup not granted).';
+  'Cores of a slot of a PanDA queue, and whether the slot is of this resource type, as are the slots of unified '
+  'queues. There is no row if the queue is not known. Errors: PB001 (a name is too long), PB002 (setup not granted).';

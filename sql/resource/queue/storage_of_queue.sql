@@ -16,14 +16,15 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
   left join resource.storage s on s.setup = a.setup and s.storage = a.storage;
 
 comment on view resource.storage_of_queue is
-  'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and '
-  'TEST are not.';
+  'Storages of queues by direction and scope, with their known properties. ON, PROBING and null mean usable; OFF and '
+  'TEST do not.';
 comment on column resource.storage_of_queue.position is 'Order, from 1; the first is the default.';
-comment on column resource.storage_of_queue.is_datadisk is 'Of type DATADISK.';
+comment on column resource.storage_of_queue.is_datadisk is 'Whether the storage is of type DATADISK.';
 comment on column resource.storage_of_queue.is_known is 'Whether the storage has a row of its own.';
 comment on column resource.storage_of_queue.space_free is 'Free space (GB); null = not known.';
-comment on column resource.storage_of_queue.space_usable is 'free + expired - min_free - unavailable (GB).';
-comment on column resource.storage_of_queue.can_read_lan is 'Worker nodes can read.';
-comment on column resource.storage_of_queue.can_write_lan is 'Worker nodes can write.';
-comment on column resource.storage_of_queue.can_read_wan is 'Others can read.';
-comment on column resource.storage_of_queue.can_write_wan is 'Others can write.';
+comment on column resource.storage_of_queue.space_usable is
+  'Usable space (GB): free + expired - min_free - unavailable.';
+comment on column resource.storage_of_queue.can_read_lan is 'Whether worker nodes can read from the storage.';
+comment on column resource.storage_of_queue.can_write_lan is 'Whether worker nodes can write to the storage.';
+comment on column resource.storage_of_queue.can_read_wan is 'Whether others can read from the storage.';
+comment on column resource.storage_of_queue.can_write_wan is 'Whether others can write to the storage.';

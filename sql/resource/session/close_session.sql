@@ -12,4 +12,4 @@ begin
 end $$;
 
 comment on function resource.close_session(text) is
-  'For the service: closes the session with this sha256, in hex. Returns false if there was none.';
+  'For the service: closes the session with this sha256, in hex. Returns false if there was no such session.';

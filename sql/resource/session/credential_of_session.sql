@@ -1,4 +1,4 @@
--- SERVICE.md, Sessions: the credentials count as they are now, not as they were at the login.
+-- See SERVICE.md, Sessions. Credentials count as they are now, not as they were at the login.
 create or replace function resource.credential_of_session(
   p_setup text, p_session text, out kind text, out name text, out owner_group text, out owner_dn text, out code text,
   out message text, out hint text
@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function resource.credential_of_session(text, text) is
-  'What the browser whose cookie has this sha256, in hex, may be in a setup: the kind of its role, its name, and for '
-  'whom it acts; kind null: it is refused, with code, message and hint.';
+  'The role that a browser has in a setup: its kind, its name, and the owner and group that it acts for. The cookie of '
+  'the browser has this sha256, in hex. If the browser is refused, kind is null, and code, message and hint say why.';

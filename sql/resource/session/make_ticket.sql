@@ -1,4 +1,4 @@
--- SERVICE.md, Sessions.
+-- See SERVICE.md, Sessions.
 create or replace function resource.make_ticket(p_setup text, p_name text, p_kind text)
 returns table (ticket text, expires_at timestamptz)
 language plpgsql security definer set search_path = resource, pg_temp as $$
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function resource.make_ticket(text, text, text) is
-  'Makes a ticket that opens a session of a browser in the setup, as agent, operator or viewer, once and within a '
-  'minute. The ticket is shown this once. Errors: PB001 (name, kind), PB002.';
+  'Makes a ticket that opens a browser session in the setup, as agent, operator or viewer. The ticket can be used '
+  'once, within a minute, and is shown only this once. Errors: PB001 (name, kind), PB002.';

@@ -1,4 +1,5 @@
--- SERVICE.md, Sessions. A person who logs in again and again closes the oldest sessions, so the table does not grow.
+-- See SERVICE.md, Sessions. A new login of a person closes the oldest sessions of that person, so the table does not
+-- grow.
 create or replace function resource.new_session(
   p_login bytea, p_subject text, p_claims jsonb, p_setup text, p_kind text, p_session text
 ) returns timestamptz
@@ -11,7 +12,7 @@ begin
     raise exception 'session has % bytes, not the 32 of a sha256', coalesce(octet_length(v_hash), 0)
       using errcode = 'PB001';
   end if;
-  -- two logins of one person at once: the second counts the session of the first
+  -- of two logins of one person at once, the second counts the session of the first
   perform pg_advisory_xact_lock(hashtext('resource.browser_session'), hashtext(p_subject));
   delete from resource.browser_session s
    where s.hash in (select e.hash from resource.browser_session e where e.expires_at < now() for update skip locked);
@@ -36,5 +37,6 @@ begin
 end $$;
 
 comment on function resource.new_session(bytea, text, jsonb, text, text, text) is
-  'Opens a session of a browser for twelve hours, and returns its end. p_session: sha256 of its secret, in hex. A '
-  'subject has ten at most: the oldest are closed. Errors: PB001 (no sha256), PB008 (this login has opened one).';
+  'Opens a browser session for twelve hours, and returns its end. p_session: sha256 of its secret, in hex. A subject '
+  'has at most ten sessions: the oldest are closed. Errors: PB001 (no sha256), PB008 (this login has already opened a '
+  'session).';

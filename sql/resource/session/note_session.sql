@@ -1,4 +1,4 @@
--- A session of claims is for every setup, so its change is of none.
+-- A session of claims is for every setup, so its change belongs to no setup.
 create or replace function resource.note_session(p_session resource.browser_session, p_gone boolean) returns void
 language plpgsql as $$
 declare
@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function resource.note_session(resource.browser_session, boolean) is
-  'Keeps that a session was opened or, where it is gone, closed, without hashes and claims.';
+  'Records that a session was opened, or that it was closed if the row is gone; hashes and claims are left out.';

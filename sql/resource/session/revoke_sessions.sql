@@ -1,4 +1,4 @@
--- Sessions of claims are for every setup. An operator of one setup closes the sessions that may act in it.
+-- Sessions of claims are for every setup. An operator of one setup may close the sessions that may act in that setup.
 create or replace function resource.revoke_sessions(p_setup text, p_subject text) returns bigint
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
@@ -20,5 +20,6 @@ begin
 end $$;
 
 comment on function resource.revoke_sessions(text, text) is
-  'Closes the sessions of a person''s browsers that may act in the setup: they are refused from the next request on. '
-  'p_subject as in monitor.browser_session. Returns how many. Who may log in still may. Errors: PB002.';
+  'Closes a person''s browser sessions that may act in the setup: they are refused from the next request on. p_subject '
+  'is as in monitor.browser_session. Returns the number of sessions closed. The person may still log in again. Errors: '
+  'PB002.';

@@ -11,5 +11,6 @@ language sql stable security definer set search_path = resource, pg_temp as $$
 $$;
 
 comment on function resource.session_of(text) is
-  'For the service: whose session has this sha256, in hex; until when; and a list of {setup, kind}: where the person '
-  'may act now, and as what. No row: it is not known, has ended or was revoked.';
+  'For the service: the person whose session has this sha256, in hex; the end of the session; and a list of {setup, '
+  'kind} with the setups and roles in which the person may act now. There is no row if the session is not known, has '
+  'ended or was revoked.';

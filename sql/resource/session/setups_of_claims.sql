@@ -8,4 +8,5 @@ language sql stable security definer set search_path = resource, pg_temp as $$
 $$;
 
 comment on function resource.setups_of_claims(jsonb) is
-  'The setups in which the holder of verified claims may act now, and as what: agent, submitter, operator or viewer.';
+  'The setups in which the holder of verified claims may act now, each with the role: agent, submitter, operator or '
+  'viewer.';

@@ -1,4 +1,4 @@
--- SERVICE.md, Sessions. Two browsers that use a ticket at once: the second waits for the row, and finds it gone.
+-- See SERVICE.md, Sessions. If two browsers use a ticket at once, the second waits for the row and finds it gone.
 create or replace function resource.use_ticket(p_ticket text, p_session text) returns timestamptz
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
@@ -19,5 +19,6 @@ begin
 end $$;
 
 comment on function resource.use_ticket(text, text) is
-  'For the service: a session for a ticket, which can be used once; returns its end. p_session: sha256 of the cookie, '
-  'in hex. Errors: PB001 (no sha256), PB006 (its setup moves to another shard), PB008 (no such ticket).';
+  'For the service: opens a session for a ticket, which can be used only once; returns the end of the session. '
+  'p_session: sha256 of the cookie, in hex. Errors: PB001 (no sha256), PB006 (its setup moves to another shard), PB008 '
+  '(no such ticket).';

@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.change_settings(regclass, text, jsonb) is
-  'Changes settings of a setup in the table setting of a schema, all or none; what is not given stays. '
-  'Errors: PB001, naming the key and the value.';
+  'Changes settings of a setup in the table setting of a schema, all of them or none; settings that are not given keep '
+  'their values. Errors: PB001, naming the key and the value.';

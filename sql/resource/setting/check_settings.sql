@@ -1,4 +1,5 @@
--- The columns of a table setting are the settings, their types and checks the grammar, their comments the hints.
+-- Each column of a table setting is a setting: its type and its checks say which values are allowed, and its comment is
+-- the hint of errors.
 create or replace function resource.check_settings(p_table regclass, p_settings jsonb) returns jsonb
 language plpgsql stable as $$
 declare

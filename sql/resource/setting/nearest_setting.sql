@@ -17,5 +17,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.nearest_setting(regclass, text) is
-  'A hint for a key that is no setting of a table: the set_settings that knows the key, else the setting whose name is '
-  'most like it; and all settings of the table.';
+  'A hint for a key that is not a setting of a table: the set_settings function that knows the key, else the setting '
+  'with the most similar name; then all settings of the table.';

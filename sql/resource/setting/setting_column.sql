@@ -1,4 +1,4 @@
--- Columns of a table of settings are the settings. The default of a column is an expression, such as
+-- Each column of a table of settings is a setting. The default of a column is an expression, such as
 -- '00:30:00'::interval; the value is the text within its quotes.
 create or replace view resource.setting_column as
 select t.oid::regclass as source, a.attname::text as name, a.attnum as place,
@@ -24,9 +24,9 @@ select t.oid::regclass as source, a.attname::text as name, a.attnum as place,
  where t.relkind = 'r';
 
 comment on view resource.setting_column is
-  'What each setting means, which values are allowed and what holds by default: the columns of the tables of settings, '
-  'their types, checks and comments. Restrict the table.';
-comment on column resource.setting_column.source is 'Table.';
+  'The meaning, the allowed values and the default of each setting: the columns of the tables of settings, with their '
+  'types, checks and comments. Restrict the table.';
+comment on column resource.setting_column.source is 'Table of the setting.';
 comment on column resource.setting_column.name is 'Name of the setting.';
 comment on column resource.setting_column.place is 'Place among the columns of the table.';
 comment on column resource.setting_column.type is 'Type of the column.';

@@ -6,4 +6,4 @@ language sql stable as $$
 $$;
 
 comment on function resource.setting_hint(regclass, text) is
-  'What a setting means and which values are allowed, from the comments of its column and of its checks.';
+  'The meaning and the allowed values of a setting, from the comments of its column and of its checks.';

@@ -1,11 +1,11 @@
--- A text that is no interval, and a number that no integer holds, are found by trying.
+-- Texts that are no interval, and numbers that do not fit an integer, are found by trying the conversion.
 create or replace function resource.setting_value(p_type regtype, p_value jsonb) returns jsonb
 language plpgsql stable as $$
 declare
   v_kind text := jsonb_typeof(p_value);
 begin
   return case
-    -- Before PostgreSQL 17 make_interval takes more seconds than an interval holds.
+    -- Before PostgreSQL 17 make_interval accepts more seconds than an interval can hold.
     when p_type = 'interval'::regtype and v_kind = 'number' and abs(p_value::float8) < 1e12
     then to_jsonb(make_interval(secs => p_value::float8)::text)
     when p_type = 'interval'::regtype and v_kind = 'string' then to_jsonb((p_value #>> '{}')::interval::text)
@@ -27,6 +27,6 @@ exception when data_exception then
 end $$;
 
 comment on function resource.setting_value(regtype, jsonb) is
-  'The JSON value that a setting of a type stores for one that was given: an interval for a text or a number of '
-  'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates. An '
-  'object has texts alone.';
+  'The JSON value that a setting of a type stores for a given value: an interval for a text or a number of seconds, a '
+  'list for a single text. The result is null if the value is of another type. A list is sorted and has no duplicates. '
+  'An object may have only texts.';

@@ -1,4 +1,4 @@
--- ARCHITECTURE.md, Time: the only function that reads the time.
+-- See ARCHITECTURE.md, Time. No other function reads the time.
 create or replace function resource.clock(p_setup text) returns timestamptz
 language sql stable parallel safe as $$
   select coalesce((select t.now from resource.setup_time t where t.setup = p_setup), now())

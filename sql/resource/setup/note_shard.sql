@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function resource.note_shard() is
-  'Notes that this database is a shard of a front; broker cluster add-shard calls it. Returns what it was: single or '
-  'shard. Errors: PB005 (it is a front).';
+  'Notes that this database is a shard of a front; broker cluster add-shard calls it. Returns the former kind of the '
+  'database: single or shard. Errors: PB005 (the database is a front).';

@@ -1,4 +1,5 @@
--- What only reads does not identify, so it would find nothing where a setup has been, or has not come yet.
+-- A call that only reads does not identify its caller, so without this check it would find no rows for a setup that has
+-- moved away or has not arrived yet.
 create or replace function resource.refuse_moved(p_setup text) returns void
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
@@ -8,5 +9,5 @@ begin
 end $$;
 
 comment on function resource.refuse_moved(text) is
-  'For the service: refuses a setup that has moved to another shard, or arrives from one. A setup that leaves may be '
-  'read. Errors: PB006.';
+  'For the service: refuses a setup that has moved to another shard, or is arriving from one. A setup that is about to '
+  'leave may be read. Errors: PB006.';

@@ -1,4 +1,4 @@
--- Every table of a setup refers to resource.setup: without rows there, a front cannot hold anything by mistake.
+-- Every table of a setup refers to resource.setup: a front without rows there cannot hold anything by mistake.
 create or replace function resource.refuse_setup() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.refuse_setup() is
-  'Keeps setups out of a front, and one that moved out of the shard that it left. Errors: PB005 (this database is a '
+  'Refuses setups in a front, and refuses a moved setup in the shard that it left. Errors: PB005 (this database is a '
   'front), PB006 (the setup has moved).';

@@ -1,5 +1,5 @@
--- Called where a row of resource.setup_move was seen. Volatile: it looks again, after the lock. Whoever moves a setup
--- holds that lock; a mover that died holds none, and its setup never left.
+-- Callers have seen a row of resource.setup_move. The function is volatile, so it reads the row again after the lock.
+-- The program that moves a setup holds that lock; if the program died, nobody holds the lock and the setup never left.
 create or replace function resource.require_here(p_setup text) returns void
 language plpgsql as $$
 declare
@@ -21,4 +21,4 @@ begin
 end $$;
 
 comment on function resource.require_here(text) is
-  'Refuses a setup that moves to another shard, or has moved there. Errors: PB006.';
+  'Refuses a setup that is moving to another shard, or has moved to one. Errors: PB006.';

@@ -1,5 +1,5 @@
--- Without it a call on a standby may end where PostgreSQL plans a query of an unlogged table, with an error (0A000)
--- that names no remedy.
+-- Without this check a call on a standby may end when PostgreSQL plans a query of an unlogged table, with an error
+-- (0A000) that names no remedy.
 create or replace function resource.require_primary() returns void
 language plpgsql as $$
 begin
@@ -11,4 +11,4 @@ begin
 end $$;
 
 comment on function resource.require_primary() is
-  'Refuses a call that changes something on a standby. Errors: 25006.';
+  'Refuses, on a standby, a call that changes something. Errors: 25006.';

@@ -1,4 +1,4 @@
--- A snapshot taken before the setup was entered has old limits, CPU buckets and leases.
+-- A snapshot taken before the setup was entered has outdated limits, CPU buckets and leases.
 create or replace function resource.require_read_committed() returns void
 language plpgsql stable as $$
 begin
@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function resource.require_read_committed() is
-  'Refuses a transaction that keeps one snapshot. Errors: PB001.';
+  'Refuses a transaction that keeps one snapshot for all its statements. Errors: PB001.';

@@ -1,4 +1,4 @@
--- The first job or configuration of a setup makes it.
+-- The first job or configuration of a setup creates the setup.
 create or replace function resource.require_setup(p_setup text) returns void
 language plpgsql as $$
 begin
@@ -6,7 +6,7 @@ begin
     perform resource.require_here(p_setup);
   end if;
   loop
-    perform from resource.setup s where s.setup = p_setup for key share;  -- waits while somebody removes it
+    perform from resource.setup s where s.setup = p_setup for key share;  -- waits while another session removes it
     exit when found;
     if p_setup is null or p_setup = '' then
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
@@ -14,10 +14,10 @@ begin
     end if;
     perform resource.require_short('setup', p_setup, 100);
     insert into resource.setup (setup) values (p_setup) on conflict do nothing;
-    exit when found;  -- else somebody else has just made it, and it is not locked
+    exit when found;  -- else another session has just made it, and it is not locked
   end loop;
 end $$;
 
 comment on function resource.require_setup(text) is
-  'Makes a setup if it does not exist, and keeps it from being removed until the transaction ends. Errors: PB001, '
-  'PB006 (the setup moves to another shard).';
+  'Makes a setup if it does not exist, and prevents its removal until the transaction ends. Errors: PB001, PB006 (the '
+  'setup moves to another shard).';

@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Time. Every interval of a setting is at most 100 years, so that no time computed from a clock
--- within these bounds leaves the range of a timestamp.
+-- See ARCHITECTURE.md, Time. Every interval of a setting is at most 100 years, so a time computed from a clock within
+-- these bounds stays within the range of a timestamp.
 create or replace function resource.set_clock(p_setup text, p_now timestamptz) returns void
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function resource.set_clock(text, timestamptz) is
-  'Sets the time of a simulated setup; null gives it real time again. The years are 100 '
-  'to 9999. For tests, what-if and simulation. Errors: PB001.';
+  'Sets the time of a simulated setup; null returns the setup to real time. The year must be within 100 to 9999. The '
+  'function is for tests, what-if and simulation. Errors: PB001.';

@@ -1,6 +1,7 @@
--- SHARES.md. PanDA takes the share that is furthest below its target, level by level; here the way down is drawn. At
--- each level a share with work below is taken with a chance in proportion to target x min(5, max(1/5, target /
--- usage)), both among the siblings with work. Capacity that idle shares leave goes to their siblings first.
+-- See SHARES.md. PanDA takes the share that is furthest below its target, level by level; here the way down is drawn.
+-- At each level, shares with work below them are drawn with a chance in proportion to target x min(5, max(1/5, target /
+-- usage)), where target and usage are relative to the siblings with work. Capacity that idle shares do not use goes to
+-- their siblings first.
 create or replace function resource.share_chances(p_shares resource.share[], p_leaves text[])
 returns table (gshare text, chance float8)
 language sql immutable as $$
@@ -33,5 +34,5 @@ language sql immutable as $$
 $$;
 
 comment on function resource.share_chances(resource.share[], text[]) is
-  'The chance of each of the leaves named when the tree of shares is gone down at random, more often where a share is '
-  'behind its target; the chances add up to 1. Names that are no leaf are left out.';
+  'The chance of each named leaf when the tree of shares is descended at random. A share that is behind its target is '
+  'drawn more often. The chances add up to 1. Names that are not leaves are left out.';

@@ -1,6 +1,6 @@
 -- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down, figures
 -- of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest below its
--- target. A share whose parent is missing stands at the top, and so does the first by name of parents in a circle.
+-- target. A share whose parent is missing is at the top; so is the share with the first name in a circle of parents.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
@@ -68,6 +68,6 @@ language sql immutable as $$
 $$;
 
 comment on function resource.tree_of_shares(resource.share[]) is
-  'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part '
-  'of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
-  'distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';
+  'Shares as a tree, one row a share. target and running are fractions of the parent and of the whole; pledged is the '
+  'target''s part of everything that runs (HS06); usage is running / pledged (PanDA''s usage; 999999 where the target '
+  'is 0); distance is target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

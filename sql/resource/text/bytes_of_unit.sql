@@ -1,4 +1,4 @@
--- conventions.md, Units: kB, MB and GB of disk are powers of 1024. PerEvent after a unit is ignored here.
+-- See conventions.md, Units: kB, MB and GB of disk are powers of 1024. PerEvent after a unit is ignored here.
 create or replace function resource.bytes_of_unit(p_unit text) returns float8
 language sql immutable parallel safe as $$
   select case upper(left(coalesce(p_unit, ''), 1)) when 'K' then 1024::float8
@@ -9,4 +9,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.bytes_of_unit(text) is
-  'Bytes of a unit: B, kB, MB, GB, TB, with or without PerEvent; null or any other unit counts bytes.';
+  'Number of bytes in a unit: B, kB, MB, GB, TB, with or without PerEvent. Null or any other unit is read as bytes.';

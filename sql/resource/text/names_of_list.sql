@@ -5,4 +5,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.names_of_list(text) is
-  'The names of a list separated by commas, as PanDA writes it, without blanks around them; null = none.';
+  'The names of a list separated by commas, as PanDA writes it, without the blanks around them; null = no list.';

@@ -8,4 +8,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.nearest_name(text, text[]) is
-  'The known name that is most like another one; null where none is like it. For hints.';
+  'The known name that is most similar to a given one, for hints; null if no name is similar.';

@@ -1,4 +1,4 @@
--- An entry of an index has at most 2,704 bytes: a setup and some names. What is longer is refused where it comes in.
+-- An entry of an index has at most 2,704 bytes, for a setup and some names. Longer texts are refused at the input.
 create or replace function resource.require_short(p_key text, p_text text, p_most int default 1000) returns void
 language plpgsql immutable as $$
 begin
@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function resource.require_short(text, text, int) is
-  'Refuses a text that is too long for a name, by its bytes in UTF-8. Errors: PB001, naming the key.';
+  'Refuses a text that is too long for a name, counted in bytes of UTF-8. Errors: PB001, naming the key.';

@@ -1,6 +1,6 @@
--- Shared pairs of neighbouring letters are enough to find the name that a misspelt name stands for. The
--- cost grows with the product of the lengths (8,000 characters against 80 known keys took 20 s), and nobody misspells a
--- name of a hundred characters.
+-- The number of shared pairs of neighbouring letters is enough to find the intended name of a misspelt one. The cost
+-- grows with the product of the lengths (8,000 characters against 80 known keys took 20 s), and names of a hundred
+-- characters are not misspelt by hand.
 create or replace function resource.similarity(p_name text, p_other text) returns float8
 language sql immutable parallel safe as $$
   select case when length(p_name) <= 100 and length(p_other) <= 100
@@ -11,5 +11,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.similarity(text, text) is
-  'Similarity of two names, 0 to about 1: the pairs of neighbouring letters of the first that the second has. 0 '
-  'where a name has more than 100 characters.';
+  'Similarity of two names, 0 to about 1: twice the number of neighbouring pairs of letters in the first that the '
+  'second has, divided by the length of both names. The result is 0 where a name has more than 100 characters.';

@@ -1,4 +1,4 @@
--- What resource.check_rows is for tables, for arrays that are read by their keys.
+-- This function does for arrays that are read by their keys the same as resource.check_rows does for tables.
 create or replace function resource.check_keys(p_what text, p_rows jsonb, p_kinds jsonb) returns void
 language plpgsql immutable as $$
 declare
@@ -27,5 +27,5 @@ begin
 end $$;
 
 comment on function resource.check_keys(text, jsonb, jsonb) is
-  'Refuses all but an array of objects with the keys of p_kinds, whose values are of the kinds given there (as '
+  'Refuses anything but an array of objects with the keys of p_kinds, whose values are of the kinds given there (as '
   'resource.suits knows them). p_what names an element in errors. Errors: PB001, naming the key and the value.';

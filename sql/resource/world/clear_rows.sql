@@ -42,5 +42,5 @@ begin
 end $$;
 
 comment on function resource.clear_rows(text, regclass, jsonb) is
-  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have the values '
-  'of one of its objects; true = all rows of the setup.';
+  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or whose columns have the '
+  'values of one of its objects. True in place of the array deletes all rows of the setup.';

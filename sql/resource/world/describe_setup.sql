@@ -1,4 +1,5 @@
--- worlds.md, Defaults and null: the clock that {"hours_ago": n} counts from. A missing setup has the real time.
+-- See worlds.md, Defaults and null. The clock is the time from which {"hours_ago": n} counts. A missing setup has the
+-- real time.
 create or replace function resource.describe_setup(
   p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz
 )

@@ -1,4 +1,4 @@
--- worlds.md, Configuration keys.
+-- See worlds.md, Configuration keys.
 create or replace function resource.dump_config(p_setup text) returns setof jsonb
 language plpgsql stable security definer set search_path = resource, pg_temp as $$
 begin
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.dump_config(text) is
-  'The configuration of a setup, and the configuration for all setups (without a setup), as rows {app, component, '
-  'key, value, setup, forced}; forced marks keys that no rule reads. Errors: PB001, PB002 (setup not granted).';
+  'The configuration of a setup, and the configuration for all setups (without a setup), as rows {app, component, key, '
+  'value, setup, forced}. forced marks keys that no rule reads. Errors: PB001, PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- worlds.md, Dumping. Ordered by bytes, so that a program can merge the rows of several tables.
+-- See worlds.md, Dumping. Rows are ordered by bytes, so that a program can merge the rows of several tables.
 create or replace function resource.dump_rows(p_setup text, p_table regclass) returns setof jsonb
 language plpgsql stable set timezone = 'UTC' as $$
 begin
@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function resource.dump_rows(text, regclass) is
-  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times '
-  'in UTC. The dump functions of all schemas call it. Errors: PB001, PB002 (setup not granted).';
+  'The rows of a table of a setup as objects, in the order of the key. Columns with their default value are left out, '
+  'and times are in UTC. The dump functions of all schemas call it. Errors: PB001, PB002 (setup not granted).';

@@ -1,6 +1,7 @@
--- One insert for all rows of an array ($2), with the columns that any row gives; other columns get their defaults, also
--- in excluded. With p_merge all rows give the same columns, and only those change; the inserted row has the other
--- columns of the existing row, because a column may be not null. plpgsql, because its plan is kept in all versions.
+-- The text is one insert for all rows of an array ($2), with the columns that any row gives; other columns get their
+-- defaults, also in excluded. With p_merge all rows give the same columns, and only those change; the inserted row
+-- takes the other columns from the existing row, because a column may be not null. The function is in plpgsql because
+-- its plan is then kept in all versions.
 create or replace function resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean default false)
 returns text
 language plpgsql stable as $$
@@ -51,4 +52,4 @@ end $$;
 
 comment on function resource.insert_text(regclass, jsonb, boolean) is
   'The statement that upserts an array of objects ($2) into a table of the setup $1. Keys that a row leaves out get '
-  'the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';
+  'the defaults of the columns; with p_merge, where all rows have the same keys, they keep their values.';

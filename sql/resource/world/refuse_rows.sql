@@ -31,5 +31,5 @@ begin
 end $$;
 
 comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is
-  'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is '
-  'allowed; else the error given. Errors: PB001.';
+  'Raises the error of the first row of an array that cannot be stored, naming the row, the key, the value and the '
+  'allowed values. If no row can be found, it raises the given error. Errors: PB001.';

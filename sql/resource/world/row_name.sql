@@ -7,5 +7,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.row_name(regclass, jsonb, bigint) is
-  'The name of a row of a JSON array in errors: its table and key, or its place where the key is an identity column '
-  'or missing.';
+  'The name of a row of a JSON array in errors: its table and key, or its position if the key is an identity column or '
+  'is missing.';

@@ -6,4 +6,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.shown(jsonb) is
-  'A JSON value as errors show it: at most a hundred characters, long numbers as powers of ten.';
+  'A JSON value as errors show it: at most a hundred characters, with long numbers as powers of ten.';

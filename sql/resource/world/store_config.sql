@@ -1,4 +1,4 @@
--- worlds.md, Configuration keys.
+-- See worlds.md, Configuration keys.
 create or replace function resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean default false)
 returns text[]
 language plpgsql security definer set search_path = resource, pg_temp as $$
@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function resource.store_config(text, jsonb, boolean) is
-  'Sets the configuration of an array of {app, component, key, value, everywhere, forced}. An unknown key is refused, '
-  'or (p_lenient) left out and returned. Errors: PB001, PB002 (setup not granted).';
+  'Sets the configuration values of an array of {app, component, key, value, everywhere, forced}. An unknown key is '
+  'refused; with p_lenient it is left out and returned. Errors: PB001, PB002 (setup not granted).';

@@ -1,5 +1,6 @@
--- worlds.md, Loading. Columns come from the catalogue, so a new column needs no code. One statement stores all rows
--- (p_merge: all rows with the same keys); only when it fails are they tried one by one, to name the row that is wrong.
+-- See worlds.md, Loading. Columns come from the catalogue, so a new column needs no code. One statement stores all rows
+-- (p_merge: all rows with the same keys). Only if that statement fails are the rows tried one by one, to name the wrong
+-- row.
 create or replace function resource.store_rows(
   p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean default false
 ) returns bigint
@@ -50,6 +51,6 @@ begin
 end $$;
 
 comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
-  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the given parents; p_merge: a '
-  'row that is there keeps what is not given. The store functions of all schemas call it. Errors: PB001, PB002 (setup '
-  'not granted).';
+  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the given parents. With '
+  'p_merge, an existing row keeps the values that are not given. The store functions of all schemas call it. Errors: '
+  'PB001, PB002 (setup not granted).';

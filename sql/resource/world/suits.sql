@@ -1,4 +1,4 @@
--- Null suits every kind; NOT NULL is checked by the table.
+-- A null value suits every kind; the table checks NOT NULL.
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
 language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
@@ -18,5 +18,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.suits(text, jsonb) is
-  'Whether a JSON value is of a kind as resource.table_column names it: a text, a number, an integer, true or false, '
-  'an array of texts, a time (ISO 8601, of the years 1 to 9999).';
+  'Whether a JSON value is of a kind that resource.table_column names: a text, a number, an integer, true or false, an '
+  'array of texts, or a time (ISO 8601, within the years 1 to 9999).';

@@ -20,5 +20,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.table_column(regclass) is
-  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether '
-  'rows give it (false: an identity column).';
+  'Columns of a table, except the setup: the kind in words, the type, the default as an expression, the place in the '
+  'key, and whether rows give a value (false: an identity column).';

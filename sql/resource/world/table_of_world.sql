@@ -9,5 +9,5 @@ begin
 end $$;
 
 comment on function resource.table_of_world(text, text, text[]) is
-  'A table of a schema, where it is one of those that worlds are loaded into and dumped from (p_tables): no other '
-  'table is written by name. Errors: PB001 (another table).';
+  'The table of that name in a schema, if it is one of the tables that worlds are loaded into and dumped from '
+  '(p_tables). No other table is written by name. Errors: PB001 (another table).';

@@ -1,4 +1,4 @@
--- STATES.md, Statistics. See workload.starts_of_jobs.
+-- See STATES.md, Statistics. See workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
 language sql stable as $$
   select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)

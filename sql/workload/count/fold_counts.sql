@@ -1,6 +1,6 @@
--- STATES.md, Statistics. Changes move into the counts in one statement, so a reader who adds up both in one statement
--- reads the same before and after. One caller folds at a time and nobody waits: another caller has nothing to do. Rows
--- that somebody deletes are passed over.
+-- See STATES.md, Statistics. Changes move into the counts in one statement, so a reader who adds up both in one
+-- statement reads the same before and after. One caller folds at a time and nobody waits: another caller has nothing to
+-- do. Rows that somebody deletes are passed over.
 create or replace function workload.fold_counts(p_limit int default 100000) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare

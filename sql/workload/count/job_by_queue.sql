@@ -1,4 +1,4 @@
--- STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
+-- See STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
 create or replace view workload.job_by_queue as
 select b.setup, b.queue, b.gshare, b.resource_type, b.nucleus, b.label, b.status, b.jobs, b.cores, b.disk_io,
        b.disk_io_jobs

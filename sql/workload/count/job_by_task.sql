@@ -1,4 +1,4 @@
--- STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
+-- See STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
 create or replace view workload.job_by_task as
 select b.setup, b.task_id, b.status, b.jobs, b.cores
   from workload.task_count b

@@ -1,4 +1,4 @@
--- STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
+-- See STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
 create or replace view workload.job_by_user as
 select b.setup, b.user_name, b.working_group, b.queue, b.gshare, b.label, b.processing_type, b.status, b.jobs, b.cores
   from workload.user_count b

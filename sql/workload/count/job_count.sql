@@ -1,4 +1,4 @@
--- conventions.md, Job counts. Jobs by queue, share and status side by side.
+-- See conventions.md, Job counts. Jobs by queue, share and status side by side.
 create or replace view workload.job_count as
 select s.setup, s.queue, s.gshare,
        coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0)::bigint as defined,

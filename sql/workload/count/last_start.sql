@@ -1,5 +1,5 @@
--- production-load.md, inactive-queue. As loaded, or as jobs here started. The counts have an index for it, so that a
--- queue costs one look-up.
+-- See production-load.md, inactive-queue. As loaded, or as jobs here started. The counts have an index for it, so that
+-- a queue costs one look-up.
 create or replace view workload.last_start as
 select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
   from resource.queue q

@@ -1,5 +1,5 @@
--- analysis-load.md, stabilizer. The rate is that of all shares at a queue, from which that of a share follows. If it
--- was loaded, it counts what started of the share.
+-- See analysis-load.md, stabilizer. The rate is that of all shares at a queue, from which that of a share follows. If
+-- it was loaded, it counts what started of the share.
 create or replace view workload.start_rate as
 with started as (
   select s.setup, s.queue, s.gshare, sum(s.jobs)::float8 / 6 as rate

@@ -1,4 +1,4 @@
--- STATES.md, Statistics. A job that started twice has only its later start. So the counts are not corrected by this
+-- See STATES.md, Statistics. A job that started twice has only its later start. So the counts are not corrected by this
 -- view, but by what a load changes of it (workload.store).
 create or replace function workload.starts_of_jobs(p_setup text) returns setof workload.start_count
 language sql stable as $$

@@ -1,4 +1,4 @@
--- analysis-load.md, stabilizer. Jobs of this database that are activated or later, without merge jobs.
+-- See analysis-load.md, stabilizer. Jobs of this database that are activated or later, without merge jobs.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores
   from workload.user_queue_statistic s

@@ -1,4 +1,4 @@
--- STATES.md, Statistics. TW_DONE_JOB_STAT is how far back the view looks.
+-- See STATES.md, Statistics. TW_DONE_JOB_STAT is how far back the view looks.
 create or replace view workload.job_end as
 select b.setup, b.task_id, b.queue, b.status, b.minute, b.jobs
   from workload.end_count b

@@ -1,4 +1,4 @@
--- STATES.md, Statistics. How fast jobs start at queues, and when one last did.
+-- See STATES.md, Statistics. How fast jobs start at queues, and when one last did.
 create or replace view workload.job_start as
 select b.setup, b.queue, b.gshare, b.resource_type, b.minute, b.jobs, b.last_at
   from workload.start_count b

@@ -1,6 +1,6 @@
--- DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Joins go to
--- tables by their keys and nothing is joined to what was computed: for a setup without statistics the planner expects
--- one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
+-- See DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Joins go
+-- to tables by their keys and nothing is joined to what was computed: for a setup without statistics the planner
+-- expects one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
 create or replace function workload.digest_input(p_setup text, p_task_ids bigint[]) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare

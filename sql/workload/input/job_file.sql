@@ -1,4 +1,4 @@
--- DATA.md, Input of a task. Jobs are groups of the primary files; the other datasets are sliced in parallel.
+-- See DATA.md, Input of a task. Jobs are groups of the primary files; the other datasets are sliced in parallel.
 create or replace function workload.job_file(p_setup text, p_task_ids bigint[])
 returns table (task_id bigint, number bigint, "position" int, dataset text, is_main boolean, is_pseudo boolean,
                lfn text, place int, size bigint, nevents bigint)

@@ -1,4 +1,4 @@
--- STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. Whoever moves data calls this,
+-- See STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. Whoever moves data calls this,
 -- without loading a world.
 create or replace function workload.set_replica(
   p_setup text, p_dataset text, p_storage text, p_lfns text[] default null

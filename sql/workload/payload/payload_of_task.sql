@@ -1,4 +1,4 @@
--- LEASES.md, Payloads. The body is stored once a task; what differs from job to job is added as it is read.
+-- See LEASES.md, Payloads. The body is stored once a task; what differs from job to job is added as it is read.
 create or replace function workload.payload_of_task(p_setup text, p_job_id bigint) returns jsonb
 language plpgsql stable as $$
 declare

@@ -1,5 +1,5 @@
--- analysis-throttles.md, user-cap. Jobs of a group count by its name, and from activated on not for their user. What
--- waits is queued, throttled jobs too; of the labels that the caps are for.
+-- See analysis-throttles.md, user-cap. Jobs of a group count by its name, and from activated on not for their user.
+-- What waits is queued, throttled jobs too; of the labels that the caps are for.
 create or replace view workload.account_job as
 select a.setup, a.kind, a.name, a.running_jobs, a.queued_jobs, a.running_cores, a.queued_cores
   from resource.account a

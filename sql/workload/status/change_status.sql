@@ -1,8 +1,8 @@
--- STATES.md, Who changes states. The caller names the status from which it changes, so that two callers who decide the
--- same of a job do it once. Batches lock, and are noted in the history, in the order of ids. One job goes by statements
--- of its own, which are set up in half the time of the one for many (190 us against 500). One change in a thousand
--- moves changes into the counts, so that these stay few if nobody else folds; not in a transaction that lasts, which
--- would keep others from it.
+-- See STATES.md, Who changes states. The caller names the status from which it changes, so that two callers who decide
+-- the same of a job do it once. Batches lock, and are noted in the history, in the order of ids. One job goes by
+-- statements of its own, which are set up in half the time of the one for many (190 us against 500). One change in a
+-- thousand moves changes into the counts, so that these stay few if nobody else folds; not in a transaction that lasts,
+-- which would keep others from it.
 create or replace function workload.change_status(
   p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null
 ) returns bigint[]

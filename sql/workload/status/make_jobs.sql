@@ -1,9 +1,9 @@
--- STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that
--- nobody works on are taken in their order. A job has the cores of its queue, one if the task is of one: an 8-core
--- task runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task).
--- A task is a row with arrays, and a job takes its elements by their places: a plan that a session keeps expects few
--- jobs and few parts, so a join would go over all parts for each job. Ids go by priority, so the same seed makes the
--- same jobs, whatever the plan.
+-- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that
+-- nobody works on are taken in their order. A job has the cores of its queue, one if the task is of one: an 8-core task
+-- runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task). A task
+-- is a row with arrays, and a job takes its elements by their places: a plan that a session keeps expects few jobs and
+-- few parts, so a join would go over all parts for each job. Ids go by priority, so the same seed makes the same jobs,
+-- whatever the plan.
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text
 ) returns bigint

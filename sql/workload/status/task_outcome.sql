@@ -1,4 +1,4 @@
--- analysis-load.md, closed-jobs. What was loaded lies within the time that counts.
+-- See analysis-load.md, closed-jobs. What was loaded lies within the time that counts.
 create or replace view workload.task_outcome as
 select r.setup, r.task_id, r.queue, 'infinity'::timestamptz as minute, r.failed, r.closed, r.finished
   from workload.task_result r

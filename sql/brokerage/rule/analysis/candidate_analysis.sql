@@ -1,4 +1,4 @@
--- analysis-candidates.md, anal-initial: PanDA's code also takes grandly_unified queues and the queues that the
+-- See analysis-candidates.md, anal-initial: PanDA's code also takes grandly_unified queues and the queues that the
 -- task's site names.
 create or replace function brokerage.candidate_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

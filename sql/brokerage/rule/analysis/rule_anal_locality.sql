@@ -1,4 +1,4 @@
--- analysis-candidates.md, anal-locality: PanDA's code always tries with locality first.
+-- See analysis-candidates.md, anal-locality: PanDA's code always tries with locality first.
 create or replace function brokerage.rule_anal_locality(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

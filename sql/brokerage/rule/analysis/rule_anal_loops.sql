@@ -1,4 +1,4 @@
--- analysis-candidates.md, anal-loops: without input, or without the locality check, a second pass would decide the
+-- See analysis-candidates.md, anal-loops: without input, or without the locality check, a second pass would decide the
 -- same.
 create or replace function brokerage.rule_anal_loops(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$

@@ -1,4 +1,4 @@
--- analysis-candidates.md, anal-loops: a pass without locality, if all of the input can be read over WAN. If queues
+-- See analysis-candidates.md, anal-loops: a pass without locality, if all of the input can be read over WAN. If queues
 -- are left that only the jobs of the user there rule out, the pass needs a reason of its own.
 create or replace function brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$

@@ -1,4 +1,4 @@
--- analysis-candidates.md, avoid-vp.
+-- See analysis-candidates.md, avoid-vp.
 create or replace function brokerage.rule_avoid_vp(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

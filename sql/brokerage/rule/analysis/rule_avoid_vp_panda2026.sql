@@ -1,4 +1,4 @@
--- analysis-candidates.md, avoid-vp: the union of queues, and a second pass, leave them out.
+-- See analysis-candidates.md, avoid-vp: the union of queues, and a second pass, leave them out.
 create or replace function brokerage.rule_avoid_vp_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-load.md, cap-rt.
+-- See analysis-load.md, cap-rt.
 create or replace function brokerage.rule_cap_rt_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

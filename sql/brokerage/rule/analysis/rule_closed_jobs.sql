@@ -1,4 +1,4 @@
--- analysis-load.md, closed-jobs.
+-- See analysis-load.md, closed-jobs.
 create or replace function brokerage.rule_closed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-candidates.md, cloud-mismatch.
+-- See analysis-candidates.md, cloud-mismatch.
 create or replace function brokerage.rule_cloud_mismatch(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

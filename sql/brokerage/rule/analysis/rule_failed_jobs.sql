@@ -1,4 +1,4 @@
--- analysis-load.md, failed-jobs: PanDA's code includes equality, and applies only where the stabilizer does.
+-- See analysis-load.md, failed-jobs: PanDA's code includes equality, and applies only where the stabilizer does.
 create or replace function brokerage.rule_failed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

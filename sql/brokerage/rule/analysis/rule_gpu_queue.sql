@@ -1,4 +1,4 @@
--- software-check.md, gpu-queue.
+-- See software-check.md, gpu-queue.
 create or replace function brokerage.rule_gpu_queue(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

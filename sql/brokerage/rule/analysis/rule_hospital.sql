@@ -1,4 +1,4 @@
--- analysis-candidates.md, hospital: a set rule, so a hospital is kept if no other queue is left.
+-- See analysis-candidates.md, hospital: a set rule, so a hospital is kept if no other queue is left.
 create or replace function brokerage.rule_hospital(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,6 +1,6 @@
--- analysis-candidates.md, include-exclude: PanDA's code applies it only with limitedSites, and the site has a rule
--- of its own. With AUTO in the list other queues than the included ones are taken if none of those is left: a set
--- rule, in which a reason that begins with ! always holds.
+-- See analysis-candidates.md, include-exclude: PanDA's code applies it only with limitedSites, and the site has a rule
+-- of its own. With AUTO in the list other queues than the included ones are taken if none of those is left: a set rule,
+-- in which a reason that begins with ! always holds.
 create or replace function brokerage.rule_include_exclude(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-load.md, overloaded: a set rule; virtual placements are removed in any case.
+-- See analysis-load.md, overloaded: a set rule; virtual placements are removed in any case.
 create or replace function brokerage.rule_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

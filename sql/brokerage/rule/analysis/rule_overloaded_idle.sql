@@ -1,4 +1,5 @@
--- analysis-load.md, overloaded-idle: a queue where nothing runs is a problem of the user there, whatever else is left.
+-- See analysis-load.md, overloaded-idle: a queue where nothing runs is a problem of the user there, whatever else is
+-- left.
 create or replace function brokerage.rule_overloaded_idle(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-candidates.md, preassigned.
+-- See analysis-candidates.md, preassigned.
 create or replace function brokerage.rule_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-candidates.md, queue-status: a task that names the queue is kept from offline ones only, and only some
+-- See analysis-candidates.md, queue-status: a task that names the queue is kept from offline ones only, and only some
 -- states reject at all. A list counts where include-exclude reads it: with limitedSites.
 create or replace function brokerage.rule_queue_status_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- analysis-throttles.md, quota: PanDA's code lets only merge jobs run near the limit.
+-- See analysis-throttles.md, quota: PanDA's code lets only merge jobs run near the limit.
 create or replace function brokerage.rule_quota(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe as $$
   select case

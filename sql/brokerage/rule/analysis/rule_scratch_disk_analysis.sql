@@ -1,4 +1,4 @@
--- analysis-filters.md, scratch-disk: no smallest output, output by input MB in any unit, merge jobs alike.
+-- See analysis-filters.md, scratch-disk: no smallest output, output by input MB in any unit, merge jobs alike.
 create or replace function brokerage.rule_scratch_disk_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

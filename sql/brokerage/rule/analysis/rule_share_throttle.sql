@@ -1,4 +1,4 @@
--- analysis-throttles.md, share-throttle: running slots at hi sites are the difference to the threshold of class A;
+-- See analysis-throttles.md, share-throttle: running slots at hi sites are the difference to the threshold of class A;
 -- cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_share_throttle(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$

@@ -1,5 +1,5 @@
--- analysis-throttles.md, share-throttle: usage in percent, reduced by the user's remaining slots; the lower usage of
--- the share and of its parent share.
+-- See analysis-throttles.md, share-throttle: usage in percent, reduced by the user's remaining slots; the lower usage
+-- of the share and of its parent share.
 create or replace function brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case

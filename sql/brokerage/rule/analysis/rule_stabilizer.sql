@@ -1,4 +1,4 @@
--- analysis-load.md, stabilizer.
+-- See analysis-load.md, stabilizer.
 create or replace function brokerage.rule_stabilizer(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

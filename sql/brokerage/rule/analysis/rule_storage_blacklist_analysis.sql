@@ -1,4 +1,4 @@
--- analysis-filters.md, storage-blacklist: as in production, with one tag.
+-- See analysis-filters.md, storage-blacklist: as in production, with one tag.
 create or replace function brokerage.rule_storage_blacklist_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- analysis-filters.md, storage-blacklist: every type of storage; transfers in and out count only in a second pass.
+-- See analysis-filters.md, storage-blacklist: every type of storage; transfers in and out count only in a second pass.
 create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

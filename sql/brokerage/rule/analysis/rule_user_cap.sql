@@ -1,4 +1,4 @@
--- analysis-throttles.md, user-cap: queued jobs may be twice as many as running ones. A cap of 0 or null is no cap.
+-- See analysis-throttles.md, user-cap: queued jobs may be twice as many as running ones. A cap of 0 or null is no cap.
 create or replace function brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe as $$
   select case

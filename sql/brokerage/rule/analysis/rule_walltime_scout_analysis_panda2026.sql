@@ -1,4 +1,4 @@
--- analysis-filters.md, walltime-scout: merging alone needs no day, nor do scouts at their only site.
+-- See analysis-filters.md, walltime-scout: merging alone needs no day, nor do scouts at their only site.
 create or replace function brokerage.rule_walltime_scout_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

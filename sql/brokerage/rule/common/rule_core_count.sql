@@ -1,4 +1,4 @@
--- production-filters.md, core-count: in panda2026 urgent tasks of any core count need several cores (priority 900,
+-- See production-filters.md, core-count: in panda2026 urgent tasks of any core count need several cores (priority 900,
 -- scouts), and a task pre-assigned to one queue is exempt.
 create or replace function brokerage.rule_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,4 +1,4 @@
--- production-load.md, disk-io: the task's value is per core of the whole queue's slot, unless its jobs have one
+-- See production-load.md, disk-io: the task's value is per core of the whole queue's slot, unless its jobs have one
 -- core; compared exactly with the limit times the cores.
 create or replace function brokerage.rule_disk_io(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- production-filters.md, max-io-intensity.
+-- See production-filters.md, max-io-intensity.
 create or replace function brokerage.rule_max_io_intensity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

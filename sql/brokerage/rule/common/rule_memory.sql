@@ -1,4 +1,4 @@
--- production-filters.md, memory: 0.9 of the memory must lie between minrss and maxrss, both of the whole slot;
+-- See production-filters.md, memory: 0.9 of the memory must lie between minrss and maxrss, both of the whole slot;
 -- tenths are compared (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_memory(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- production-filters.md, memory.
+-- See production-filters.md, memory.
 create or replace function brokerage.rule_memory_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

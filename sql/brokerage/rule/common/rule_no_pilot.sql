@@ -1,4 +1,4 @@
--- production-load.md, no-pilot: no request in the last 3 h, or no record.
+-- See production-load.md, no-pilot: no request in the last 3 h, or no record.
 create or replace function brokerage.rule_no_pilot(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- production-candidates.md, queue-status: in panda2026 standby passes.
+-- See production-candidates.md, queue-status: in panda2026 standby passes.
 create or replace function brokerage.rule_queue_status(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

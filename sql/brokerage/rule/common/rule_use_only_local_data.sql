@@ -1,4 +1,4 @@
--- production-filters.md, use-only-local-data: files of size 0 count, too, if there is any input.
+-- See production-filters.md, use-only-local-data: files of size 0 count, too, if there is any input.
 create or replace function brokerage.rule_use_only_local_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-candidates.md, prod-initial-all: queues that run production, of some cloud; any name.
+-- See production-candidates.md, prod-initial-all: queues that run production, of some cloud; any name.
 create or replace function brokerage.candidate_all_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-candidates.md, prod-initial-preassigned; production-candidates.md, preassigned-merge. Parameter by:
+-- See production-candidates.md, prod-initial-preassigned; production-candidates.md, preassigned-merge. Parameter by:
 -- which of them.
 create or replace function brokerage.candidate_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

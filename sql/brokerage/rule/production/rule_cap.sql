@@ -1,4 +1,4 @@
--- production-load.md, cap: both inequalities of the documentation; R = 0 allows only an empty queue.
+-- See production-load.md, cap: both inequalities of the documentation; R = 0 allows only an empty queue.
 create or replace function brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
 language sql stable parallel safe as $$

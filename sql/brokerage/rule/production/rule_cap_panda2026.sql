@@ -1,4 +1,4 @@
--- production-load.md, cap: NQUEUELIMITSITE is the least limit; express tasks and pseudo-queues are exempt.
+-- See production-load.md, cap: NQUEUELIMITSITE is the least limit; express tasks and pseudo-queues are exempt.
 create or replace function brokerage.rule_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-load.md, cap-rt: every queue with statistics of the task's resource types; the share's running jobs if
+-- See production-load.md, cap-rt: every queue with statistics of the task's resource types; the share's running jobs if
 -- they are more.
 create or replace function brokerage.rule_cap_rt(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- production-load.md, disk-io: as in documented, with the task's value divided in whole numbers.
+-- See production-load.md, disk-io: as in documented, with the task's value divided in whole numbers.
 create or replace function brokerage.rule_disk_io_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

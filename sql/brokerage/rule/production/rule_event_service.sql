@@ -1,4 +1,4 @@
--- production-filters.md, event-service: in panda2026 a task pre-assigned to one queue is exempt.
+-- See production-filters.md, event-service: in panda2026 a task pre-assigned to one queue is exempt.
 create or replace function brokerage.rule_event_service(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

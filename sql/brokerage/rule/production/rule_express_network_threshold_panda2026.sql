@@ -1,4 +1,4 @@
--- network.md, express-network-threshold: if NW_ACTIVE, to an absolute 1e-12 as in documented.
+-- See network.md, express-network-threshold: if NW_ACTIVE, to an absolute 1e-12 as in documented.
 create or replace function brokerage.rule_express_network_threshold_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

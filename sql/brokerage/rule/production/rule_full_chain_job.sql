@@ -1,4 +1,4 @@
--- full-chain.md, full-chain-job.
+-- See full-chain.md, full-chain-job.
 create or replace function brokerage.rule_full_chain_job(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-filters.md, high-prio-opportunistic: the id is historical, pledges do not count.
+-- See production-filters.md, high-prio-opportunistic: the id is historical, pledges do not count.
 create or replace function brokerage.rule_high_prio_opportunistic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

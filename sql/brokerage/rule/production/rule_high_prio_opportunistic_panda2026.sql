@@ -1,4 +1,4 @@
--- production-filters.md, high-prio-opportunistic: pledged queues for high priority and scouts, not associated ones.
+-- See production-filters.md, high-prio-opportunistic: pledged queues for high priority and scouts, not associated ones.
 create or replace function brokerage.rule_high_prio_opportunistic_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- production-load.md, inactive-queue: strictly older than 2 h, no record = active. In panda2026 starting jobs count,
--- too, and pre-assigned queues are exempt.
+-- See production-load.md, inactive-queue: strictly older than 2 h, no record = active. In panda2026 starting jobs
+-- count, too, and pre-assigned queues are exempt.
 create or replace function brokerage.rule_inactive_queue(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

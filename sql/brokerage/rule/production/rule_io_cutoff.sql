@@ -1,4 +1,4 @@
--- production-filters.md, io-cutoff: missing bytes and files both below their cutoffs.
+-- See production-filters.md, io-cutoff: missing bytes and files both below their cutoffs.
 create or replace function brokerage.rule_io_cutoff(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-filters.md, io-cutoff: over the cutoffs in whole MiB. A set rule: it rejects no queue if no queue
+-- See production-filters.md, io-cutoff: over the cutoffs in whole MiB. A set rule: it rejects no queue if no queue
 -- passes. Applied first with copies on tape, then without (production-filters.md, io-cutoff-disk).
 create or replace function brokerage.rule_io_cutoff_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

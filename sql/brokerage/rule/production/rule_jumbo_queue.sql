@@ -1,4 +1,4 @@
--- production-filters.md, jumbo-queue.
+-- See production-filters.md, jumbo-queue.
 create or replace function brokerage.rule_jumbo_queue(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-load.md, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
+-- See production-load.md, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
 -- (facts-and-formulas.md, num-slots) and pre-assignment.
 create or replace function brokerage.rule_no_pilot_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- network.md, nucleus-queue-cap: all queues, those of the nucleus too. In panda2026 its own storage is exempt, and
+-- See network.md, nucleus-queue-cap: all queues, those of the nucleus too. In panda2026 its own storage is exempt, and
 -- the cap itself rejects.
 create or replace function brokerage.rule_nucleus_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

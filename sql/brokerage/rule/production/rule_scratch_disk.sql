@@ -1,4 +1,4 @@
--- production-filters.md, scratch-disk: maxwdir / cores must be larger than the need; both are multiplied by the
+-- See production-filters.md, scratch-disk: maxwdir / cores must be larger than the need; both are multiplied by the
 -- cores, in bytes.
 create or replace function brokerage.rule_scratch_disk(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- production-filters.md, storage-blacklist: LAN states, every type of storage; a queue without storage in a
+-- See production-filters.md, storage-blacklist: LAN states, every type of storage; a queue without storage in a
 -- direction passes.
 create or replace function brokerage.rule_storage_blacklist(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

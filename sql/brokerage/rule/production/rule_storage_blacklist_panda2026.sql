@@ -1,4 +1,4 @@
--- production-filters.md, storage-blacklist: DATADISKs, four activities, in this order; not where storage-space has
+-- See production-filters.md, storage-blacklist: DATADISKs, four activities, in this order; not where storage-space has
 -- rejected.
 create or replace function brokerage.rule_storage_blacklist_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

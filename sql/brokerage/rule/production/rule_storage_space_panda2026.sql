@@ -1,4 +1,4 @@
--- production-filters.md, storage-space: usable space, equality passes.
+-- See production-filters.md, storage-space: usable space, equality passes.
 create or replace function brokerage.rule_storage_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-filters.md, t1-weight: -1 and normal jobs. panda2026: any negative weight.
+-- See production-filters.md, t1-weight: -1 and normal jobs. panda2026: any negative weight.
 create or replace function brokerage.rule_t1_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

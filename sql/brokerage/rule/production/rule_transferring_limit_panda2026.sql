@@ -1,4 +1,4 @@
--- production-load.md, transferring-limit: not for the nucleus and queues that share its storage, not for queues
+-- See production-load.md, transferring-limit: not for the nucleus and queues that share its storage, not for queues
 -- without storage; jobs that the nucleus cannot take do not count.
 create or replace function brokerage.rule_transferring_limit_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

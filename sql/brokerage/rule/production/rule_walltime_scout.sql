@@ -1,4 +1,4 @@
--- production-filters.md, walltime-scout: maxtime itself.
+-- See production-filters.md, walltime-scout: maxtime itself.
 create or replace function brokerage.rule_walltime_scout(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- production-filters.md, walltime-scout: a day at 10 HS06 a core; no maxtime = no limit.
+-- See production-filters.md, walltime-scout: a day at 10 HS06 a core; no maxtime = no limit.
 create or replace function brokerage.rule_walltime_scout_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

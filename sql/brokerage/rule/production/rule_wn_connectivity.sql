@@ -1,4 +1,4 @@
--- production-filters.md, wn-connectivity: checked if the task gives connectivity or stack; then the stacks are
+-- See production-filters.md, wn-connectivity: checked if the task gives connectivity or stack; then the stacks are
 -- equal, unset ones too.
 create or replace function brokerage.rule_wn_connectivity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

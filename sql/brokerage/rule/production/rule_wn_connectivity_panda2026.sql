@@ -1,4 +1,4 @@
--- production-filters.md, wn-connectivity: a stack given by the queue alone rejects no task.
+-- See production-filters.md, wn-connectivity: a stack given by the queue alone rejects no task.
 create or replace function brokerage.rule_wn_connectivity_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- task-brokerage.md, task-nucleus-list; task-brokerage.md, task-preset-nucleus: sites with a queue of role nucleus;
+-- See task-brokerage.md, task-nucleus-list; task-brokerage.md, task-preset-nucleus: sites with a queue of role nucleus;
 -- if a task has its nucleus already, that one and no other. satellites: for a full-chain task also sites with a
 -- bareNucleus mode (task-brokerage.md, task-nucleus-initial).
 create or replace function brokerage.candidate_nucleus(

@@ -1,4 +1,4 @@
--- full-chain.md, full-chain-task.
+-- See full-chain.md, full-chain-task.
 create or replace function brokerage.rule_full_chain_task(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- task-brokerage.md, nucleus-has-storage.
+-- See task-brokerage.md, nucleus-has-storage.
 create or replace function brokerage.rule_nucleus_has_storage(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- task-brokerage.md, nucleus-space: free - 0.25 * RW / 864000 > threshold, multiplied out (conventions.md, Exact
+-- See task-brokerage.md, nucleus-space: free - 0.25 * RW / 864000 > threshold, multiplied out (conventions.md, Exact
 -- arithmetic).
 create or replace function brokerage.rule_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

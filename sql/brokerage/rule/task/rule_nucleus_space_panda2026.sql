@@ -1,4 +1,4 @@
--- task-brokerage.md, nucleus-space: whole GB of demand, equality passes.
+-- See task-brokerage.md, nucleus-space: whole GB of demand, equality passes.
 create or replace function brokerage.rule_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

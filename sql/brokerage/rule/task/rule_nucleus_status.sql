@@ -1,4 +1,4 @@
--- task-brokerage.md, task-nucleus-list.
+-- See task-brokerage.md, task-nucleus-list.
 create or replace function brokerage.rule_nucleus_status(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- task-brokerage.md, nucleus-wan.
+-- See task-brokerage.md, nucleus-wan.
 create or replace function brokerage.rule_nucleus_wan(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

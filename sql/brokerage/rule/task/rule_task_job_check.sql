@@ -1,4 +1,4 @@
--- task-brokerage.md, task-job-check: the parameters are read where the check is made, in brokerage.with_job_check.
+-- See task-brokerage.md, task-job-check: the parameters are read where the check is made, in brokerage.with_job_check.
 create or replace function brokerage.rule_task_job_check(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- task-brokerage.md, task-locality-num: a reason that begins with ! holds even if no nucleus passes
+-- See task-brokerage.md, task-locality-num: a reason that begins with ! holds even if no nucleus passes
 -- (task-brokerage.md, task-locality-disable).
 create or replace function brokerage.rule_task_locality_num(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,4 +1,4 @@
--- task-brokerage.md, transfer-backlog.
+-- See task-brokerage.md, transfer-backlog.
 create or replace function brokerage.rule_transfer_backlog(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
