@@ -1,4 +1,4 @@
--- Consistency: always empty.
+-- This check of consistency is always empty.
 create or replace view monitor.job_in_two_states as
 select s.setup, s.job_id, string_agg(s.state, ', ' order by s.state) as states
   from (select j.setup, j.job_id, 'waiting' as state from taskqueue.job j
@@ -11,5 +11,5 @@ select s.setup, s.job_id, string_agg(s.state, ', ' order by s.state) as states
 having count(*) > 1;
 
 comment on view monitor.job_in_two_states is
-  'Jobs that are in more than one of waiting, leased, ended. Always empty; a row is a fault of pgbroker.';
-comment on column monitor.job_in_two_states.states is 'Where it is.';
+  'Jobs that are in more than one of the states waiting, leased and ended. Always empty; a row is a fault of pgbroker.';
+comment on column monitor.job_in_two_states.states is 'States that the job is in.';

@@ -1,5 +1,5 @@
--- Consistency: always empty. Jobs that a world brought (without history) may be in neither: who
--- has them need not be known here.
+-- This check of consistency is always empty. Jobs that a world loaded (without history) may be neither waiting nor
+-- leased: the database need not know who has them.
 create or replace view monitor.job_out_of_step as
 select setup, job_id, j.status, p.place
   from workload.job j
@@ -15,7 +15,9 @@ select setup, job_id, j.status, p.place
    and (setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_out_of_step is
-  'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring '
-  'ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.';
-comment on column monitor.job_out_of_step.status is 'Its status; null = there is no such job.';
-comment on column monitor.job_out_of_step.place is 'waiting (in a TaskQueue), leased; null = neither.';
+  'Brokered jobs whose status does not agree with their place: activated jobs wait in a TaskQueue, jobs with a status '
+  'from sent to transferring are leased, and all others are neither waiting nor leased. Always empty; a row is a fault '
+  'of pgbroker.';
+comment on column monitor.job_out_of_step.status is 'Status of the job; null = the job does not exist.';
+comment on column monitor.job_out_of_step.place is
+  'Place of the job: waiting (in a TaskQueue) or leased; null = neither.';

@@ -1,4 +1,4 @@
--- Consistency: always empty.
+-- This check of consistency is always empty.
 create or replace view monitor.matching_difference as
 select s.setup, c.structure, c.key, c.expected, c.found
   from resource.setup s
@@ -6,10 +6,10 @@ select s.setup, c.structure, c.key, c.expected, c.found
  where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.matching_difference is
-  'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived from '
-  '(a queue visible without its requirements, jobs that no posting leads to, wrong counts). '
-  'Always empty; taskqueue.rebuild_matching repairs.';
-comment on column monitor.matching_difference.structure is 'Derived structure.';
-comment on column monitor.matching_difference.key is 'What in it.';
-comment on column monitor.matching_difference.expected is 'What it should be.';
-comment on column monitor.matching_difference.found is 'What it is.';
+  'Differences between the structures that matching reads and the TaskQueues, requirement tables, jobs and leases that '
+  'they are derived from (a queue visible without its requirements, jobs that no posting leads to, wrong counts). '
+  'Always empty; taskqueue.rebuild_matching repairs differences.';
+comment on column monitor.matching_difference.structure is 'Name of the derived structure.';
+comment on column monitor.matching_difference.key is 'Key of the entry in the structure.';
+comment on column monitor.matching_difference.expected is 'Value that the entry should have.';
+comment on column monitor.matching_difference.found is 'Value that the entry has.';

@@ -1,4 +1,4 @@
--- What `broker doctor` shows.
+-- `broker doctor` shows this view.
 create or replace view monitor.health as
 select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
   from (select * from monitor.health_setting
@@ -19,7 +19,7 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         select * from monitor.health_standby
         union all
-        -- least privilege: everything else is seen without it
+        -- least privilege: all other findings are visible without it
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
                'sessions of other users are seen by process id and transactions only, not since when, in which state, '
                'or whether left open',
@@ -29,13 +29,14 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
  order by array_position(array['problem', 'advice', 'ok'], f.verdict), f.area, f.object;
 
 comment on view monitor.health is
-  'What on this server holds matching back and what to do about it, one row a finding, problems first; '
-  '`broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or could be faster.';
+  'Findings about this server that hold matching back, each with its remedy, one row a finding, problems first; '
+  '`broker doctor` prints them. A problem means that jobs can be lost or that matching suffers now. Advice means that '
+  'it will suffer, or could be faster.';
 comment on column monitor.health.area is
-  'setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, transaction ids, '
-  'maintenance, history, loop, profile, clock, standby or rights.';
-comment on column monitor.health.object is 'What was looked at.';
-comment on column monitor.health.value is 'What was found.';
-comment on column monitor.health.verdict is 'ok, advice or problem.';
-comment on column monitor.health.cost is 'What it costs; null where it is ok.';
-comment on column monitor.health.remedy is 'What to do; null where it is ok.';
+  'Area of the finding: setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, '
+  'transaction ids, maintenance, history, loop, profile, clock, standby or rights.';
+comment on column monitor.health.object is 'Object that was examined.';
+comment on column monitor.health.value is 'Value that was found.';
+comment on column monitor.health.verdict is 'Verdict: ok, advice or problem.';
+comment on column monitor.health.cost is 'Cost of the finding; null if the verdict is ok.';
+comment on column monitor.health.remedy is 'Remedy; null if the verdict is ok.';

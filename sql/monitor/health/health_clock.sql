@@ -1,5 +1,5 @@
--- Times are the server's (resource.clock): where its clock was ahead and was put back, what was noted meanwhile is of
--- the future. time-and-leases.md, When the clock of the server jumps.
+-- Times are the server's (resource.clock). If its clock was ahead and was put back, times recorded in between lie in
+-- the future. See time-and-leases.md, When the clock of the server jumps.
 create or replace view monitor.health_clock as
 select 'clock' as area, 'server' as object,
        case v.verdict when 'ok' then 'no lease was made later than now'
@@ -19,6 +19,6 @@ select 'clock' as area, 'server' as object,
  cross join lateral (select case when f.leases > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_clock is
-  'Whether the server''s clock was put back: leases that were made later than now. Part of monitor.health.';
+  'Whether the server''s clock was put back: leases whose beginning is later than now. Part of monitor.health.';
 comment on column monitor.health_clock.area is 'clock.';
 comment on column monitor.health_clock.object is 'server.';

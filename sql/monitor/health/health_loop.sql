@@ -1,4 +1,4 @@
--- A loop that nobody works on for a minute: time enough for another process to take it over.
+-- A loop is reported if nobody has worked on it for a minute: another process needs less time to take it over.
 create or replace view monitor.health_loop as
 with meaning (name, cost) as (
   values
@@ -12,7 +12,7 @@ with meaning (name, cost) as (
   ('assign-tasks', 'tasks get no nucleus'),
   ('assign-jobs', 'jobs of production tasks are assigned to no queue'),
   ('assign-analysis', 'jobs of users'' tasks are assigned to no queue')
-), worked_on as (  -- the best process for each setup
+), worked_on as (  -- the process in the best state for each setup
   select distinct on (n.setup, n.name)
          n.setup, n.name, l.held_by, l.expires_at, l.began_at, l.error, l.failing_since,
          case when l.name is null then 'never ran'
@@ -63,7 +63,7 @@ select 'loop' as area, j.name as object,
                else 'problem' end as verdict) v;
 
 comment on view monitor.health_loop is
-  'Whether the loops that setups need go on: who leads, whether rounds end and do what they should. '
-  'Part of monitor.health.';
+  'Whether the loops that setups need are running: who leads them, whether rounds end, and whether they succeed. Part '
+  'of monitor.health.';
 comment on column monitor.health_loop.area is 'loop.';
 comment on column monitor.health_loop.object is 'Name of the loop.';

@@ -1,4 +1,4 @@
--- Whether the profiles of an organisation's own still compose.
+-- The view tells whether an organisation's own profiles still compose.
 create or replace view monitor.health_profile as
 with fault as (
   select f.profile, f.algorithm, f.setups, f.fault, f.hint from brokerage.profile_faults() f
@@ -18,7 +18,6 @@ select 'profile', 'profiles of your own', format('%s, and all compose', count(*)
 having not exists (select from fault);
 
 comment on view monitor.health_profile is
-  'Whether the rules of your own profiles still fit: their functions are there and may be called. '
-  'Part of monitor.health.';
+  'Whether the rules of your own profiles still work: their functions exist and may be called. Part of monitor.health.';
 comment on column monitor.health_profile.area is 'profile.';
-comment on column monitor.health_profile.object is 'Profile and algorithm.';
+comment on column monitor.health_profile.object is 'Name of the profile and algorithm.';

@@ -1,6 +1,6 @@
--- Who is connected, waits or leaves transactions open, and how much is committed. Without pg_read_all_stats nobody
--- sees whether another user's session is idle in its transaction: then nothing is said about it.
--- Long because each finding is a row with its own text and advice.
+-- The view shows who is connected, who waits, who leaves transactions open, and how much is committed. Without
+-- pg_read_all_stats nobody sees whether another user's session is idle in its transaction; in that case the view says
+-- nothing about it. Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_session as
 with here (database_id, sees_all) as (
   select d.oid, pg_has_role(current_user, 'pg_read_all_stats', 'usage')
@@ -68,7 +68,7 @@ select 'connection', 'connections', format('%s of %s', c.used, c.free), v.verdic
                                  when c.used >= 0.8 * c.free then 'advice'
                                  else 'ok' end as verdict) v
  union all
--- measured: the first match of a connection takes 10 ms, the following 0.8
+-- measured: the first match of a connection takes 10 ms, the following take 0.8 ms
 select 'connection', 'calls a connection',
        format('%s transactions in %s connections', t.commits, t.sessions),
        v.verdict,
@@ -80,7 +80,7 @@ select 'connection', 'calls a connection',
  cross join lateral (
    select case when t.sessions >= 200 and t.commits < 10 * t.sessions then 'advice' else 'ok' end as verdict) v
  union all
--- measured: 8,200 matches/s, and 12,100 with commit_delay = 100 us; with fewer commits there is nobody to wait for
+-- measured: 8,200 matches/s, and 12,100 with commit_delay = 100 us; with fewer commits no other session is waiting
 select 'setting', 'commit_delay',
        format('%s us at %s transactions/s', s.setting, round(t.commits_per_second)),
        v.verdict,
@@ -95,6 +95,6 @@ select 'setting', 'commit_delay',
                else 'ok' end as verdict) v;
 
 comment on view monitor.health_session is
-  'Waits for locks, transactions left open, connections, commits. Part of monitor.health.';
-comment on column monitor.health_session.area is 'lock, open call, connection or setting.';
-comment on column monitor.health_session.object is 'Session, or what was looked at.';
+  'Findings about waits for locks, open transactions, connections and commits. Part of monitor.health.';
+comment on column monitor.health_session.area is 'Area of the finding: lock, open call, connection or setting.';
+comment on column monitor.health_session.object is 'Session, or the object that was examined.';

@@ -1,7 +1,7 @@
--- Settings of the server, the database and the roles that cost jobs or time here. Each was seen to matter: for
--- durability, or by measurement (broker/settings.py says what the embedded server sets and why). Seen to make no
--- difference to match_job and finish_job on PostgreSQL 15 and 18 (medians of 400 calls), so not here: jit (their
--- plans cost 300 at most, and 100,000 is where it begins), track_functions, plan_cache_mode.
+-- The view judges settings of the server, the database and the roles that cost jobs or time here. Each setting matters
+-- for durability, or by measurement (broker/settings.py says which settings the embedded server has, and why). Settings
+-- that made no difference to match_job and finish_job on PostgreSQL 15 and 18 (medians of 400 calls) are left out: jit
+-- (the plans cost at most 300, and it begins at 100,000), track_functions, plan_cache_mode.
 create or replace view monitor.health_setting as
 with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
   values
@@ -88,7 +88,8 @@ select 'setting' as area, j.name || coalesce(' of role ' || j.role_name, '') as 
   from judged j;
 
 comment on view monitor.health_setting is
-  'Settings that cost jobs or time, as they are for who looks, and as they are set for roles that use pgbroker. '
+  'Settings that cost jobs or time, as they are for the current user, and as they are set for roles that use pgbroker. '
   'Part of monitor.health.';
 comment on column monitor.health_setting.area is 'setting.';
-comment on column monitor.health_setting.object is 'Name of the setting, and of the role where it is the role''s own.';
+comment on column monitor.health_setting.object is
+  'Name of the setting, and of the role if the setting is that of a role.';

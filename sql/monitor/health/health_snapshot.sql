@@ -1,7 +1,7 @@
--- What keeps deleted rows from being cleaned.
+-- The view judges the snapshots that keep deleted rows from being cleaned.
 create or replace view monitor.health_snapshot as
 with snapshot as (
-  -- Matching itself looks past what was taken (taskqueue.hand.first_ids); what grows is what vacuum may not clean.
+  -- Matching itself skips jobs that were taken (taskqueue.hand.first_ids); the rows that vacuum may not clean grow.
   select h.*,
          case when h.transactions >= 100000 then 'problem'
               when h.transactions >= 10000 then 'advice'
@@ -28,7 +28,7 @@ select 'slot', r.slot_name, 'inactive', 'advice',
  where not r.active and r.restart_lsn is not null;
 
 comment on view monitor.health_snapshot is
-  'Old snapshots: of sessions, prepared transactions, replication slots and standbys; and slots that nobody reads. '
-  'Part of monitor.health.';
+  'Old snapshots of sessions, prepared transactions, replication slots and standbys; and slots that nobody reads. Part '
+  'of monitor.health.';
 comment on column monitor.health_snapshot.area is 'snapshot or slot.';
 comment on column monitor.health_snapshot.object is 'Session, prepared transaction or slot.';

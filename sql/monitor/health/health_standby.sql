@@ -1,4 +1,4 @@
--- A standby answers for itself: its sessions, its settings, its statistics. Who looks at it has to know.
+-- A standby reports its own sessions, settings and statistics. Its users have to know that it is a standby.
 create or replace view monitor.health_standby as
 select 'standby' as area, 'this server' as object,
        format('a standby, %s; its last commit was %s',
@@ -13,6 +13,7 @@ select 'standby' as area, 'this server' as object,
  where pg_is_in_recovery();
 
 comment on view monitor.health_standby is
-  'Whether this server is a standby, and how old its last commit is. No row on a primary. Part of monitor.health.';
+  'Whether this server is a standby, and how old its last commit is. There is no row on a primary. Part of '
+  'monitor.health.';
 comment on column monitor.health_standby.area is 'standby.';
-comment on column monitor.health_standby.object is 'this server.';
+comment on column monitor.health_standby.object is 'Always: this server.';

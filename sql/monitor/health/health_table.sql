@@ -1,5 +1,5 @@
--- The tables of the schema taskqueue as the server sees them. Tables are found in the catalogue, not named one by one,
--- except those that a match reads. Long because each finding is a row with its own text and advice.
+-- The view judges the tables of the schema taskqueue as the server sees them. Tables are found in the catalogue, not
+-- named one by one, except those that a match reads. Long because each finding is a row with its own text and advice.
 create or replace view monitor.health_table as
 with relation as (
   select c.oid, c.relname as name, c.relkind as kind, c.reltuples, c.reloptions, c.relowner,
@@ -106,7 +106,8 @@ select 'transaction ids', 'age of the oldest', format('%s million', age(d.datfro
  where d.datname = current_database();
 
 comment on view monitor.health_table is
-  'Dead rows, size, statistics, foreign triggers of the tables of taskqueue, and the memory for them. '
-  'Part of monitor.health.';
-comment on column monitor.health_table.area is 'bloat, statistics, autovacuum, trigger, setting or transaction ids.';
-comment on column monitor.health_table.object is 'Table, index, trigger or setting.';
+  'Dead rows, size, statistics and foreign triggers of the tables of taskqueue, and the memory for them. Part of '
+  'monitor.health.';
+comment on column monitor.health_table.area is
+  'Area of the finding: bloat, statistics, autovacuum, trigger, setting or transaction ids.';
+comment on column monitor.health_table.object is 'Name of the table, index, trigger or setting.';

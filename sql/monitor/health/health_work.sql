@@ -1,5 +1,6 @@
--- Whether taskqueue.maintain and lifecycle.watch do their work, whoever calls them (health_loop looks at broker run).
--- The view finds what they should have done long ago. Long because each finding is a row with its own text and advice.
+-- The view tells whether taskqueue.maintain and lifecycle.watch do their work, whoever calls them (health_loop judges
+-- broker run). It finds work that should have been done long ago. Long because each finding is a row with its own text
+-- and advice.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date,
@@ -12,7 +13,7 @@ with today (day, days) as (
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'taskqueue.history'::regclass and c.relname ~ '^history_[0-9]{8}$'
-), ahead as (  -- as far as there is one for each day
+), ahead as (  -- up to the first day without a partition
   select count(*) - 1 as days
     from (select p.day - row_number() over (order by p.day)::int + 1 as begins
             from partition p, today t
@@ -134,7 +135,7 @@ select 'history', 'partitions beyond the retention', format('%s, retention is %s
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_work is
-  'Whether the background work is done: shares, counts, resources seen, leases that expired, partitions of the '
-  'history. Part of monitor.health.';
-comment on column monitor.health_work.area is 'maintenance or history.';
-comment on column monitor.health_work.object is 'Setup, or what was looked at.';
+  'Whether the background work is done: shares, counts, resources seen, expired leases, and partitions of the history. '
+  'Part of monitor.health.';
+comment on column monitor.health_work.area is 'Area of the finding: maintenance or history.';
+comment on column monitor.health_work.object is 'Setup, or the object that was examined.';

@@ -1,5 +1,5 @@
--- now() and not the clock of a setup: leads expire by the server's clock. A lead renewed later than now is of a clock
--- that was put back, and whoever still lives renews it within seconds.
+-- The view uses now() and not the clock of a setup, because leads expire by the server's clock. A lead renewed later
+-- than now was written before the clock was put back; a living process renews its lead within seconds.
 create or replace view monitor.loop as
 with known as (
   select l.setup, l.name, l.held_by, l.renewed_at, l.expires_at, l.period, l.began_at, l.ended_at, l.error,
@@ -27,13 +27,14 @@ select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, n
    and (n.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.loop is
-  'The loops of `broker run`: who works on each, and how the last rounds went; also those that a setup needs and that '
-  'never ran. A loop of one setup that nobody leads is left out while one of all setups is led. `broker loops` prints '
-  'it.';
-comment on column monitor.loop.setup is 'Setup that the loop works on; null = all.';
+  'The loops of `broker run`: who works on each, and how the last rounds went. Loops that a setup needs and that never '
+  'ran are included. A loop of one setup that nobody leads is left out while a loop of all setups is led. `broker '
+  'loops` prints the view.';
+comment on column monitor.loop.setup is 'Setup that the loop works on; null = all setups.';
 comment on column monitor.loop.name is
-  'maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or assign-analysis.';
+  'Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or '
+  'assign-analysis.';
 comment on column monitor.loop.state is
-  'well, failing (the last round had an error), slow (a round is under way for ten periods and ten minutes), nobody '
-  'leads, or never ran.';
-comment on column monitor.loop.needed is 'Whether a setup needs it (lifecycle.needed_loop).';
+  'State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and '
+  'ten minutes), nobody leads, or never ran.';
+comment on column monitor.loop.needed is 'Whether a setup needs the loop (lifecycle.needed_loop).';

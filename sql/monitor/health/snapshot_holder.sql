@@ -1,6 +1,6 @@
--- What keeps deleted rows from being cleaned. Process ids and transaction ids are seen by everybody, times and
--- states of other users' sessions by members of pg_read_all_stats only; so the age of
--- a snapshot is counted in transactions, which is also what it costs.
+-- The view lists the holders of snapshots that keep deleted rows from being cleaned. Everybody sees process ids and
+-- transaction ids, but only members of pg_read_all_stats see times and states of other users' sessions. The age of a
+-- snapshot is therefore counted in transactions, which is also its cost.
 create or replace view monitor.snapshot_holder (object, transactions, since, detail, remedy) as
 with session as (
   select a.pid, a.datid, a.usename, a.state, a.xact_start, a.backend_xid, a.backend_xmin, a.application_name,
@@ -9,8 +9,8 @@ with session as (
     join pg_database d on d.datname = current_database()
    where a.pid <> pg_backend_pid()
 )
--- Another database's session holds this one's dead rows when it has written: each new snapshot reaches
--- back to it. A vacuum never does.
+-- A session of another database holds dead rows of this one when it has written: each new snapshot reaches
+-- back to it. A vacuum never holds dead rows.
 select case when s.datid is null then format('process %s for standby %s', s.pid, s.application_name)
             else format('session %s of %s', s.pid, coalesce(s.usename, 'the server')) end,
        greatest(age(s.backend_xmin), age(s.backend_xid)), s.xact_start, s.state,
@@ -35,11 +35,12 @@ select format('replication slot %s', r.slot_name), age(r.xmin), null,
  where r.xmin is not null;
 
 comment on view monitor.snapshot_holder is
-  'Who keeps deleted rows from being cleaned: sessions, prepared transactions, replication slots and standbys. '
-  'monitor.health judges them.';
-comment on column monitor.snapshot_holder.object is 'Session, prepared transaction, slot or standby.';
-comment on column monitor.snapshot_holder.transactions is 'Age of its snapshot: transactions that began since.';
-comment on column monitor.snapshot_holder.since is 'When its transaction began; null = not known, or not shown.';
+  'Holders of snapshots that keep deleted rows from being cleaned: sessions, prepared transactions, replication slots '
+  'and standbys. monitor.health judges them.';
+comment on column monitor.snapshot_holder.object is 'Name of the session, prepared transaction, slot or standby.';
+comment on column monitor.snapshot_holder.transactions is
+  'Age of its snapshot: number of transactions that have begun since.';
+comment on column monitor.snapshot_holder.since is 'Beginning of its transaction; null = not known, or not shown.';
 comment on column monitor.snapshot_holder.detail is
   'State of the session, owner of the transaction, or state of the slot.';
-comment on column monitor.snapshot_holder.remedy is 'What ends it.';
+comment on column monitor.snapshot_holder.remedy is 'How to end it.';

@@ -1,4 +1,4 @@
--- A count of more changes costs more and is of no more use.
+-- Counting stops at a limit: an exact count of more changes costs more and is of no use.
 create or replace view monitor.unfolded_change as
 select s.setup, c.counts, c.changes
   from resource.setup s
@@ -12,7 +12,7 @@ select s.setup, c.counts, c.changes
  where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.unfolded_change is
-  'Changes of counts that the loops have not folded into the counts, at most 100,000 of each kind.';
+  'Changes of counts that the loops have not yet folded into the counts, at most 100,000 of each kind.';
 comment on column monitor.unfolded_change.counts is
-  'waiting jobs: taskqueue.job_count_change; brokered jobs: workload.job_change.';
-comment on column monitor.unfolded_change.changes is 'Rows.';
+  'Kind of counts: waiting jobs (taskqueue.job_count_change) or brokered jobs (workload.job_change).';
+comment on column monitor.unfolded_change.changes is 'Number of changes.';

@@ -8,7 +8,7 @@ select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, u.steps, i.u
   join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
  where (i.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.instance is 'Rented machines: how full each is, and its cost.';
+comment on view monitor.instance is 'Rented machines: the use of each, and its cost.';
 comment on column monitor.instance.steps is 'Steps that are placed on the instance.';
 comment on column monitor.instance.cpu is 'Cores that the instance has.';
 comment on column monitor.instance.free_cpu is 'Cores that are free.';

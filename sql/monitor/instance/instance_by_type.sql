@@ -8,12 +8,12 @@ select i.setup, i.type, i.state, count(*) as instances, sum(i.used_cpu) as used_
  where (i.setup = (select resource.bound_setup())) is not false
  group by i.setup, i.type, i.state;
 
-comment on view monitor.instance_by_type is 'Rented machines by type and state: how full they are, and their cost.';
-comment on column monitor.instance_by_type.instances is 'Instances.';
-comment on column monitor.instance_by_type.used_cpu is 'Cores that their steps use.';
-comment on column monitor.instance_by_type.cpu is 'Cores that they have.';
-comment on column monitor.instance_by_type.used_ram is 'Memory that their steps use (MB).';
-comment on column monitor.instance_by_type.ram is 'Memory that they have (MB).';
-comment on column monitor.instance_by_type.price is 'Price per hour of all of them.';
+comment on view monitor.instance_by_type is 'Rented machines by type and state: their use and their cost.';
+comment on column monitor.instance_by_type.instances is 'Number of instances.';
+comment on column monitor.instance_by_type.used_cpu is 'Cores that the steps of the instances use.';
+comment on column monitor.instance_by_type.cpu is 'Cores of the instances.';
+comment on column monitor.instance_by_type.used_ram is 'Memory that the steps of the instances use (MB).';
+comment on column monitor.instance_by_type.ram is 'Memory of the instances (MB).';
+comment on column monitor.instance_by_type.price is 'Price per hour of all instances together.';
 comment on column monitor.instance_by_type.cost is
-  'Cost since they were requested, until they were released; those without a time of the request are left out.';
+  'Cost of the instances from request to release; instances without a time of request are left out.';

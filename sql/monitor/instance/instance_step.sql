@@ -4,4 +4,5 @@ select s.setup, s.step_id, s.task_id, s.queue, s.job_id, s.state, s.cpu, s.ram, 
   from instance.step s
  where (s.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.instance_step is 'Steps that are packed onto instances: what each needs, where it is, and why.';
+comment on view monitor.instance_step is
+  'Steps that are packed onto instances: the needs of each step, its instance, and the reason for its state.';

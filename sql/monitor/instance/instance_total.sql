@@ -1,5 +1,5 @@
--- See PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which
--- lies at a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
+-- See PACKING.md, Explaining a placement. The lower bound is the minimum of a linear programme with two conditions. The
+-- minimum is a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
 create or replace view monitor.instance_total as
 with type as materialized (
   select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price
@@ -32,21 +32,21 @@ select t.setup, t.task_id, t.queue, t.instances, t.steps, t.used_cpu, t.cpu,
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.instance_total is
-  'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower '
+  'Instances of each task and queue that are not released: their number, their use, their price per hour, and a lower '
   'bound of the price.';
-comment on column monitor.instance_total.task_id is 'Task; null = instances of no task.';
+comment on column monitor.instance_total.task_id is 'Task; null = instances that belong to no task.';
 comment on column monitor.instance_total.queue is
   'PanDA queue of kind cloud whose jobs the instances take; null = none.';
 comment on column monitor.instance_total.instances is 'Instances, requested or running.';
 comment on column monitor.instance_total.steps is 'Steps that are placed on the instances.';
 comment on column monitor.instance_total.used_cpu is 'Cores that these steps use.';
 comment on column monitor.instance_total.cpu is 'Cores of the instances.';
-comment on column monitor.instance_total.cpu_efficiency is 'Used part of the cores, 0 to 1.';
+comment on column monitor.instance_total.cpu_efficiency is 'Used fraction of the cores, 0 to 1.';
 comment on column monitor.instance_total.used_ram is 'Memory that these steps use (MB).';
 comment on column monitor.instance_total.ram is 'Memory of the instances (MB).';
-comment on column monitor.instance_total.ram_efficiency is 'Used part of the memory, 0 to 1.';
+comment on column monitor.instance_total.ram_efficiency is 'Used fraction of the memory, 0 to 1.';
 comment on column monitor.instance_total.price is 'Price of the instances per hour.';
 comment on column monitor.instance_total.lower_bound is
-  'Price per hour of the cheapest mix of types, taken in fractions, that covers what the steps use.';
+  'Price per hour of the cheapest mix of types, taken in fractions, that covers the use of the steps.';
 comment on column monitor.instance_total.gap is
-  'How far the price is above the lower bound, as a fraction of the bound: 0.1 = 10 %.';
+  'Difference between the price and the lower bound, as a fraction of the bound: 0.1 = 10 %.';

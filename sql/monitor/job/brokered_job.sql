@@ -1,4 +1,5 @@
--- Jobs that brokerage made, and those loaded with a world: what a report of waiting times, shares and sites reads.
+-- The view has jobs that brokerage made and jobs that were loaded with a world, for reports of waiting times, shares
+-- and sites.
 create or replace view monitor.brokered_job as
 select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, j.priority, j.gshare, j.label,
        j.user_name, j.cores,
@@ -11,11 +12,11 @@ select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, 
   from workload.job j
  where (j.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.brokered_job is 'Every job of a task: where it is, and when it came through its states.';
-comment on column monitor.brokered_job.sub_status is 'More of it, such as rebrokered.';
+comment on view monitor.brokered_job is 'Every job of a task, with its place and the times of its states.';
+comment on column monitor.brokered_job.sub_status is 'Detail of the status, such as rebrokered.';
 comment on column monitor.brokered_job.activated is
-  'When its input was there and it came into a TaskQueue; null = not yet.';
-comment on column monitor.brokered_job.started is 'When it began to run, the last time; null = not yet.';
-comment on column monitor.brokered_job.ended is 'When it ended; null = not yet.';
+  'When the input of the job was complete and the job entered a TaskQueue; null = not yet.';
+comment on column monitor.brokered_job.started is 'When the job last began to run; null = not yet.';
+comment on column monitor.brokered_job.ended is 'When the job ended; null = not yet.';
 comment on column monitor.brokered_job.replaced_by is
-  'Job that got its part of the input next; null = none yet, or the part is its own.';
+  'The next job that got the same part of the input; null = none yet, or the part is still that of this job.';

@@ -1,10 +1,11 @@
--- Why did my task not go there: a select. One row a task and queue of each run that is kept, and one without queue of
--- a task that a rule or an error decided about before any queue, or that was decided without locality.
+-- A select on this view answers why a task did not go to a queue. It has one row for each task and queue of each run
+-- that is kept. It has one row without a queue for a task that a rule or an error decided about before any queue, and
+-- for a task that was decided without locality.
 create or replace view monitor.decision as
 select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.dry, t.task_id, d.queue,
        case d.verdict when 'c' then 'candidate' when 'r' then 'rejected' when 'n' then 'not candidate' end as verdict,
        d.rank, d.weight, d.rule, w.criteria, w.reason, a.jobs, t.decided_at
-  from brokerage.task_decision t  -- found by task first: decisions are indexed by run and task
+  from brokerage.task_decision t  -- decisions are found by their task: they are indexed by run and task
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
@@ -22,17 +23,18 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
  where t.reason is not null and (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.decision is
-  'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, '
-  'rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without '
-  'queue; so has, beside the others, one that was decided without locality.';
+  'Decisions of each run for each task and queue: candidates with rank, weight and jobs assigned; rejections with '
+  'rule, PanDA''s criteria tag and reason. A task for which no queue was examined has one row without a queue. A task '
+  'that was decided without locality has such a row besides the others.';
 comment on column monitor.decision.profile is 'Profile that decided; in a trial, the one of the arm of the task.';
 comment on column monitor.decision.queue is
-  'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
+  'Queue, or pseudo-queue of a unified queue; null = the row is about the task as a whole.';
 comment on column monitor.decision.verdict is
-  'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed, pending, error, '
-  'or second pass (it was decided once more, without locality).';
+  'Verdict on the queue: candidate, rejected, or not candidate (it never entered the list). Without a queue: '
+  'throttled, failed, pending, error, or second pass (the task was decided once more, without locality).';
 comment on column monitor.decision.rule is
-  'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
+  'Rule that rejected the queue; without a queue, the rule that throttled or failed the task, or had it decided once '
+  'more.';
 comment on column monitor.decision.criteria is 'PanDA''s criteria tag of the rejection; null = none.';
-comment on column monitor.decision.reason is 'Why, with the numbers compared; or the error.';
-comment on column monitor.decision.jobs is 'Jobs of the task assigned to it.';
+comment on column monitor.decision.reason is 'Reason, with the numbers compared; or the error.';
+comment on column monitor.decision.jobs is 'Jobs of the task assigned to the queue.';

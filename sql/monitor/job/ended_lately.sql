@@ -1,5 +1,6 @@
--- Only the history knows the site of a job that ended, and a look there costs more than counting the job: at a thousand
--- ends a second, all looks of a minute would take half a second. So the newest ends are looked up.
+-- Only the history knows the site of a job that ended, and a look-up there costs more than counting the job: at a
+-- thousand ends a second, the look-ups of a minute would take half a second. Only the newest ends are therefore looked
+-- up.
 create or replace view monitor.ended_lately as
 select t.setup, e.outcome, e.site, count(*) as jobs
   from resource.setup_time t
@@ -21,7 +22,7 @@ select t.setup, e.outcome, e.site, count(*) as jobs
 
 comment on view monitor.ended_lately is
   'Jobs of TaskQueues that ended within the last minute, by outcome and site. Restrict the setup.';
-comment on column monitor.ended_lately.outcome is 'finished, failed, cancelled or closed.';
+comment on column monitor.ended_lately.outcome is 'Outcome: finished, failed, cancelled or closed.';
 comment on column monitor.ended_lately.site is
-  'Site of the last lease; null = it named none, the job was never matched, or 3,000 jobs ended later.';
-comment on column monitor.ended_lately.jobs is 'Jobs.';
+  'Site of the last lease; null = the lease named no site, the job was never matched, or 3,000 jobs ended later.';
+comment on column monitor.ended_lately.jobs is 'Number of jobs.';

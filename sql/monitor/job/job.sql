@@ -1,4 +1,4 @@
--- The first question of a user: where is my job.
+-- The view answers the first question of a user: where is my job?
 create or replace view monitor.job as
 select j.setup, j.job_id, case when j.held then 'held' else 'waiting' end as state,
        case when j.held
@@ -19,11 +19,13 @@ select e.setup, e.job_id, e.outcome, e.ended_at, e.task_queue_id, null, e.attemp
  where (e.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job is
-  'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';
-comment on column monitor.job.state is 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
+  'Every job of TaskQueues with its state: waiting, held, leased, or ended with an outcome. A job is in exactly one '
+  'row.';
+comment on column monitor.job.state is
+  'State of the job: waiting, held, leased, or its outcome (finished, failed, cancelled, closed).';
 comment on column monitor.job.since is
-  'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';
-comment on column monitor.job.task_queue_id is 'Queue it waits in or was taken from.';
-comment on column monitor.job.user_priority is 'User priority; null when it has ended.';
-comment on column monitor.job.attempts is 'How often it was matched.';
-comment on column monitor.job.site is 'Site that has it; null when it is not leased.';
+  'When the job was inserted, held, matched or ended; null = it was held before the history that is kept.';
+comment on column monitor.job.task_queue_id is 'TaskQueue in which the job waits or from which it was taken.';
+comment on column monitor.job.user_priority is 'User priority; null if the job has ended.';
+comment on column monitor.job.attempts is 'Number of times that the job was matched.';
+comment on column monitor.job.site is 'Site that has the job; null if the job is not leased.';

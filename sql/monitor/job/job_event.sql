@@ -1,5 +1,5 @@
--- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here
--- from the moment it is made (taskqueue.match).
+-- The view shows who had or held a job and how it ended, for brokered jobs and for those that were only inserted. A
+-- match is visible as soon as it is made (taskqueue.match).
 create or replace view monitor.job_event as
 select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name,
        m.subject
@@ -11,9 +11,10 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
  where h.event <> 'matched' and (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_event is
-  'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), '
-  'for as long as the setting history_kept of taskqueue says. Restrict the job, or the time.';
+  'Events of jobs in TaskQueues, one row an event, kept for as long as the setting history_kept of taskqueue says. '
+  'Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.';
 comment on column monitor.job_event.event is
-  'matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
-comment on column monitor.job_event.task_queue_id is 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
-comment on column monitor.job_event.site is 'Site of the lease; null = none, or it named none.';
+  'Event: matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
+comment on column monitor.job_event.task_queue_id is
+  'TaskQueue that the job was in or was taken from; 0 = loaded from a dump.';
+comment on column monitor.job_event.site is 'Site of the lease; null = there was no lease, or it named no site.';

@@ -1,11 +1,11 @@
--- What a job went through, and by whom: the statuses. What JobAgents had of it is in monitor.job_event.
+-- The view has the statuses of a job and who changed them. monitor.job_event has its matches and reports by JobAgents.
 create or replace view monitor.job_history as
 select h.setup, h.job_id, h.at, h.number, h.from_status, h.to_status, h.role_name, h.why
   from workload.job_history h
  where (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_history is
-  'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and '
-  'after), for as long as the setting history_kept of taskqueue says.';
+  'Every change of a brokered job''s status, and every request to make its work again (the status is then the same '
+  'before and after). The history is kept for as long as the setting history_kept of taskqueue says.';
 comment on column monitor.job_history.why is
-  'Why: what was called, or the rule that applied with the age and the limit.';
+  'Reason: the function that was called, or the rule that applied with the age and the limit.';

@@ -9,9 +9,9 @@ select r.setup, r.algorithm, r.run_id, r.profile, r.started_at, r.ended_at, r.ta
   join monitor.run r on r.setup = n.setup and r.run_id = n.run_id;
 
 comment on view monitor.last_run is
-  'The last run of each broker that has ended, and what became of its tasks; dry runs are left out.';
-comment on column monitor.last_run.tasks is 'Tasks decided, and kept.';
-comment on column monitor.last_run.assigned is 'Of them, tasks with candidates.';
-comment on column monitor.last_run.pending is 'Of them, tasks that no queue or nucleus can take.';
-comment on column monitor.last_run.throttled is 'Of them, tasks that a rule throttled.';
-comment on column monitor.last_run.failed is 'Of them, tasks that a rule failed, or that could not be evaluated.';
+  'The last run of each broker that has ended, and the outcome of its tasks; dry runs are left out.';
+comment on column monitor.last_run.tasks is 'Number of tasks that were decided and are still kept.';
+comment on column monitor.last_run.assigned is 'Tasks with candidates.';
+comment on column monitor.last_run.pending is 'Tasks that no queue or nucleus can take.';
+comment on column monitor.last_run.throttled is 'Tasks that a rule throttled.';
+comment on column monitor.last_run.failed is 'Tasks that a rule failed, or that could not be evaluated.';

@@ -8,9 +8,9 @@ select r.setup, r.algorithm, r.run_id, c.rule, c.criteria, c.pairs, c.estimated
   join monitor.run_rejection c on c.setup = r.setup and c.run_id = r.run_id;
 
 comment on view monitor.last_run_rejection is
-  'Rejections by rule and criteria tag of the last run of each broker that has ended; dry runs are left out '
+  'Rejections by rule and criteria tag in the last run of each broker that has ended; dry runs are left out '
   '(monitor.run_rejection).';
-comment on column monitor.last_run_rejection.rule is 'Rule.';
+comment on column monitor.last_run_rejection.rule is 'Rule that rejected.';
 comment on column monitor.last_run_rejection.criteria is 'PanDA''s criteria tag of the rejections; null = none.';
-comment on column monitor.last_run_rejection.pairs is 'Pairs of task and queue.';
-comment on column monitor.last_run_rejection.estimated is 'Whether only some tasks were counted.';
+comment on column monitor.last_run_rejection.pairs is 'Pairs of task and queue that were rejected.';
+comment on column monitor.last_run_rejection.estimated is 'Whether the number is estimated from some of the tasks.';

@@ -1,4 +1,4 @@
--- Who has which job.
+-- The view shows which agent has which job.
 create or replace view monitor.lease as
 select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,
        l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority, d.requirements,
@@ -10,10 +10,11 @@ select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.
  where (l.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.lease is
-  'Matched jobs that have not ended: who has them and since when. The token is not shown.';
-comment on column monitor.lease.site is 'Site.';
-comment on column monitor.lease.grid_ce is 'Computing element.';
-comment on column monitor.lease.expired is 'Whether that has passed.';
-comment on column monitor.lease.heard_at is 'When its agent was last heard: its last report, or the match.';
+  'Matched jobs that have not ended: who has each, and since when. The token is not shown.';
+comment on column monitor.lease.site is 'Site of the lease.';
+comment on column monitor.lease.grid_ce is 'Computing element of the lease.';
+comment on column monitor.lease.expired is 'Whether the lease has expired.';
+comment on column monitor.lease.heard_at is
+  'When its agent last reported; before the first report, the time of the match.';
 comment on column monitor.lease.owner_dn is 'Owner of the job.';
 comment on column monitor.lease.owner_group is 'Owner group of the job.';

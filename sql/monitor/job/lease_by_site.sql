@@ -6,7 +6,8 @@ select l.setup, l.site, l.state, count(*) as leases, count(*) filter (where l.ex
  group by l.setup, l.site, l.state;
 
 comment on view monitor.lease_by_site is 'Leases by site and state.';
-comment on column monitor.lease_by_site.site is 'Site; null = the resource named none.';
-comment on column monitor.lease_by_site.state is 'matched: no report yet; running: the agent reported.';
-comment on column monitor.lease_by_site.leases is 'Leases.';
-comment on column monitor.lease_by_site.expired is 'Of them, leases whose time has passed.';
+comment on column monitor.lease_by_site.site is 'Site; null = the resource named no site.';
+comment on column monitor.lease_by_site.state is
+  'State of the leases: matched (no report yet) or running (the agent has reported).';
+comment on column monitor.lease_by_site.leases is 'Number of leases.';
+comment on column monitor.lease_by_site.expired is 'Number of these leases whose time has passed.';

@@ -1,7 +1,7 @@
--- Every job once, in the order of ids without a sort: each part is read by its primary key, and the parts are merged.
--- A job that is brokered has its row in workload.job. Jobs that submitters insert have ids below 10^12
--- (taskqueue.submitted_id), so that the parts of taskqueue are read below that: a page of the newest jobs reads past no
--- brokered job. Conditions stand behind the union, and columns of other tables are scalar subqueries: a condition or a
+-- The view has every job once, in the order of ids without a sort: each part is read by its primary key, and the parts
+-- are merged. A brokered job has its row in workload.job. Jobs that submitters insert have ids below 10^12
+-- (taskqueue.submitted_id), so the parts of taskqueue are read below that: a page of the newest jobs scans no brokered
+-- job in vain. Conditions come after the union, and columns of other tables are scalar subqueries: a condition or a
 -- join in a part would end its order. Waiting and held jobs are two parts, so that a condition on the status leaves out
 -- parts that have no such job.
 create or replace view monitor.listed_job as
@@ -49,18 +49,19 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
  where u.job_id <= u.most and u.own and (u.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.listed_job is
-  'Every job once: those of brokerage with their status, and those that were only inserted with their state among '
-  'TaskQueues. `broker jobs` reads it page by page, by setup and job id.';
+  'Every job once: brokered jobs with their status, and jobs that were only inserted with their state among '
+  'TaskQueues. `broker jobs` reads the view page by page, by setup and job id.';
 comment on column monitor.listed_job.status is
-  'Status of a brokered job; of another one waiting, held, leased, or the outcome.';
-comment on column monitor.listed_job.since is 'Since when.';
-comment on column monitor.listed_job.task_id is 'Task; null = none.';
-comment on column monitor.listed_job.queue is 'PanDA queue that the job was sent to; null = none.';
-comment on column monitor.listed_job.site is 'Site of that queue, or of the lease; null = none.';
+  'Status of a brokered job; for another job waiting, held, leased, or the outcome.';
+comment on column monitor.listed_job.since is 'When the job got this status.';
+comment on column monitor.listed_job.task_id is 'Task; null = the job has no task.';
+comment on column monitor.listed_job.queue is 'PanDA queue that the job was sent to; null = no queue.';
+comment on column monitor.listed_job.site is 'Site of that queue, or of the lease; null = no site.';
 comment on column monitor.listed_job.user_name is
-  'User, or owner; null = not known, such as after the end of its TaskQueue.';
+  'User, or owner; null = not known, for example after the end of its TaskQueue.';
 comment on column monitor.listed_job.gshare is 'Global share, or owner group.';
 comment on column monitor.listed_job.priority is 'Current priority, or user priority.';
-comment on column monitor.listed_job.created is 'When it was made or inserted; null = not known.';
+comment on column monitor.listed_job.created is 'When the job was made or inserted; null = not known.';
 comment on column monitor.listed_job.lease_state is
-  'Of a leased job that is not brokered: matched, or running after the first report; null = another.';
+  'State of the lease of a job that is not brokered: matched, or running after the first report; null for all other '
+  'jobs.';

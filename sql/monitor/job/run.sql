@@ -1,4 +1,4 @@
--- The runs of the brokers, and what became of their tasks. The counts are read by the key of the run.
+-- The view shows the runs of the brokers and the outcome of their tasks. The counts are read by the key of the run.
 create or replace view monitor.run as
 select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r.started_at, r.ended_at, c.tasks,
        c.assigned, c.pending, c.throttled, c.failed
@@ -12,10 +12,11 @@ select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r
     where d.setup = r.setup and d.run_id = r.run_id) c
  where (r.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.run is 'Runs of the brokers, with what became of their tasks, as long as decisions are kept.';
-comment on column monitor.run.trial is 'Trial that was under way; null = none, or the call named a profile.';
-comment on column monitor.run.tasks is 'Tasks decided, and kept.';
-comment on column monitor.run.assigned is 'Those with candidates.';
-comment on column monitor.run.pending is 'Those that no queue or nucleus can take.';
-comment on column monitor.run.throttled is 'Those that a rule throttled.';
-comment on column monitor.run.failed is 'Those that a rule failed, or that could not be evaluated.';
+comment on view monitor.run is
+  'Runs of the brokers, with the outcome of their tasks, for as long as decisions are kept.';
+comment on column monitor.run.trial is 'Trial that was active; null = no trial, or the call named a profile.';
+comment on column monitor.run.tasks is 'Number of tasks that were decided and are still kept.';
+comment on column monitor.run.assigned is 'Tasks with candidates.';
+comment on column monitor.run.pending is 'Tasks that no queue or nucleus can take.';
+comment on column monitor.run.throttled is 'Tasks that a rule throttled.';
+comment on column monitor.run.failed is 'Tasks that a rule failed, or that could not be evaluated.';

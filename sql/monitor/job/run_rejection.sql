@@ -1,6 +1,6 @@
--- The run of a large grid rejects a million pairs, and reading all of them takes seconds: those of enough tasks are
--- read, in an order that has to do with nothing, and the counts are scaled to all rejections, which task_decision has.
--- Reasons with the same tags are looked at once: brokerage.split_reason takes 10 us.
+-- The run of a large grid rejects a million pairs, and reading all of them takes seconds. The view reads the rejections
+-- of a sufficient number of tasks, in an arbitrary order, and scales the counts to all rejections, whose number
+-- task_decision has. Reasons with the same tags are split only once: brokerage.split_reason takes 10 us.
 create or replace view monitor.run_rejection as
 select r.setup, r.run_id, r.algorithm, c.rule, c.criteria, c.pairs, c.estimated
   from brokerage.run r
@@ -15,7 +15,7 @@ select r.setup, r.run_id, r.algorithm, c.rule, c.criteria, c.pairs, c.estimated
             where k.before < 20000
             group by k.total) t
     cross join lateral unnest(t.task_ids) s (task_id)
-    cross join lateral (  -- offset: a task at a time, which is indexed
+    cross join lateral (  -- offset: one task at a time, by its index
       select i.rule, i.reason from brokerage.decision i
        where i.setup = r.setup and i.run_id = r.run_id and i.task_id = s.task_id and i.verdict = 'r' offset 0) d
     group by d.rule, split_part(d.reason, ': ', 1),
@@ -24,9 +24,9 @@ select r.setup, r.run_id, r.algorithm, c.rule, c.criteria, c.pairs, c.estimated
  where (r.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.run_rejection is
-  'Rejections of each run by rule and criteria tag, as long as decisions are kept. Restrict the run. Of more than '
-  '20,000 rejections, those of some tasks are counted and scaled; brokerage.rejections counts all.';
-comment on column monitor.run_rejection.rule is 'Rule.';
+  'Rejections of each run by rule and criteria tag, for as long as decisions are kept. Restrict the run. If there are '
+  'more than 20,000 rejections, those of some tasks are counted and scaled; brokerage.rejections counts all.';
+comment on column monitor.run_rejection.rule is 'Rule that rejected.';
 comment on column monitor.run_rejection.criteria is 'PanDA''s criteria tag of the rejections; null = none.';
-comment on column monitor.run_rejection.pairs is 'Pairs of task and queue.';
-comment on column monitor.run_rejection.estimated is 'Whether only some tasks were counted.';
+comment on column monitor.run_rejection.pairs is 'Pairs of task and queue that were rejected.';
+comment on column monitor.run_rejection.estimated is 'Whether the number is estimated from some of the tasks.';

@@ -1,5 +1,6 @@
--- Tasks as an operator lists them. What costs more than a key is a subquery of its own: a query that does not name the
--- column does not pay for it. Decisions of a task are counted here only until brokerage.find_reasons has counted them.
+-- The view lists tasks for an operator. A value that costs more than a look-up by key is a subquery of its own, so that
+-- a query that does not name the column does not pay for it. The view counts decisions of a task only until
+-- brokerage.find_reasons has counted them.
 create or replace view monitor.task as
 select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_priority as priority, t.nucleus,
        coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
@@ -49,19 +50,20 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                                       and f.run_id = s.run_id
  where (t.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.task is 'Tasks with their status, their jobs, and why no broker takes their jobs now.';
+comment on view monitor.task is
+  'Tasks with their status, their jobs, and the reason why no broker takes their jobs now.';
 comment on column monitor.task.status is 'Status in JEDI; null = not known.';
 comment on column monitor.task.priority is 'Current priority.';
-comment on column monitor.task.jobs is 'Jobs of its input (workload.input_digest).';
-comment on column monitor.task.jobs_left is 'Jobs that are not assigned yet.';
-comment on column monitor.task.algorithm is
-  'Broker that has the task: production_task, production_job or analysis_job.';
+comment on column monitor.task.jobs is 'Number of jobs of its input (workload.input_digest).';
+comment on column monitor.task.jobs_left is 'Number of jobs that are not assigned yet.';
+comment on column monitor.task.algorithm is 'Broker of the task: production_task, production_job or analysis_job.';
 comment on column monitor.task.run_id is 'Last run of that broker that decided the task; null = none.';
-comment on column monitor.task.finished is 'Jobs that finished.';
+comment on column monitor.task.finished is 'Number of jobs that finished.';
 comment on column monitor.task.why is
-  'Why it waits, in words: why its broker does not work on it, or what the last run decided with the rule that '
-  'rejected the most queues, or what is left; null = the task has ended.';
+  'Reason why the task waits, in words: why its broker does not work on it, or the last decision with the rule that '
+  'rejected the most queues, or the rest of its work; null = the task has ended.';
 comment on column monitor.task.reason is
-  'Why most of its waiting jobs wait, in one word (monitor.waiting_task); null = none waits.';
+  'Reason why most of its waiting jobs wait, in one word (monitor.waiting_task); null = no job waits.';
 comment on column monitor.task.next_try is
-  'Which run of its broker takes it, in words: the next one, or the first from its retry time on; null = none does.';
+  'The run of its broker that takes the task next, in words: the next run, or the first from its retry time on; null = '
+  'no run takes it.';

@@ -1,4 +1,4 @@
--- What became of a task in each run, whether a queue was asked for it or not.
+-- The view has the decision on a task in each run, whether or not a queue was examined for it.
 create or replace view monitor.task_decision as
 select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.trial,
        t.arm, r.dry, t.task_id, t.status, t.rule, t.reason, t.errcode,
@@ -16,20 +16,19 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.task_decision is
-  'What each run decided for each task: whether it has candidates, waits, was throttled or failed by a rule, '
-  'or could not be evaluated, and why.';
-comment on column monitor.task_decision.profile is 'Profile that decided; in a trial, the one of the arm.';
-comment on column monitor.task_decision.trial is 'Trial in which the run was; null = none.';
-comment on column monitor.task_decision.arm is
-  'Arm of the trial, control or trial; null = no trial was under way.';
+  'Decisions of each run for each task: whether the task has candidates, waits, was throttled or failed by a rule, or '
+  'could not be evaluated, and the reason.';
+comment on column monitor.task_decision.profile is 'Profile that decided; in a trial, the profile of the arm.';
+comment on column monitor.task_decision.trial is 'Trial that the run was part of; null = no trial.';
+comment on column monitor.task_decision.arm is 'Arm of the trial, control or trial; null = no trial was active.';
 comment on column monitor.task_decision.rule is
-  'Rule that throttled or failed the whole task, or had it decided once more, without locality (anal-loops); '
-  'null = none.';
+  'Rule that throttled or failed the whole task, or had it decided once more, without locality (anal-loops); null = no '
+  'rule.';
 comment on column monitor.task_decision.reason is
-  'Why it was throttled or failed, that it was decided without locality, or the error, in words.';
+  'Reason in words: why it was throttled or failed, that it was decided without locality, or the error.';
 comment on column monitor.task_decision.retry_at is
-  'When the task is brokered again: a pending one, and what a run throttled, failed or could not decide, '
-  'as long as no later run took it.';
-comment on column monitor.task_decision.jobs is 'Jobs of the task that the run assigned; null = none.';
+  'When the task is brokered again, if it is pending or was throttled, failed or not decided by this run, and no later '
+  'run has taken it.';
+comment on column monitor.task_decision.jobs is 'Jobs of the task that the run assigned; null = no job.';
 comment on column monitor.task_decision.nucleus is
-  'Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere.';
+  'Nucleus that the run sent the task to; null = no nucleus, or a later run has sent it elsewhere.';

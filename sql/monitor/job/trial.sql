@@ -11,8 +11,9 @@ select t.setup, t.trial, t.profile, t.control, t.share, t.begun_at, t.begun_by, 
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.trial is
-  'Trials: a share of the tasks of a setup is decided by another profile. monitor.trial_outcome compares.';
+  'Trials, in which another profile decides a fraction of the tasks of a setup. monitor.trial_outcome compares the '
+  'arms.';
 comment on column monitor.trial.control_tasks is
-  'Tasks that real runs decided by the profile of the setup, of runs that are kept.';
+  'Tasks that real runs decided by the profile of the setup, in runs that are kept.';
 comment on column monitor.trial.trial_tasks is
-  'Tasks that real runs decided by the other profile, of runs that are kept.';
+  'Tasks that real runs decided by the other profile, in runs that are kept.';

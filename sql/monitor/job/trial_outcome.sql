@@ -1,6 +1,6 @@
--- Tasks are independent, jobs of a task are not: a value is a ratio of two sums over tasks, and its margin comes from
--- the spread of the tasks around that ratio. A job belongs to the decision that made it, which has the same time.
--- Long because it is one query.
+-- Tasks are independent, but the jobs of a task are not: a value is a ratio of two sums over tasks, and its margin
+-- comes from the spread of the tasks around that ratio. A job belongs to the decision that made it, which has the same
+-- time. Long because it is one query.
 create or replace view monitor.trial_outcome as
 with decision as not materialized (
   select r.setup, r.trial, r.algorithm, d.arm, d.task_id, d.run_id, d.status, d.decided_at
@@ -14,7 +14,7 @@ with decision as not materialized (
     from decision d
     join workload.job j on j.setup = d.setup and j.task_id = d.task_id and j.created = d.decided_at
    where d.algorithm <> 'production_task' and d.status = 'candidates'
-), figure as (  -- a row a task: amount and total
+), figure as (  -- one row a task: amount and total
   select d.setup, d.trial, d.arm, d.task_id, 1 as place, 'no candidates' as measure, 'share of decisions' as unit,
          count(*) filter (where d.status <> 'candidates')::float8 as amount, count(*)::float8 as total
     from decision d
@@ -84,27 +84,28 @@ select c.setup, c.trial, c.place, c.measure, c.unit, c.control_tasks, c.control_
   from compared c;
 
 comment on view monitor.trial_outcome is
-  'What became of the tasks of a trial by arm, a row a measure: the value in both arms and the difference, each with '
-  'the margin of its 90 % interval (by task, Student''s t). Low is good in all measures. Both arms share the queues: '
-  'a gain of one may be a loss of the other. Jobs and decisions count as long as they are kept.';
+  'Outcome of the tasks of a trial by arm, one row a measure: the value in both arms and the difference, each with the '
+  'margin of its 90 % interval (by task, Student''s t). A low value is good in all measures. Both arms share the '
+  'queues, so a gain of one arm may be a loss of the other. Jobs and decisions count as long as they are kept.';
 comment on column monitor.trial_outcome.trial is 'Number of the trial (monitor.trial).';
 comment on column monitor.trial_outcome.place is 'Place in the order of the measures.';
 comment on column monitor.trial_outcome.measure is
   'no candidates: decisions after which the task had no queue or nucleus (pending, throttled, failed, error). remote '
-  'input: share of the input of a task that was not on disk at the queue when a job was assigned, by job. not '
-  'started: jobs that neither started nor ended. wait to start: of the jobs that started, from the assignment on. '
-  'failures: of failed and finished jobs. walltime lost: of failed jobs, and of jobs that were closed to run '
-  'elsewhere.';
+  'input: fraction of a task''s input that was not on disk at the queue when a job was assigned, by job. not started: '
+  'jobs that neither started nor ended. wait to start: time from the assignment to the start, for jobs that started. '
+  'failures: failed jobs among failed and finished jobs. walltime lost: walltime of failed jobs, and of jobs that were '
+  'closed to run elsewhere.';
 comment on column monitor.trial_outcome.unit is 'Unit of the values.';
 comment on column monitor.trial_outcome.control_tasks is 'Tasks of the arm control that have the measure.';
 comment on column monitor.trial_outcome.control_value is 'Value in the arm control.';
-comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = not two tasks.';
+comment on column monitor.trial_outcome.control_margin is 'Half of its 90 % interval; null = fewer than two tasks.';
 comment on column monitor.trial_outcome.trial_tasks is 'Tasks of the arm trial that have the measure.';
 comment on column monitor.trial_outcome.trial_value is 'Value in the arm trial.';
-comment on column monitor.trial_outcome.trial_margin is 'Half of its 90 % interval; null = not two tasks.';
-comment on column monitor.trial_outcome.difference is 'Value in the arm trial less the one in the arm control.';
+comment on column monitor.trial_outcome.trial_margin is 'Half of its 90 % interval; null = fewer than two tasks.';
+comment on column monitor.trial_outcome.difference is 'Value in the arm trial minus the value in the arm control.';
 comment on column monitor.trial_outcome.difference_margin is
-  'Half of the 90 % interval of the difference (Welch); null = an arm has not two tasks, or the '
-  'tasks of each arm are all alike.';
+  'Half of the 90 % interval of the difference (Welch); null = an arm has fewer than two tasks, or the tasks of each '
+  'arm are all alike.';
 comment on column monitor.trial_outcome.verdict is
-  'lower or higher: the interval of the difference is below or above 0; not shown = 0 is within it, or there is none.';
+  'Verdict: lower or higher if the interval of the difference is below or above 0; not shown if 0 is within it, or if '
+  'there is no interval.';

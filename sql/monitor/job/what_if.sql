@@ -4,6 +4,7 @@ select w.setup, w.what_if_id, w.asked_at, w.asked_by, w.change, w.difference
  where (w.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.what_if is
-  'What changes would do to the decisions about tasks, as it was when somebody asked: the last 100 of each setup.';
-comment on column monitor.what_if.change is 'What was asked.';
-comment on column monitor.what_if.difference is 'The answer: before, after, differences, not_open, kept.';
+  'Effects that changes would have on the decisions about tasks, at the time of the question: the last 100 answers of '
+  'each setup.';
+comment on column monitor.what_if.change is 'Change that was asked about.';
+comment on column monitor.what_if.difference is 'Answer, with the keys before, after, differences, not_open and kept.';

@@ -13,7 +13,7 @@ begin
                  from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
     v_name := left(resource.row_name(p_table, v_row.row, v_row.place), 200);
     if v_row.times > 1 then
-      raise exception '% stands here % times', v_name, v_row.times
+      raise exception '% is given % times', v_name, v_row.times
         using errcode = 'PB001', hint = 'Give each row once.';
     end if;
     begin

@@ -1,5 +1,5 @@
--- Counts that have come to nothing go, and minutes that nobody asks for any more; the last start of a queue stays.
--- Counts that somebody is adding to are passed over: nobody waits.
+-- The function removes counts that are zero, and minutes that are too old to be read; the last start of a queue stays.
+-- Counts that another session is changing are skipped, so nobody waits.
 create or replace function workload.clean_counts() returns bigint
 language plpgsql as $$
 declare
@@ -41,5 +41,5 @@ begin
 end $$;
 
 comment on function workload.clean_counts() is
-  'Removes counts that are 0, starts older than two days but the last of a queue, and ends older than eight; '
-  'returns how many.';
+  'Removes counts that are 0, starts older than two days except the last of a queue, and ends older than eight days; '
+  'returns the number of rows removed.';

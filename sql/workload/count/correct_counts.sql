@@ -1,6 +1,6 @@
--- What was loaded or taken away past workload.change_status into the counts. The differences are read in one
--- statement, in which what others committed is in the jobs and in the counts alike: so nobody has to be kept out, and
--- what is added is what this transaction did, or what was wrong before.
+-- The function adds to the counts the changes that were loaded or deleted without workload.change_status. The
+-- differences are read in one statement, in which commits of others are in the jobs and in the counts alike. So nobody
+-- has to be locked out, and the corrections are changes of this transaction or earlier errors.
 create or replace function workload.correct_counts(p_setup text) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
@@ -42,5 +42,5 @@ begin
 end $$;
 
 comment on function workload.correct_counts(text) is
-  'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in '
-  'health. Nobody waits for it. Errors: PB002 (setup not granted).';
+  'Recounts the jobs of a setup and corrects the counts by the differences; returns the number of counts changed, '
+  'which is 0 in health. Nobody waits for it. Errors: PB002 (setup not granted).';

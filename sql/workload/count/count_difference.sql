@@ -1,5 +1,5 @@
--- The counts against a recount, in one statement: what correct_counts adds. Empty, unless somebody changed
--- jobs past workload.change_status.
+-- One statement compares the counts with a recount; correct_counts adds the differences. The view is empty unless
+-- somebody changed jobs without workload.change_status.
 create or replace view workload.count_difference as
 select d.setup, 'queue' as counted_by, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, null::text as user_name,
        null::text as working_group,
@@ -38,7 +38,8 @@ select d.setup, 'task', null, null, null, null, null, null, null, null, d.task_i
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0;
 
 comment on view workload.count_difference is
-  'Where the counts of jobs differ from the jobs: what would have to be added to the counts. Empty in health.';
-comment on column workload.count_difference.counted_by is 'queue, user or task: which of the counts it is.';
-comment on column workload.count_difference.jobs is 'Jobs that it counts too few; negative = too many.';
-comment on column workload.count_difference.cores is 'Cores that it counts too few.';
+  'Differences between the counts of jobs and the jobs: the numbers that would have to be added to the counts. Empty '
+  'in health.';
+comment on column workload.count_difference.counted_by is 'The kind of count: queue, user or task.';
+comment on column workload.count_difference.jobs is 'Jobs missing from the count; negative = the count is too high.';
+comment on column workload.count_difference.cores is 'Cores missing from the count; negative = the count is too high.';

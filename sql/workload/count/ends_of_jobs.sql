@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. See workload.starts_of_jobs.
+-- See STATES.md, Statistics, and workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
 language sql stable as $$
   select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
@@ -9,4 +9,4 @@ language sql stable as $$
 $$;
 
 comment on function workload.ends_of_jobs(text) is
-  'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';
+  'Times at which jobs of a setup ended within the last eight days, in the form of workload.end_count.';

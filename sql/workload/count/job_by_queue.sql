@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
+-- See STATES.md, Statistics. One statement reads base and changes, so the view is exact at every commit.
 create or replace view workload.job_by_queue as
 select b.setup, b.queue, b.gshare, b.resource_type, b.nucleus, b.label, b.status, b.jobs, b.cores, b.disk_io,
        b.disk_io_jobs
@@ -13,7 +13,7 @@ select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.to_sta
   from workload.job_change c where c.to_status is not null and not workload.is_end(c.to_status);
 
 comment on view workload.job_by_queue is
-  'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, '
-  'to be summed.';
+  'Jobs that have not ended by queue, share, resource type, nucleus, label and status. A key may have several rows; '
+  'sum them.';
 comment on column workload.job_by_queue.jobs is 'Jobs; sum them.';
 comment on column workload.job_by_queue.cores is 'Cores of these jobs; sum them.';

@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. Base and changes are read in one statement, exact at every commit.
+-- See STATES.md, Statistics. One statement reads base and changes, so the view is exact at every commit.
 create or replace view workload.job_by_user as
 select b.setup, b.user_name, b.working_group, b.queue, b.gshare, b.label, b.processing_type, b.status, b.jobs, b.cores
   from workload.user_count b
@@ -12,7 +12,7 @@ select c.setup, c.user_name, c.working_group, c.queue, c.gshare, c.label, c.proc
   from workload.job_change c where c.to_status is not null and not workload.is_end(c.to_status);
 
 comment on view workload.job_by_user is
-  'Jobs that have not ended by user, working group, queue, share, label, processingType and status: several rows a '
-  'key, to be summed.';
+  'Jobs that have not ended by user, working group, queue, share, label, processingType and status. A key may have '
+  'several rows; sum them.';
 comment on column workload.job_by_user.jobs is 'Jobs; sum them.';
 comment on column workload.job_by_user.cores is 'Cores of these jobs; sum them.';

@@ -1,4 +1,4 @@
--- See conventions.md, Job counts. Jobs by queue, share and status side by side.
+-- See conventions.md, Job counts. The view has a column for each status, and a row for each queue and share.
 create or replace view workload.job_count as
 select s.setup, s.queue, s.gshare,
        coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0)::bigint as defined,
@@ -13,12 +13,13 @@ select s.setup, s.queue, s.gshare,
  group by s.setup, s.queue, s.gshare;
 
 comment on view workload.job_count is
-  'Jobs by unified queue and global share (null = jobs without one), in the statuses that brokerage reads.';
+  'Jobs by unified queue and global share (null = jobs without a share), in the statuses that brokerage reads.';
 comment on column workload.job_count.defined is 'Defined jobs.';
 comment on column workload.job_count.assigned is 'Assigned jobs.';
 comment on column workload.job_count.activated is 'Activated jobs.';
 comment on column workload.job_count.starting is 'Starting jobs.';
 comment on column workload.job_count.running is 'Running jobs.';
 comment on column workload.job_count.transferring is 'Transferring jobs.';
-comment on column workload.job_count.diskio is 'Sum of the diskIO of the running jobs that say one (kB/s per core).';
-comment on column workload.job_count.diskio_jobs is 'How many running jobs say one.';
+comment on column workload.job_count.diskio is
+  'Sum of the diskIO of the running jobs that have a value (kB/s per core).';
+comment on column workload.job_count.diskio_jobs is 'Number of running jobs that have a value of diskIO.';

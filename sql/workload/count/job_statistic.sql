@@ -11,7 +11,7 @@ select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.status
 having sum(c.jobs) <> 0;
 
 comment on view workload.job_statistic is
-  'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, '
-  'and the jobs of this database that have not ended. Sum them.';
+  'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the '
+  'jobs of this database that have not ended. A key may have several rows; sum them.';
 comment on column workload.job_statistic.ncores is 'Cores; null = not known.';
 comment on column workload.job_statistic.diskio is 'Mean diskIO of running jobs (kB/s per core); null = not known.';

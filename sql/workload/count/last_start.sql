@@ -1,5 +1,5 @@
--- See production-load.md, inactive-queue. As loaded, or as jobs here started. The counts have an index for it, so that
--- a queue costs one look-up.
+-- See production-load.md, inactive-queue. The start is either loaded or that of a job of this database. The counts have
+-- an index for it, so that a queue costs one look-up.
 create or replace view workload.last_start as
 select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
   from resource.queue q
@@ -11,7 +11,7 @@ select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
               group by h.setup, h.queue) c on c.setup = q.setup and c.queue = q.queue;
 
 comment on view workload.last_start is
-  'When a job last began to run at each queue: what was loaded (resource.queue_activity), or a job of this database. '
-  'null = not known.';
+  'The last time at which a job began to run at each queue, from loaded values (resource.queue_activity) or from a job '
+  'of this database; null = not known.';
 comment on column workload.last_start.queue is 'Unified queue.';
-comment on column workload.last_start.last_at is 'When; null = not known.';
+comment on column workload.last_start.last_at is 'Time of the last start; null = not known.';

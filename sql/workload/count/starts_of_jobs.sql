@@ -1,5 +1,5 @@
--- See STATES.md, Statistics. A job that started twice has only its later start. So the counts are not corrected by this
--- view, but by what a load changes of it (workload.store).
+-- See STATES.md, Statistics. A job that started twice has only its later start here. The counts are therefore not
+-- corrected by this view, but by the changes that a load makes to it (workload.store).
 create or replace function workload.starts_of_jobs(p_setup text) returns setof workload.start_count
 language sql stable as $$
   select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
@@ -9,4 +9,4 @@ language sql stable as $$
 $$;
 
 comment on function workload.starts_of_jobs(text) is
-  'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';
+  'Times at which jobs of a setup began to run within the last eight days, in the form of workload.start_count.';

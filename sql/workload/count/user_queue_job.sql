@@ -1,4 +1,5 @@
--- See analysis-load.md, stabilizer. Jobs of this database that are activated or later, without merge jobs.
+-- See analysis-load.md, stabilizer. The jobs of this database are those that are activated or later, without merge
+-- jobs.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores
   from workload.user_queue_statistic s
@@ -12,11 +13,11 @@ select c.setup, c.queue, c.gshare, c.user_name, c.label,
    and c.processing_type is distinct from 'pmerge';
 
 comment on view workload.user_queue_job is
-  'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. '
-  'Several rows a key, to be summed.';
+  'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. A key may have '
+  'several rows; sum them.';
 comment on column workload.user_queue_job.queue is 'Unified queue.';
 comment on column workload.user_queue_job.user_name is
-  'User; _total = of all users, where not all are listed (loaded ones only).';
+  'User; _total = the sum over all users, where not all are listed (only in loaded rows).';
 comment on column workload.user_queue_job.label is
   'prodSourceLabel of the jobs; null = a loaded row, which holds for every label.';
 comment on column workload.user_queue_job.queued is 'Activated and starting jobs; sum them.';

@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. How fast jobs start at queues, and when one last did.
+-- See STATES.md, Statistics. Readers derive from it how fast jobs start at queues, and when a job last started.
 create or replace view workload.job_start as
 select b.setup, b.queue, b.gshare, b.resource_type, b.minute, b.jobs, b.last_at
   from workload.start_count b
@@ -7,5 +7,5 @@ select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, '
   from workload.job_change c where c.to_status = 'running' and c.from_status is not null;
 
 comment on view workload.job_start is
-  'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed.';
+  'Jobs that began to run, by queue, share, resource type and minute. A key may have several rows; sum them.';
 comment on column workload.job_start.jobs is 'Jobs; sum them.';

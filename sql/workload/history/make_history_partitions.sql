@@ -9,4 +9,4 @@ end $$;
 
 comment on function workload.make_history_partitions(interval, int) is
   'Makes the partitions of workload.job_history for today (UTC) and the days ahead, and drops those beyond the '
-  'retention; returns how many partitions changed: none where the lock could not be had.';
+  'retention. Returns the number of partitions changed, 0 if the lock was not granted.';

@@ -1,13 +1,13 @@
--- See DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Joins go
--- to tables by their keys and nothing is joined to what was computed: for a setup without statistics the planner
--- expects one row and would loop (a thousand tasks with 60,000 files: minutes, against a second).
+-- See DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Tables are
+-- joined by their keys, and no computed result is joined: for a setup without statistics the planner expects one row
+-- and would loop (a thousand tasks with 60,000 files take minutes instead of a second).
 create or replace function workload.digest_input(p_setup text, p_task_ids bigint[]) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_digested bigint;
 begin
   perform resource.identify(p_setup);
-  perform pg_advisory_xact_lock(hashtext('digest_input'), hashtext(p_setup));  -- two at once make the same rows
+  perform pg_advisory_xact_lock(hashtext('digest_input'), hashtext(p_setup));  -- else two calls make the same rows
   delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
   insert into workload.input_digest (setup, task_id, files, size, shared_files, primary_files, jobs, job_events,
                                      job_input_mb, job_input_bytes, events)
@@ -47,5 +47,5 @@ begin
 end $$;
 
 comment on function workload.digest_input(text, bigint[]) is
-  'Computes workload.input_digest of tasks from their input datasets anew and returns how many tasks there were; '
-  'call it when tasks or datasets change. Errors: PB002 (setup not granted).';
+  'Recomputes workload.input_digest of tasks from their input datasets and returns the number of tasks. Call it when '
+  'tasks or datasets change. Errors: PB002 (setup not granted).';

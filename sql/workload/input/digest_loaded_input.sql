@@ -1,4 +1,4 @@
--- After a load: a task is digested once, whether it was loaded or a dataset that it reads was.
+-- After a load a task is digested once, even if both the task and a dataset of its input were loaded.
 create or replace function workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[])
 returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function workload.digest_loaded_input(text, bigint[], text[]) is
-  'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. '
-  'Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';
+  'Recomputes workload.input_digest for tasks that were loaded, and for all tasks that read one of the datasets. '
+  'Returns the number of jobs of the loaded tasks. Errors: PB002 (setup not granted).';

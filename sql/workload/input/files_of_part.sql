@@ -1,5 +1,6 @@
--- What workload.job_file has of one part, without numbering all files of the task: the index counts up to the part.
--- Behind a limit that it does not know the planner expects a tenth of all files, and without offset 0 hashes all.
+-- The function returns the rows of workload.job_file for one part, without numbering all files of the task: the index
+-- counts up to the part. If the limit is not a constant, the planner expects a tenth of all files; without offset 0 it
+-- hashes all files.
 create or replace function workload.files_of_part(p_setup text, p_task_id bigint, p_number bigint) returns text[]
 language sql stable as $$
   select array_agg(n.lfn order by n.dataset_place, n.place)
@@ -20,10 +21,10 @@ language sql stable as $$
                    where e.setup = p_setup and e.dataset = d.dataset and e.position = p.position
                   offset 0) f
            where t.setup = p_setup and t.task_id = p_task_id and workload.is_pseudo(s) is not true
-             and p_number >= 1  -- an offset that is null counts 0
+             and p_number >= 1  -- a null offset counts as 0
            order by f.lfn, d.position, f.position) n
 $$;
 
 comment on function workload.files_of_part(text, bigint, bigint) is
-  'The logical file names that a job of a part of a task''s input reads, each once, the primary dataset first; null = '
-  'none.';
+  'The logical file names that a job reads for one part of a task''s input, each once, the primary dataset first; null '
+  '= no files.';

@@ -1,4 +1,4 @@
--- See conventions.md, Available input. JEDI makes jobs of datasets that stand for no files, but nothing is read.
+-- See conventions.md, Available input. JEDI makes jobs from datasets that represent no files; such jobs read no input.
 create or replace function workload.is_pseudo(p_dataset workload.dataset) returns boolean
 language sql immutable parallel safe as $$
   select coalesce((p_dataset).type in ('pseudo_input', 'pp_input'), false)

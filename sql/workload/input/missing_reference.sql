@@ -1,6 +1,6 @@
--- Loads may come in any order, so that a name of what is not there is no error; but it may be a misspelt one, and
--- brokerage then decides as if there were nothing. The like holds for words that no rule knows: sites may have their
--- own ones, so they are stored.
+-- Tables may be loaded in any order, so a name of a missing object is no error. But the name may be misspelt, and
+-- brokerage then decides as if there were nothing. The same holds for words that no rule knows: sites may have words of
+-- their own, so they are stored.
 create or replace function workload.missing_reference(p_setup text) returns table (kind text, rows bigint, example text)
 language plpgsql stable security definer set search_path = workload, pg_temp as $$
 begin
@@ -62,8 +62,7 @@ begin
 end $$;
 
 comment on function workload.missing_reference(text) is
-  'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, '
-  'queues their storages (storage), datasets those of their replicas (replica), replicas their files (lfn), tasks '
-  'their shares (gshare; only where there are shares); and words that no rule and no export has: the status of queues '
-  '(status), the labels of tasks (label). '
-  'Errors: PB001, PB002 (setup not granted).';
+  'References to missing objects, counted by kind, with an example: input datasets (input) and nuclei (nucleus) of '
+  'tasks, storages of queues (storage), storages of replicas (replica), files of replicas (lfn), and shares of tasks '
+  '(gshare; only if shares exist); also words that no rule and no export has: the status of queues (status) and the '
+  'labels of tasks (label). Errors: PB001, PB002 (setup not granted).';

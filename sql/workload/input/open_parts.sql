@@ -1,6 +1,6 @@
--- One row with an array: a join of a task to its parts then has one row a task. The parts that are taken are hashed,
--- since nothing in their query depends on the part. Without offset the planner copies the whole array to each place
--- where the caller reads it.
+-- The result is one row with an array, so a join of a task to its parts has one row a task. The parts that are taken
+-- are hashed, since their query does not depend on the part. Without the offset the planner copies the whole array to
+-- each place where the caller reads it.
 create or replace function workload.open_parts(p_setup text, p_task_id bigint, p_most bigint)
 returns table (numbers bigint[])
 language sql stable as $$
@@ -18,4 +18,5 @@ language sql stable as $$
 $$;
 
 comment on function workload.open_parts(text, bigint, bigint) is
-  'The numbers of the first p_most parts of a task''s input that nobody works on; no row: the input has no digest.';
+  'The numbers of the first p_most parts of a task''s input that no job works on. There is no row if the input has no '
+  'digest.';

@@ -1,5 +1,6 @@
--- What the world format leaves out of a replica: an empty one is complete, lfns without a number found are as many as
--- are named. A set of one row, since the planner only takes functions that return sets into a query.
+-- The function fills in the values that the world format leaves out of a replica: an empty replica is complete, and
+-- lfns without a number found means that the named files are there. It returns a set of one row, since the planner
+-- inlines only functions that return sets.
 create or replace function workload.replica_figures(p_replica workload.replica, p_files bigint)
 returns table (total bigint, found bigint, is_complete boolean)
 language sql immutable rows 1 as $$
@@ -9,5 +10,5 @@ language sql immutable rows 1 as $$
 $$;
 
 comment on function workload.replica_figures(workload.replica, bigint) is
-  'Files of a replica: in all, found, and whether all are found; one row. p_files: how many the dataset has, read only '
-  'if the replica has no total.';
+  'File counts of a replica in one row: in all, found, and whether all are found. p_files is the number of files of '
+  'the dataset, which is read only if the replica has no total.';

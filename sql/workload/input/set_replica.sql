@@ -1,12 +1,12 @@
--- See STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. Whoever moves data calls this,
--- without loading a world.
+-- See STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. The system that moves data calls
+-- this function, without loading a world.
 create or replace function workload.set_replica(
   p_setup text, p_dataset text, p_storage text, p_lfns text[] default null
 ) returns void
 language plpgsql security definer set search_path = workload, pg_temp as $$
 begin
   perform resource.identify(p_setup);
-  perform from resource.setup s where s.setup = p_setup for key share;  -- somebody may be removing it
+  perform from resource.setup s where s.setup = p_setup for key share;  -- another session may be removing the setup
   if not exists (select from workload.dataset d where d.setup = p_setup and d.dataset = p_dataset) then
     raise exception 'dataset % does not exist in setup %', coalesce(p_dataset, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it first: broker load.';
@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function workload.set_replica(text, text, text, text[]) is
-  'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate then '
+  'Records that a storage has all files of a dataset, or the files named: input has arrived. lifecycle.activate then '
   'activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';

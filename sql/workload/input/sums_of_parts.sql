@@ -1,4 +1,4 @@
--- Elements stand at the numbers of their parts, from 1: the numbers that workload.job_file gives have no gap.
+-- The position of an element is the number of its part, from 1: the numbers that workload.job_file gives have no gap.
 create or replace function workload.sums_of_parts(p_setup text, p_task_id bigint)
 returns table (files bigint[], bytes bigint[], events bigint[])
 language sql stable as $$
@@ -12,5 +12,5 @@ language sql stable as $$
 $$;
 
 comment on function workload.sums_of_parts(text, bigint) is
-  'What a job reads for each part of the input of a task: files (each name once), bytes of all datasets, and events of '
-  'the primary dataset; null = no files.';
+  'The input of a job for each part of a task''s input: number of files (each name once), bytes of all datasets, and '
+  'events of the primary dataset; null = no files.';

@@ -3,4 +3,4 @@ language sql as $$
   delete from workload.payload p where p.setup = p_setup and p.job_id = any (p_job_ids)
 $$;
 
-comment on function workload.forget_payloads(text, bigint[]) is 'Takes away the payloads of jobs.';
+comment on function workload.forget_payloads(text, bigint[]) is 'Deletes the payloads of jobs.';

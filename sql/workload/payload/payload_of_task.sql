@@ -1,4 +1,5 @@
--- See LEASES.md, Payloads. The body is stored once a task; what differs from job to job is added as it is read.
+-- See LEASES.md, Payloads. The body is stored once a task; the parts that differ from job to job are added when it is
+-- read.
 create or replace function workload.payload_of_task(p_setup text, p_job_id bigint) returns jsonb
 language plpgsql stable as $$
 declare
@@ -20,6 +21,6 @@ begin
 end $$;
 
 comment on function workload.payload_of_task(text, bigint) is
-  'The payload that a job has from its task; null = the task has none, or the job has no task. To an object the '
-  'job''s share of the input is added, under PanDA''s names, where the payload has no such key: taskID, nEvents, '
-  'inFiles (logical file names, separated by commas).';
+  'The payload that a job gets from its task; null = the task has none, or the job has no task. If the payload is an '
+  'object, the job''s share of the input is added under PanDA''s names, unless the payload has the key: taskID, '
+  'nEvents, inFiles (logical file names, separated by commas).';

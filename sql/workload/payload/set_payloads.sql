@@ -1,5 +1,5 @@
--- A job that is inserted anew has the payload of this insertion, or none. Most setups have no payload at all: then
--- nothing is looked up for a job.
+-- A job that is inserted again has the payload of the new insertion, or none. Most setups have no payload at all; in
+-- that case nothing is looked up for a job.
 create or replace function workload.set_payloads(p_setup text, p_job_ids bigint[], p_bodies jsonb[]) returns void
 language plpgsql as $$
 begin
@@ -18,4 +18,5 @@ begin
 end $$;
 
 comment on function workload.set_payloads(text, bigint[], jsonb[]) is
-  'Stores the payloads of jobs that are inserted; null = none, which takes away what an earlier job of the id had.';
+  'Stores the payloads of jobs that are inserted. A null payload deletes the payload of an earlier job with the same '
+  'id.';

@@ -1,5 +1,6 @@
--- See analysis-throttles.md, user-cap. Jobs of a group count by its name, and from activated on not for their user.
--- What waits is queued, throttled jobs too; of the labels that the caps are for.
+-- See analysis-throttles.md, user-cap. Jobs of a group count under its name, and from activated on they do not count
+-- for their user. Waiting jobs, including throttled ones, count as queued. Only the labels that the caps apply to are
+-- counted.
 create or replace view workload.account_job as
 select a.setup, a.kind, a.name, a.running_jobs, a.queued_jobs, a.running_cores, a.queued_cores
   from resource.account a
@@ -20,8 +21,8 @@ select c.setup, 'group', c.working_group,
    and c.status in ('throttled', 'defined', 'assigned', 'activated', 'starting', 'running');
 
 comment on view workload.account_job is
-  'Jobs and cores that users and working groups of analysis have: the figures of resource.account, '
-  'and the jobs of this database. Several rows a key, to be summed.';
+  'Jobs and cores of users and working groups of analysis: the figures of resource.account, and the jobs of this '
+  'database. A key may have several rows; sum them.';
 comment on column workload.account_job.running_jobs is 'Running jobs; sum them.';
 comment on column workload.account_job.queued_jobs is
   'Throttled, defined, assigned, activated and starting jobs; sum them.';

@@ -3,4 +3,4 @@ language sql immutable parallel safe as $$
   select p_status in ('finished', 'failed', 'cancelled', 'closed')
 $$;
 
-comment on function workload.is_end(text) is 'Whether a job of this status has ended.';
+comment on function workload.is_end(text) is 'Whether a job with this status has ended.';

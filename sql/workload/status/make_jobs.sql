@@ -1,9 +1,9 @@
--- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that
--- nobody works on are taken in their order. A job has the cores of its queue, one if the task is of one: an 8-core task
--- runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task). A task
--- is a row with arrays, and a job takes its elements by their places: a plan that a session keeps expects few jobs and
--- few parts, so a join would go over all parts for each job. Ids go by priority, so the same seed makes the same jobs,
--- whatever the plan.
+-- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that no
+-- job works on are taken in their order. A job has the cores of its queue, or one core if the task has one: an 8-core
+-- task runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task). A
+-- task is a row with arrays, and a job takes its elements by their places: a plan that a session keeps expects few jobs
+-- and few parts, so a join would scan all parts for each job. Ids follow the priority, so the same seed makes the same
+-- jobs, whatever the plan.
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text
 ) returns bigint
@@ -89,5 +89,5 @@ begin
 end $$;
 
 comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
-  'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that '
-  'nobody works on, and returns how many: fewer where no more parts are open.';
+  'Makes the given number of jobs of each task for each queue (parallel arrays), in status defined, on the first parts '
+  'of the input that no job works on. Returns the number of jobs made, which is smaller if no more parts are open.';

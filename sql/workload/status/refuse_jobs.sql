@@ -1,5 +1,5 @@
--- What check constraints do for other tables that worlds are loaded into. Not here: PostgreSQL reads the constraints
--- of a table anew for each statement, which cost a change of a job's status more than all the rest of it.
+-- The function checks jobs in place of the check constraints that other tables of worlds have: PostgreSQL reads the
+-- constraints of a table again for each statement, which cost more than the whole rest of a status change.
 create or replace function workload.refuse_jobs(p_rows jsonb) returns void
 language plpgsql as $$
 declare
@@ -34,5 +34,5 @@ begin
 end $$;
 
 comment on function workload.refuse_jobs(jsonb) is
-  'Refuses jobs to be loaded of which a number is out of bounds, a text too long or the status is none. '
-  'Errors: PB001, naming the job, the key and the value.';
+  'Refuses loaded jobs with a number out of bounds, a text that is too long, or an unknown status. Errors: PB001, '
+  'naming the job, the key and the value.';

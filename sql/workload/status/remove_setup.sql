@@ -1,4 +1,4 @@
--- Jobs, counts, changes and history have no foreign key that takes them away with the setup.
+-- No foreign key removes jobs, counts, changes and history with the setup.
 create or replace function workload.remove_setup(p_setup text) returns void
 language plpgsql as $$
 begin
@@ -14,4 +14,4 @@ begin
 end $$;
 
 comment on function workload.remove_setup(text) is
-  'Takes away the jobs of a setup and what they have left; taskqueue.remove_setup calls it.';
+  'Deletes the jobs of a setup and their history and counts; taskqueue.remove_setup calls it.';

@@ -1,5 +1,5 @@
--- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them: who draws
--- from it meanwhile does not bring it back.
+-- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them, so that a
+-- concurrent caller of nextval does not set it back.
 create or replace function workload.reserve_ids(p_setup text) returns void
 language sql as $$
   select setval('workload.job_id', m.job_id + 1000000)
@@ -8,4 +8,4 @@ language sql as $$
 $$;
 
 comment on function workload.reserve_ids(text) is
-  'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';
+  'Makes sure that jobs made by brokerage from now on have ids beyond those of the jobs of a setup.';

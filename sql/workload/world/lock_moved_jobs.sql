@@ -1,4 +1,4 @@
--- Rows are locked in the order of everybody, so nobody moves these jobs before the caller has looked again.
+-- Rows are locked in the same order everywhere, so nobody can move these jobs before the caller has read them again.
 create or replace function workload.lock_moved_jobs(p_setup text, p_rows jsonb, p_parents jsonb)
 returns table (job_id bigint, status text)
 language sql as $$
@@ -21,4 +21,4 @@ $$;
 
 comment on function workload.lock_moved_jobs(text, jsonb, jsonb) is
   'Locks and returns the jobs of workload.store, given as rows or parents, whose state has changed in this database '
-  '(STATES.md): who has them, a TaskQueue or a lease, follows from that state.';
+  '(STATES.md): the state says whether a TaskQueue or a lease has the job.';

@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function workload.refuse_moves(text, bigint[], text[]) is
-  'Refuses what workload.store has done if one of these jobs has another status than before, or none. Errors: PB005, '
-  'naming the job and both.';
+  'Refuses the changes of workload.store if they changed the status of one of these jobs or deleted it. Errors: PB005, '
+  'naming the job and both statuses.';

@@ -1,4 +1,4 @@
--- Jobs that are loaded count as jobs that started and ended; their nucleus is that of their task.
+-- Loaded jobs are counted like jobs that started and ended here; the nucleus of a job is that of its task.
 create or replace function workload.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -54,8 +54,9 @@ begin
 end $$;
 
 comment on function workload.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the schema workload, and returns how many rows were stored. Keys are '
-  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
-  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
-  'true = all rows) are deleted first. Jobs whose state has changed in this database keep their status. Errors: PB001 '
-  '(a row is wrong), PB002 (setup not granted), PB005 (such a job would be deleted or get another status).';
+  'Upserts an array of objects into a table of the schema workload, and returns the number of rows stored. Keys are '
+  'columns. A key that is left out gets the default of the column; with p_merge it keeps its value in an existing row. '
+  'A null value is stored as null. The rows of p_parents (values of the first key column, or objects with that and '
+  'other columns; true = all rows) are deleted first. Jobs whose state has changed in this database keep their status. '
+  'Errors: PB001 (a row is wrong), PB002 (setup not granted), PB005 (such a job would be deleted or get another '
+  'status).';

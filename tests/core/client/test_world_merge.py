@@ -137,8 +137,8 @@ def test_a_merge_refuses_wrong_values_and_repeated_rows(db: Connection) -> None:
     for change, named in (
         ({"queues": {"Q": {"maxtime": -5}}}, "queue Q: maxtime is -5"),
         ({"queues": {"Q": {"params": None}}}, r"queues\.Q\.params is null, not an object"),
-        ({"tasks": [{"id": 1, "ram_count": 1}, {"id": 1, "status": "done"}]}, "task 1 stands here 2 times"),
-        ({"tasks": [{"id": 1, "ram_count": 1}, {"id": 1, "ram_count": 2}]}, "task 1 stands here 2 times"),
+        ({"tasks": [{"id": 1, "ram_count": 1}, {"id": 1, "status": "done"}]}, "task 1 is given 2 times"),
+        ({"tasks": [{"id": 1, "ram_count": 1}, {"id": 1, "ram_count": 2}]}, "task 1 is given 2 times"),
         ({"instance_types": {"NEW": {"price": 1}}}, "instance_type NEW: cpu is not given"),
     ):
         with pytest.raises(errors.BadRequest, match=named):

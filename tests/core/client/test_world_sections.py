@@ -414,7 +414,7 @@ def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(
         ({"queues": {"CERN": {"laststart": {"hours_ago": "2"}}}}, r"laststart\.hours_ago is"),
         ({"queues": {"CERN": []}}, r"queues\.CERN is \[\], not an object"),
         ({"queues": {"": {}}}, "queues has an entry without a name"),
-        ({"links": [{"src": "A", "dst": "B"}, {"src": "A", "dst": "B"}]}, "links: link A, B stands here 2 times"),
+        ({"links": [{"src": "A", "dst": "B"}, {"src": "A", "dst": "B"}]}, "links: link A, B is given 2 times"),
         ({"links": [{"src": "A"}]}, "links: link A: dst is not given, and has no default"),
         ({"tasks": [{"label": "managed"}]}, r"tasks\[0\]\.id is null, not an integer"),
         ({"tasks": [{"id": 5, "ram_count": "2"}]}, 'tasks: task 5: ram_count is "2", not a number'),
