@@ -21,8 +21,8 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         -- least privilege: all other findings are visible without it
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
-               'sessions of other users are seen by process id and transactions only, not since when, in which state, '
-               'or whether left open',
+               'other users'' sessions show only process id and transactions, not their time, their state, '
+               'or whether they are left open',
                format('grant pg_read_all_stats to %I, which also shows their queries; or look as a superuser',
                       current_user)
          where not pg_has_role(current_user, 'pg_read_all_stats', 'usage')) f

@@ -7,7 +7,7 @@ select 'clock' as area, 'server' as object,
                                   case when f.leases = 1 then '1 lease was' else f.leases || ' leases were' end,
                                   date_trunc('second', f.ahead)) end as value,
        v.verdict,
-       case v.verdict when 'advice' then 'the clock was put back: where their agents are silent, these leases expire '
+       case v.verdict when 'advice' then 'the clock was put back: if their agents are silent, these leases expire '
                                          'later by that time, and so do the timeouts of their jobs' end as cost,
        case v.verdict when 'advice' then 'look at the clock (chronyc tracking), and let it slew; cancel jobs whose '
                                          'agents are gone' end as remedy

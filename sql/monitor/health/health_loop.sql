@@ -34,11 +34,11 @@ with meaning (name, cost) as (
 select 'loop' as area, j.name as object,
        case j.state
             when 'never ran' then format('no %s has run yet', j.name)
-            when 'nobody leads' then format('no %s leads since %s', j.name,
+            when 'nobody leads' then format('nobody has led %s since %s', j.name,
                                             to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
-            when 'slow' then format('the round of %s is under way since %s', j.held_by,
+            when 'slow' then format('the round of %s has been running since %s', j.held_by,
                                     to_char(j.began_at, 'YYYY-MM-DD HH24:MI TZ'))
-            when 'failing' then format('each round fails since %s: %s',
+            when 'failing' then format('each round has failed since %s: %s',
                                        to_char(j.failing_since, 'YYYY-MM-DD HH24:MI TZ'), j.error)
             else format('%s leads', j.held_by) end
        || case when j.state = 'well' then ''
@@ -46,11 +46,11 @@ select 'loop' as area, j.name as object,
                     || case when cardinality(j.setups) > 5 then format(' and %s more', cardinality(j.setups) - 5)
                             else '' end end as value,
        v.verdict,
-       case when v.verdict <> 'ok' then coalesce(m.cost, 'what it does is not done') end as cost,
+       case when v.verdict <> 'ok' then coalesce(m.cost, 'the work of the loop is not done') end as cost,
        case when v.verdict = 'ok' then null
             when j.state in ('slow', 'failing')
-            then 'look at the log of broker run there; monitor.health shows who waits for a lock'
-            else format('keep `broker run` going on two machines%s; a setup that does without says so: '
+            then 'read the log of broker run there; monitor.health shows sessions that wait for a lock'
+            else format('keep `broker run` going on two machines%s; a setup that needs no loops says so: '
                         'broker settings --setup %s --set lifecycle.loops=[]',
                         ' (last: ' || j.held_by || ')',
                         case when cardinality(j.setups) = 1 then j.setups[1] else 'NAME' end) end as remedy

@@ -39,9 +39,9 @@ select 'lock' as area, format('session %s of %s', w.pid, w.usename) as object,
        format('waits %s for %s', date_trunc('second', w.waits),
               coalesce(w.relation::regclass::text, w.locktype)) as value,
        'problem' as verdict,
-       'no call of an agent waits that long for another; what changes limits or CPU buckets '
+       'no call of an agent waits so long for another; a call that changes limits or CPU buckets '
        'gives up with PB006' as cost,
-       format('look at what holds it: select * from pg_stat_activity where pid = any (pg_blocking_pids(%s))',
+       format('look at the blocking session: select * from pg_stat_activity where pid = any (pg_blocking_pids(%s))',
               w.pid) as remedy
   from waiting w
  union all
@@ -50,7 +50,7 @@ select 'lock', 'sessions that wait for one', '0', 'ok', null, null where not exi
 select 'open call', format('session %s of %s', o.pid, o.usename),
        format('idle in its transaction for %s', date_trunc('second', o.idle)),
        'advice',
-       'limits that it counts at look reached, and set_limit and set_cpu_buckets fail with PB006 until it ends',
+       'limits at which it counts look reached, and set_limit and set_cpu_buckets fail with PB006 until it ends',
        format('commit after each call; to bound it: alter role %I set idle_in_transaction_session_timeout = ''60s''',
               o.usename)
   from left_open o
@@ -60,9 +60,9 @@ select 'open call', 'transactions left open', '0', 'ok', null, null
  where h.sees_all and not exists (select from left_open)
  union all
 select 'connection', 'connections', format('%s of %s', c.used, c.free), v.verdict,
-       case when v.verdict <> 'ok' then 'agents are refused when there is none left' end,
+       case when v.verdict <> 'ok' then 'agents are refused when no connection is left' end,
        case when v.verdict <> 'ok' then 'put PgBouncer in transaction mode before the server: few connections serve '
-                                        'many agents, and better' end
+                                        'many agents better' end
   from connected c
  cross join lateral (select case when c.used >= 0.95 * c.free then 'problem'
                                  when c.used >= 0.8 * c.free then 'advice'
@@ -72,8 +72,8 @@ select 'connection', 'connections', format('%s of %s', c.used, c.free), v.verdic
 select 'connection', 'calls a connection',
        format('%s transactions in %s connections', t.commits, t.sessions),
        v.verdict,
-       case when v.verdict <> 'ok' then 'a connection reads the catalogue and plans anew: its first match takes 10 '
-                                        'times as long as the following' end,
+       case when v.verdict <> 'ok' then 'a new connection reads the catalogue and plans: its first match takes 10 '
+                                        'times as long as later ones' end,
        case when v.verdict <> 'ok' then 'keep connections open between calls (JobAgent does), or put PgBouncer in '
                                         'transaction mode before the server' end
   from traffic t
@@ -84,8 +84,8 @@ select 'connection', 'calls a connection',
 select 'setting', 'commit_delay',
        format('%s us at %s transactions/s', s.setting, round(t.commits_per_second)),
        v.verdict,
-       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: many clients that commit at a time get '
-                                        'up to a half more done with a delay' end,
+       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: clients that commit at the same time get '
+                                        'up to half as much more done with a delay' end,
        case when v.verdict <> 'ok'
             then 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, and compare' end
   from traffic t

@@ -6,46 +6,46 @@ create or replace view monitor.health_setting as
 with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
   values
   ('fsync', array['on'], null::float8, null::float8, 'on', 'problem',
-   'after a crash of the machine the database may be beyond repair: all jobs are lost'),
+   'the database may be beyond repair after a crash of the machine: all jobs are lost'),
   ('full_page_writes', array['on'], null, null, 'on', 'problem',
-   'a page that a crash left half written stays so: jobs are lost, or the server does not start'),
+   'a page that was half written at a crash stays broken: jobs are lost, or the server does not start'),
   ('synchronous_commit', array['on', 'local', 'remote_write', 'remote_apply'], null, null, 'on', 'problem',
-   'a crash takes back the last matches and ends: a job that is at work is handed out again'),
+   'a crash undoes the last matches and ends of jobs: a running job is handed out again'),
   ('default_transaction_isolation', array['read committed'], null, null, 'read committed', 'problem',
    'calls that match, insert or return jobs are refused (PB001)'),
   ('default_transaction_read_only', array['off'], null, null, 'off', 'problem', 'no job can be inserted or matched'),
   ('autovacuum', array['on'], null, null, 'on', 'problem',
-   'tables grow, statistics get stale (a match by wrong ones takes 6 ms instead of 0.5), '
-   'and matches walk over dead rows'),
+   'tables grow, statistics get stale (a match with wrong statistics takes 6 ms instead of 0.5), '
+   'and matches scan dead rows'),
   ('track_counts', array['on'], null, null, 'on', 'problem',
-   'autovacuum does not learn what to clean, as if it were off'),
+   'autovacuum cannot tell which tables to clean, as if it were off'),
   -- measured: 0.34 ms a match, 0.47 after 90,000 matches without a vacuum
   ('autovacuum_naptime', null, null, 15, '10s', 'advice',
-   'at 1,000 matches a second 60,000 rows of each queue table are dead after a minute: a match takes a quarter longer'),
+   '1,000 matches a second leave 60,000 dead rows in each queue table after a minute: a match takes a quarter longer'),
   -- jobs and the changes of counts have none whatever it says; leases, requests and the history go by it
   ('autovacuum_vacuum_cost_delay', null, null, 2, '0', 'advice',
-   'cleaning sleeps more than it works: leases and requests leave dead rows faster than it takes them away'),
+   'vacuum sleeps more than it works: leases and requests leave dead rows faster than it removes them'),
   ('client_connection_check_interval', null, 1, 60000, '1s', 'advice',
-   'the statement of a client that was killed goes on to its end, with its locks: others wait for nobody'),
+   'the statement of a killed client runs to its end and keeps its locks: others wait in vain'),
   ('max_wal_size', null, 2048, null, '4GB', 'advice',
-   'a checkpoint comes every few minutes under load, and after each the whole of each page of the queues '
-   'is written again'),
+   'a checkpoint happens every few minutes under load, and each page of the queues is written in full after '
+   'each checkpoint'),
   ('checkpoint_timeout', null, 600, null, '15min', 'advice',
-   'a checkpoint comes every few minutes, and after each the whole of each page of the queues is written again'),
+   'a checkpoint happens every few minutes, and each page of the queues is written in full after each checkpoint'),
   ('wal_compression', array['on', 'pglz', 'lz4', 'zstd'], null, null, 'on', 'advice',
-   'the pages of the queues are written to the log as they are, after each checkpoint'),
+   'the pages of the queues are written to the log without compression after each checkpoint'),
   -- a line costs no measurable time, but a thousand calls a second write a thousand of them, and the
   -- attempt is what proves a lease
   ('log_statement', array['none', 'ddl', 'mod'], null, null, 'none', 'advice',
-   'each call is a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret'),
+   'each call writes a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret'),
   ('log_duration', array['off'], null, null, 'off', 'advice',
-   'each call is a line: 10 GB a day at 1,000 calls a second'),
+   'each call writes a line: 10 GB a day at 1,000 calls a second'),
   ('log_min_duration_statement', array['-1'], 10, null, '-1', 'advice',
-   'each call is a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret')
+   'each call writes a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret')
 ), given (name, role_name, database_id, value) as (
   select s.name, null::name, null::oid, s.setting from pg_settings s
    union all
-  -- what others than the one who looks have set for them
+  -- settings of roles other than the current one
   select split_part(c.entry, '=', 1), o.rolname, r.setdatabase, substr(c.entry, strpos(c.entry, '=') + 1)
     from pg_db_role_setting r
     join pg_roles o on o.oid = r.setrole and o.rolname <> current_user
@@ -79,7 +79,7 @@ select 'setting' as area, j.name || coalesce(' of role ' || j.role_name, '') as 
             when j.source = 'database user'
             then format('alter role %I in database %I reset %s', current_user, current_database(), j.name)
             when j.source in ('session', 'client', 'environment variable')
-            then 'set in this session alone: look at PGOPTIONS and the DSN'
+            then 'the setting is of this session alone: look at PGOPTIONS and the DSN'
             when j.source = 'command line' then format('take it off the command line that starts the server, '
                                                        'then alter system set %s = %L', j.name, j.wanted)
             else format('alter system set %s = %L, then ', j.name, j.wanted)

@@ -14,7 +14,7 @@ select 'snapshot' as area, s.object,
                  s.detail) as value,
        s.verdict,
        case when s.verdict <> 'ok'
-            then 'rows deleted since then cannot be cleaned: tables and indexes grow with every match' end as cost,
+            then 'rows deleted since then cannot be cleaned, so tables and indexes grow with every match' end as cost,
        case when s.verdict <> 'ok' then s.remedy end as remedy
   from snapshot s
  where s.place = 1 or s.verdict <> 'ok'
@@ -22,8 +22,8 @@ select 'snapshot' as area, s.object,
 select 'snapshot', 'oldest transaction', 'none', 'ok', null, null where not exists (select from snapshot)
  union all
 select 'slot', r.slot_name, 'inactive', 'advice',
-       'all WAL since it was last used is kept, until the disk is full and the server stops',
-       format('start what reads it, or select pg_drop_replication_slot(%L)', r.slot_name)
+       'the server keeps all WAL since the slot was last used, until the disk is full and the server stops',
+       format('start its reader, or select pg_drop_replication_slot(%L)', r.slot_name)
   from pg_replication_slots r
  where not r.active and r.restart_lsn is not null;
 

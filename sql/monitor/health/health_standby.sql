@@ -8,7 +8,7 @@ select 'standby' as area, 'this server' as object,
        as value,
        'advice' as verdict,
        'sessions, locks, settings and dead rows are those of the standby; those of the primary, and resources that '
-       'taskqueue.maintain has not rolled up, are known on the primary alone' as cost,
+       'taskqueue.maintain has not rolled up, are known only on the primary' as cost,
        'look at the primary, too' as remedy
  where pg_is_in_recovery();
 

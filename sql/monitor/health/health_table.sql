@@ -22,7 +22,7 @@ with relation as (
     from pg_stat_user_tables s
    where s.schemaname = 'taskqueue'
 ), swollen as (
-  -- rows and index entries of these tables take 60 to 200 bytes
+  -- a row or an index entry of these tables takes 60 to 200 bytes
   select r.name, r.kind, r.bytes, u.live
     from relation r
     join hot t on t.oid = coalesce(r.table_id, r.oid) and t.name not in ('definition', 'task_queue')
@@ -37,8 +37,8 @@ select 'bloat' as area, 'table ' || u.name as object,
        format('%s dead rows, %s live, last cleaned %s', u.dead, u.live,
               coalesce(date_trunc('second', u.cleaned)::text, 'never')) as value,
        u.verdict,
-       'matches walk over them: a third longer for each 100,000' as cost,
-       format('vacuum taskqueue.%I; where they stay, an old snapshot holds them; where they come back, '
+       'matches scan them and take a third longer for each 100,000' as cost,
+       format('vacuum taskqueue.%I; if they stay, an old snapshot holds them; if they come back, '
               'let autovacuum run more often', u.name) as remedy
   from used u
  where u.verdict <> 'ok'
@@ -50,24 +50,24 @@ select 'bloat', 'dead rows', format('%s at most, in table %s', u.dead, u.name), 
 select 'bloat',
        case w.kind when 'i' then 'index ' else 'table ' end || w.name,
        format('%s for %s rows', pg_size_pretty(w.bytes), w.live), 'advice',
-       'it takes memory from the rows that matches read, and cleaning reads all of it',
+       'it takes memory from the rows that matches read, and vacuum reads all of it',
        case w.kind when 'i' then format('reindex index concurrently taskqueue.%I', w.name)
             else format('vacuum (full, analyze) taskqueue.%I, while no agents work: it locks the table', w.name) end
   from swollen w
  union all
-select 'bloat', 'size of tables and indexes', 'as their rows need', 'ok', null, null
+select 'bloat', 'size of tables and indexes', 'in proportion to their rows', 'ok', null, null
  where not exists (select from swollen)
  union all
 -- measured: a match takes 6 ms instead of 0.5 (taskqueue.refresh_statistics)
 select 'statistics', 'table ' || h.name, 'never analyzed', 'advice',
-       'the planner takes a setup for a selective key: a match takes 6 ms instead of 0.5',
+       'the planner assumes that a setup is a selective key: a match takes 6 ms instead of 0.5',
        format('analyze taskqueue.%I, or select taskqueue.refresh_statistics()', h.name)
   from hot h
   join used u on u.relid = h.oid
  where h.reltuples < 0 and u.never_analyzed and h.bytes >= 64 * 1024
  union all
 select 'autovacuum', 'table ' || r.name, 'switched off', 'problem',
-       'it grows, and its statistics get stale: a match by wrong ones takes 6 ms instead of 0.5',
+       'the table grows, and its statistics get stale: a match with wrong statistics takes 6 ms instead of 0.5',
        format('alter table taskqueue.%I reset (autovacuum_enabled)', r.name)
   from relation r
  where r.kind = 'r' and exists (select from pg_options_to_table(r.reloptions) o
@@ -78,7 +78,7 @@ select 'autovacuum', 'table ' || r.name, 'switched off', 'problem',
 -- makes bulk inserts 6 times slower
 select 'trigger', format('%s on %s', t.tgname, r.name), format('calls %s', t.tgfoid::regproc), 'advice',
        'it runs inside each call that writes the table: it slows matches down, and an error in it fails them',
-       format('drop trigger %I on taskqueue.%I, and let one background process read what it told', t.tgname, r.name)
+       format('drop trigger %I on taskqueue.%I, and let one background process do its work', t.tgname, r.name)
   from pg_trigger t
   join relation r on r.oid = t.tgrelid
   join pg_proc p on p.oid = t.tgfoid and p.proowner <> r.relowner

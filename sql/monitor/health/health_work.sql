@@ -52,7 +52,7 @@ with today (day, days) as (
             join resource.setup_time t on t.setup = l.setup
            where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute'
              and l.expires_at < t.now - interval '1 minute'
-             -- they stay (lifecycle.is_exempt)
+             -- these leases do not expire (lifecycle.is_exempt)
              and not (l.brokered
                       and exists (select from workload.job j
                                     join resource.queue q on q.setup = j.setup and q.queue = j.queue
@@ -66,8 +66,8 @@ select 'maintenance' as area, 'setup ' || l.setup as object,
        case when v.verdict = 'ok' then 'done'
             else format('not done for %s%s', date_trunc('second', l.by), l.clock) end as value,
        v.verdict,
-       case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, '
-                                        'and explain_job knows no new resources' end as cost,
+       case when v.verdict <> 'ok' then 'shares still count removed TaskQueues, counts take longer to read, '
+                                        'and explain_job does not know new resources' end as cost,
        case when v.verdict <> 'ok'
             then 'call taskqueue.maintain every few seconds: broker run, or pg_cron' end as remedy
   from late l
@@ -89,7 +89,7 @@ select 'maintenance', 'changes of job counts',
        || case when u.late > interval '10 minutes' then format(', not folded for %s', date_trunc('second', u.late))
                else '' end,
        v.verdict,
-       case when v.verdict <> 'ok' then 'whoever counts jobs, brokerage first, adds them up each time' end,
+       case when v.verdict <> 'ok' then 'each reader of the counts, above all brokerage, adds them up again' end,
        case when v.verdict <> 'ok'
             then 'let somebody call lifecycle.watch every few seconds: broker run, or pg_cron' end
   from unfolded_job u
@@ -110,8 +110,8 @@ select 'history', 'partitions made ahead',
        v.verdict,
        case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
        case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain() without a setup at least once a day; a day that has events in '
-                 'history_default already gets no partition, the next one does' end
+            then 'call taskqueue.maintain() without a setup at least once a day; a day with events in '
+                 'history_default gets no partition, but the next day does' end
   from ahead a
  cross join lateral (
    select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
@@ -119,9 +119,9 @@ select 'history', 'partitions made ahead',
 select 'history', 'events in history_default',
        s.events || case when s.events = 100000 then ' or more' else '' end,
        v.verdict,
-       case when v.verdict <> 'ok' then 'they stay beyond the retention, and their days get no partition' end,
-       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those that are there stay until '
-                                        'somebody deletes them as broker_owner, when they are beyond the retention' end
+       case when v.verdict <> 'ok' then 'these events stay beyond the retention, and their days get no partition' end,
+       case when v.verdict <> 'ok' then 'run taskqueue.maintain() every day; existing events stay until '
+                                        'somebody deletes them as broker_owner after the retention' end
   from stray s
  cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
  union all
@@ -129,7 +129,7 @@ select 'history', 'partitions beyond the retention', format('%s, retention is %s
        v.verdict,
        case when v.verdict <> 'ok' then 'disk: 7 GB a day at a thousand matches a second' end,
        case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long' end
+            then 'call taskqueue.maintain(); if it cannot drop them, a long transaction reads the history' end
   from today t
  cross join lateral (select count(*) as partitions from partition p where p.day < t.day - t.days - 1) o
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;

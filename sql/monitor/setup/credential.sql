@@ -15,15 +15,16 @@ select t.setup, 'token', t.name, t.kind, null, null, null, null, t.owner_group, 
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.credential is
-  'Who may call through the service (broker serve): credentials, secrets of pilots, opaque tokens; no hash is shown.';
-comment on column monitor.credential.object is 'credential, secret or token.';
-comment on column monitor.credential.name is 'Name of the credential or token, stamp of the secret.';
-comment on column monitor.credential.kind is 'agent, submitter, operator or viewer: the role that the caller acts as.';
+  'Credentials, secrets of pilots and opaque tokens, which give access through the service (broker serve); no hash is '
+  'shown.';
+comment on column monitor.credential.object is 'Kind of the row: credential, secret or token.';
+comment on column monitor.credential.name is 'Name of the credential or token, or stamp of the secret.';
+comment on column monitor.credential.kind is 'Role that the caller acts as: agent, submitter, operator or viewer.';
 comment on column monitor.credential.issuer is 'Claim iss of the tokens that fit a credential.';
-comment on column monitor.credential.subject is 'Claim sub of the one holder; null = any.';
+comment on column monitor.credential.subject is 'Claim sub of the only holder; null = any holder.';
 comment on column monitor.credential.claim is 'Claim that has the value; null = any token.';
-comment on column monitor.credential.value is 'Value of the claim, or a path that it lies below.';
+comment on column monitor.credential.value is 'Value of the claim, or a path that the value lies below.';
 comment on column monitor.credential.owner_group is 'Owner group that the caller acts for, or the claim that names it.';
 comment on column monitor.credential.owner_dn is 'Owner that the caller acts for, or the claim that names it.';
-comment on column monitor.credential.uses_left is 'How often a secret may still be exchanged.';
-comment on column monitor.credential.expires_at is 'From then on it is refused; null = never.';
+comment on column monitor.credential.uses_left is 'Number of times that a secret may still be exchanged.';
+comment on column monitor.credential.expires_at is 'Time from which the row is refused; null = never.';

@@ -4,4 +4,5 @@ select c.app, c.component, c.key, c.value
  where c.setup is null;
 
 comment on view monitor.general_config is
-  'Configuration of all setups that have no value of their own. resource.config_of has what holds in a setup.';
+  'Configuration for all setups that have no value of their own. resource.config_of has the configuration that holds '
+  'in a setup.';

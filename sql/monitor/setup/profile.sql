@@ -19,10 +19,11 @@ select p.profile, p.based_on, p.description, false,
   from brokerage.profile p;
 
 comment on view monitor.profile is
-  'The profiles that brokers can decide by: those that come with pgbroker, and those of your own '
+  'The profiles that brokers can use for their decisions: those that come with pgbroker, and your own '
   '(brokerage.set_profile).';
-comment on column monitor.profile.based_on is 'Profile whose rules it has, unless its own change them; null = none.';
-comment on column monitor.profile.description is 'What it is for.';
-comment on column monitor.profile.shipped is 'Whether it comes with pgbroker, so that nobody changes it.';
-comment on column monitor.profile.rules is 'Rules that it adds or changes.';
-comment on column monitor.profile.setups is 'Setups that decide by it, or try it.';
+comment on column monitor.profile.based_on is
+  'Profile whose rules it has, unless its own rules change them; null = none.';
+comment on column monitor.profile.description is 'Purpose of the profile.';
+comment on column monitor.profile.shipped is 'Whether the profile comes with pgbroker, so that nobody changes it.';
+comment on column monitor.profile.rules is 'Number of rules that the profile adds or changes.';
+comment on column monitor.profile.setups is 'Setups that use the profile, or try it.';

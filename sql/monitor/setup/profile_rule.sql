@@ -4,5 +4,5 @@ select r.profile, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteri
   from brokerage.profile_rule r;
 
 comment on view monitor.profile_rule is
-  'What profiles of your own change: a row a rule that they add, or of which they change something; null = as in the '
-  'profile that they are based on. brokerage.rule_in_force has the result.';
+  'Changes that your own profiles make: one row for each rule that a profile adds or changes; null = as in the profile '
+  'that it is based on. brokerage.rule_in_force has the result.';

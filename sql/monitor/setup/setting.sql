@@ -1,5 +1,5 @@
--- The settings of all schemas in one list. What holds where nobody changed anything is in the views of brokerage and
--- lifecycle; elsewhere the default of the column.
+-- The view has the settings of all schemas in one list. Values that nobody changed are in the views of brokerage and
+-- lifecycle; in the other schemas they are the defaults of the columns.
 create or replace view monitor.setting as
 select p.setup, t.schema, c.name,
        case when v.settings is null then c.default_value else v.settings ->> c.name end as value,
@@ -24,7 +24,7 @@ comment on view monitor.setting is
 comment on column monitor.setting.schema is 'Schema: taskqueue, brokerage, lifecycle or instance.';
 comment on column monitor.setting.name is 'Name of the setting.';
 comment on column monitor.setting.value is 'Value as text; null = no limit.';
-comment on column monitor.setting.meaning is 'What the setting does, and its unit.';
-comment on column monitor.setting.default_value is 'Value where nobody set one; null = none.';
+comment on column monitor.setting.meaning is 'Effect of the setting, and its unit.';
+comment on column monitor.setting.default_value is 'Value if nobody set one; null = none.';
 comment on column monitor.setting.type is 'Type of the value.';
-comment on column monitor.setting.allowed is 'Which values are allowed, in words.';
+comment on column monitor.setting.allowed is 'Allowed values, in words.';

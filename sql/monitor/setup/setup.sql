@@ -1,4 +1,4 @@
--- The tenants of this database.
+-- Setups are the tenants of this database.
 create or replace view monitor.setup as
 select s.setup, s.created_at, s.simulated,
        (select count(*) from taskqueue.task_queue q where q.setup = s.setup) as task_queues,
@@ -8,9 +8,9 @@ select s.setup, s.created_at, s.simulated,
   left join taskqueue.setting t on t.setup = s.setup
  where (s.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.setup is 'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
-comment on column monitor.setup.task_queues is 'TaskQueues.';
-comment on column monitor.setup.identities is 'Database roles that may use it besides operators.';
+comment on view monitor.setup is 'Setups, with the size of each. taskqueue.remove_setup removes one.';
+comment on column monitor.setup.task_queues is 'Number of TaskQueues.';
+comment on column monitor.setup.identities is 'Number of database roles that may use the setup besides operators.';
 comment on column monitor.setup.shares is
-  'What dispatch follows: groups = shares of owner groups, DIRAC''s rule; global = the tree of global shares '
+  'Shares that dispatch follows: groups = shares of owner groups, DIRAC''s rule; global = the tree of global shares '
   '(monitor.share_tree).';

@@ -1,4 +1,4 @@
--- What waits longest, cheaply. monitor.oldest_job is exact, and reads every waiting job.
+-- The view finds cheaply which jobs wait longest. monitor.oldest_job is exact, but reads every waiting job.
 create or replace view monitor.first_job as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, f.job_id, f.inserted_at,
        t.now - f.inserted_at as waits
@@ -11,8 +11,8 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, f.job_id
  where q.enabled and not q.held and (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.first_job is
-  'The first waiting job of each TaskQueue that is open, by its id: nearly the one that waits longest.';
+  'The first waiting job of each open TaskQueue, by its id: nearly always the one that waits longest.';
 comment on column monitor.first_job.task_queue_id is 'TaskQueue.';
 comment on column monitor.first_job.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.first_job.job_id is 'Its first waiting job that is not held.';
-comment on column monitor.first_job.waits is 'How long.';
+comment on column monitor.first_job.job_id is 'First waiting job of the TaskQueue that is not held.';
+comment on column monitor.first_job.waits is 'How long the job has waited.';

@@ -19,10 +19,9 @@ select u.setup, u.owner_group, u.share, u.share / sum(u.share) over w as target,
 window w as (partition by u.setup);
 
 comment on view monitor.group_use is
-  'Owner groups that have jobs in TaskQueues or leases: the share of each, and what each uses. Restrict the setup.';
-comment on column monitor.group_use.target is 'Share as a part of the shares of all these groups.';
-comment on column monitor.group_use.waiting is
-  'Jobs that wait, as the loop summarize of `broker run` last counted them.';
-comment on column monitor.group_use.matched is 'Jobs that JobAgents have, and have not reported on.';
+  'Owner groups that have jobs in TaskQueues or leases, with the share of each and its use. Restrict the setup.';
+comment on column monitor.group_use.target is 'Share of the group as a fraction of the shares of all these groups.';
+comment on column monitor.group_use.waiting is 'Waiting jobs, as the loop summarize of `broker run` last counted them.';
+comment on column monitor.group_use.matched is 'Jobs that JobAgents have and have not yet reported on.';
 comment on column monitor.group_use.running is 'Jobs that JobAgents have reported on.';
-comment on column monitor.group_use.use is 'Part of all leases that the group has.';
+comment on column monitor.group_use.use is 'Fraction of all leases that the group has.';

@@ -1,4 +1,4 @@
--- monitor.site_limit has the waiting jobs that each limit concerns, and reads every posting for them.
+-- monitor.site_limit shows the waiting jobs that each limit concerns, and reads every posting for them.
 create or replace view monitor.limit_by_site as
 select l.setup, l.site, count(*) as limits,
        count(*) filter (where case l.kind when 'running' then u.used >= l.ceiling
@@ -13,7 +13,7 @@ select l.setup, l.site, count(*) as limits,
  group by l.setup, l.site;
 
 comment on view monitor.limit_by_site is 'Limits of each site, and how far they are used.';
-comment on column monitor.limit_by_site.limits is 'Limits.';
-comment on column monitor.limit_by_site.reached is 'Of them, limits that let no more jobs be matched now.';
-comment on column monitor.limit_by_site.slots is 'Sum of how many jobs the limits of kind running allow.';
+comment on column monitor.limit_by_site.limits is 'Number of limits.';
+comment on column monitor.limit_by_site.reached is 'Number of these limits that let no more jobs be matched now.';
+comment on column monitor.limit_by_site.slots is 'Number of jobs that the limits of kind running allow together.';
 comment on column monitor.limit_by_site.used is 'Leases that count at these limits; a lease counts at each.';

@@ -1,4 +1,4 @@
--- How fast jobs leave.
+-- The view shows how fast jobs leave the TaskQueues.
 create or replace view monitor.matches_per_minute as
 select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches,
        count(distinct h.site) as sites
@@ -9,5 +9,5 @@ select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as
 comment on view monitor.matches_per_minute is
   'Matches by minute and owner group. Restrict the minute where the history is long.';
 comment on column monitor.matches_per_minute.minute is 'Start of the minute.';
-comment on column monitor.matches_per_minute.matches is 'Matches.';
-comment on column monitor.matches_per_minute.sites is 'Sites that got them.';
+comment on column monitor.matches_per_minute.matches is 'Number of matches.';
+comment on column monitor.matches_per_minute.sites is 'Number of sites that got the jobs.';

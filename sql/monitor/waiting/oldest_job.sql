@@ -1,4 +1,5 @@
--- Short jobs can starve, since the highest CPU bucket is served first: which jobs, and by whom.
+-- Short jobs can starve, since the highest CPU bucket is served first. The view shows which jobs starve, and how many
+-- matches higher buckets got.
 create or replace view monitor.oldest_job as
 select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted_at, t.now - o.inserted_at as waits,
        coalesce(m.matches, 0) as matches_last_hour, coalesce(h.matches, 0) as higher_matches_last_hour,
@@ -21,13 +22,13 @@ select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted
    and (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.oldest_job is
-  'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it '
-  'waiting: since it came, matches of the last hour went to them and none to the queue.';
+  'The oldest job that waits to be matched in each open TaskQueue, and whether higher CPU buckets keep it waiting: '
+  'since the job came, higher buckets got matches in the last hour and its queue got none.';
 comment on column monitor.oldest_job.task_queue_id is 'TaskQueue.';
 comment on column monitor.oldest_job.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.oldest_job.job_id is 'Its oldest waiting job that is not held.';
-comment on column monitor.oldest_job.waits is 'How long.';
+comment on column monitor.oldest_job.job_id is 'Oldest waiting job of the TaskQueue that is not held.';
+comment on column monitor.oldest_job.waits is 'How long the job has waited.';
 comment on column monitor.oldest_job.matches_last_hour is 'Matches from this queue within the hour.';
 comment on column monitor.oldest_job.higher_matches_last_hour is 'Matches from higher buckets within the hour.';
 comment on column monitor.oldest_job.starved is
-  'True: within the hour, and since the job came, higher buckets were served and this queue was not.';
+  'Whether, within the hour and since the job came, higher buckets were served and this queue was not.';

@@ -1,4 +1,5 @@
--- PanDA queues as an operator lists them. The counts are those of brokerage: jobs counted elsewhere are included.
+-- The view lists PanDA queues for an operator. The counts are those of brokerage, so jobs counted elsewhere are
+-- included.
 create or replace view monitor.queue as
 select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud, q.corecount as cores,
        coalesce(n.waiting, 0) as waiting, coalesce(n.running, 0) as running
@@ -14,7 +15,7 @@ select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud
  where (q.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.queue is 'PanDA queues with their site, status and jobs.';
-comment on column monitor.queue.site is 'Site that the queue is of (PanDA site); null = not known.';
+comment on column monitor.queue.site is 'PanDA site of the queue; null = not known.';
 comment on column monitor.queue.cores is 'Cores of a job slot (corecount).';
 comment on column monitor.queue.waiting is
   'Jobs that no JobAgent has yet: pending, defined, waiting, assigned, throttled or activated.';

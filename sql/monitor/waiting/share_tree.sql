@@ -1,4 +1,4 @@
--- The shares as people ask for them: who is behind.
+-- The view shows the global shares as people ask for them, with the shares that are behind.
 create or replace view monitor.share_tree as
 select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.target_of_parent, t.target_of_whole,
        t.pledged, t.running, t.queued, t.usage_of_parent,
@@ -8,29 +8,33 @@ select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.targ
  where (s.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.share_tree is
-  'The tree of global shares with targets, usage now, and which leaf is furthest behind. Fractions, not percent; HS06.';
+  'The tree of global shares with targets, current usage, and the leaf that is furthest behind. Values are fractions, '
+  'not percent, or HS06.';
 comment on column monitor.share_tree.gshare is 'Global share.';
-comment on column monitor.share_tree.parent is 'Share that it is part of, as said; null = none.';
-comment on column monitor.share_tree.path is 'Shares from the top down to it.';
-comment on column monitor.share_tree.depth is 'Its level, from 1.';
-comment on column monitor.share_tree.is_leaf is 'It has no parts: jobs are of leaves.';
+comment on column monitor.share_tree.parent is 'Share that it is part of, as given; null = none.';
+comment on column monitor.share_tree.path is 'Shares from the top down to this share.';
+comment on column monitor.share_tree.depth is 'Level of the share in the tree, from 1.';
+comment on column monitor.share_tree.is_leaf is 'Whether the share has no parts; jobs belong to leaves.';
 comment on column monitor.share_tree.target is
-  'Target as said, in whatever unit: it counts against its siblings''; missing or negative = 0.';
-comment on column monitor.share_tree.target_of_parent is 'Its part of the targets of its siblings and itself.';
-comment on column monitor.share_tree.target_of_whole is 'The product of that from the top down.';
-comment on column monitor.share_tree.pledged is 'That part of all that runs (HS06).';
-comment on column monitor.share_tree.running is 'Running, with its parts (HS06).';
-comment on column monitor.share_tree.queued is 'Queued, with its parts (HS06).';
-comment on column monitor.share_tree.usage_of_parent is 'Its part of what runs of its siblings and itself.';
-comment on column monitor.share_tree.usage_of_whole is 'Its part of all that runs.';
+  'Target as given, in any unit, since it is compared only with the targets of its siblings; missing or negative = 0.';
+comment on column monitor.share_tree.target_of_parent is
+  'Fraction that the share has of the targets of its siblings and itself.';
+comment on column monitor.share_tree.target_of_whole is 'Product of these fractions from the top down.';
+comment on column monitor.share_tree.pledged is 'That fraction of everything that runs (HS06).';
+comment on column monitor.share_tree.running is 'Running work of the share and its parts (HS06).';
+comment on column monitor.share_tree.queued is 'Queued work of the share and its parts (HS06).';
+comment on column monitor.share_tree.usage_of_parent is
+  'Fraction that the share has of the running work of its siblings and itself.';
+comment on column monitor.share_tree.usage_of_whole is 'Fraction that the share has of all running work.';
 comment on column monitor.share_tree.usage is
-  'Running / pledged, PanDA''s usage; 0 = nothing runs, 999999 = something runs and the target is 0.';
-comment on column monitor.share_tree.distance is 'target_of_whole less usage_of_whole; positive = behind.';
+  'Running / pledged, which is PanDA''s usage; 0 = nothing runs, 999999 = something runs and the target is 0.';
+comment on column monitor.share_tree.distance is 'target_of_whole minus usage_of_whole; positive = behind.';
 comment on column monitor.share_tree.behind is
-  'Order of the leaves, 1 = PanDA would take its jobs next: at each level the share with the largest '
-  'distance goes first.';
+  'Rank of the leaf, 1 = PanDA would take its jobs next: at each level the share with the largest distance goes first.';
 comment on column monitor.share_tree.source is
-  'jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of resource.share.';
+  'Source of the figures: jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of '
+  'resource.share.';
 comment on column monitor.share_tree.measured is
-  'When the figures that brokerage reads were measured; null = they hold as they are.';
-comment on column monitor.share_tree.problem is 'Why it stands at the top although it has a parent; null = no problem.';
+  'When the figures that brokerage reads were measured; null = the figures do not expire.';
+comment on column monitor.share_tree.problem is
+  'Reason why the share is at the top although it has a parent; null = no problem.';

@@ -1,7 +1,7 @@
--- Sites as an operator lists them: those of PanDA queues, and those that only matching knows (DIRAC's sites), which a
--- lease, a TaskQueue, a limit or a resource names. Cores of the latter are not known: a lease counts one. Every lease
--- without a queue and every posting is read, so this view is for people, once in some seconds. Long because each of
--- the six sources of sites has its own counts.
+-- The view lists sites for an operator: sites of PanDA queues, and sites that only matching knows (DIRAC's sites),
+-- which a lease, a TaskQueue, a limit or a resource names. The cores of the latter are not known, so a lease counts as
+-- one core. The view reads every lease without a queue and every posting, so it is for people, once in some seconds.
+-- Long because each of the six sources of sites has its own counts.
 create or replace view monitor.site as
 with queue as not materialized (
   select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,
@@ -13,7 +13,7 @@ with queue as not materialized (
     from resource.queue q
     join (select s.setup, s.queue, s.status, s.njobs as jobs, coalesce(s.ncores, s.njobs) as cores
             from workload.statistic s
-           union all  -- not workload.job_statistic, which puts all queues together before those of a site are chosen
+           union all  -- not workload.job_statistic, which groups all queues before those of a site are chosen
           select j.setup, j.queue, j.status, j.jobs, j.cores from workload.job_by_queue j) s
       on s.setup = q.setup and s.queue = q.queue
     join (values ('pending', 1), ('defined', 1), ('waiting', 1), ('assigned', 1), ('throttled', 1), ('activated', 1),
@@ -26,7 +26,7 @@ with queue as not materialized (
   select k.setup, coalesce(q.panda_site, k.site) as site, max(k.last_seen) as pilots_seen
     from (select v.setup, s.site, max(v.last_seen) as last_seen
             from (select c.setup, c.site, c.sites, max(c.last_seen) as last_seen
-                    from (select r.setup, r.resource ->> 'Site' as site,  -- a text is grouped sooner than JSON
+                    from (select r.setup, r.resource ->> 'Site' as site,  -- grouping texts is faster than grouping JSON
                                  case when r.resource ->> 'Site' like '[%' then r.resource -> 'Site' end as sites,
                                  r.last_seen
                             from (select c.setup, c.resource, c.last_seen from taskqueue.resource_class c
@@ -70,7 +70,7 @@ with queue as not materialized (
                    join taskqueue.posting p on p.setup = l.setup and p.list_id = l.list_id
                   where l.setup = w.setup and l.site = w.site)
      and not exists (select from resource.queue q where q.setup = w.setup and q.queue = w.site)
-), source as (  -- each is read once
+), source as (  -- each source is read once
   select q.setup, q.site, q.queues, q.online, q.status, null::bigint as waiting, null::bigint as listed,
          null::bigint as starting, null::bigint as running, null::bigint as waiting_cores,
          null::bigint as starting_cores, null::bigint as running_cores, null::bigint as limits,
@@ -112,22 +112,23 @@ select s.setup, s.site, coalesce(max(s.queues), 0) as queues, coalesce(max(s.onl
 having bool_or(s.names);
 
 comment on view monitor.site is
-  'Sites with the jobs and cores that wait, start and run there, their limits, and when their pilots were last seen. '
-  'A TaskQueue that lists several sites counts at each of them, one that lists none at no site.';
+  'Sites with the jobs and cores that wait, start and run there, their limits, and the time when their pilots were '
+  'last seen. A TaskQueue that lists several sites counts at each of them; one that lists none counts at no site.';
 comment on column monitor.site.site is 'PanDA site, or the site of a resource description.';
-comment on column monitor.site.queues is 'PanDA queues of the site.';
-comment on column monitor.site.online is 'Those that are online.';
-comment on column monitor.site.status is 'The statuses of its queues; null = it has none.';
+comment on column monitor.site.queues is 'Number of PanDA queues of the site.';
+comment on column monitor.site.online is 'Number of these queues that are online.';
+comment on column monitor.site.status is 'Statuses of the queues; null = the site has no queue.';
 comment on column monitor.site.waiting is 'Jobs that no JobAgent has yet.';
-comment on column monitor.site.waiting_at_queues is 'Those of them that a broker sent to its PanDA queues.';
+comment on column monitor.site.waiting_at_queues is
+  'Number of these jobs that a broker sent to the PanDA queues of the site.';
 comment on column monitor.site.starting is 'Jobs that a JobAgent has and that do not run yet.';
 comment on column monitor.site.running is 'Jobs that run, or whose output is on its way.';
 comment on column monitor.site.waiting_cores is 'Cores of the waiting jobs.';
 comment on column monitor.site.starting_cores is 'Cores of the starting jobs.';
 comment on column monitor.site.running_cores is 'Cores of the running jobs.';
-comment on column monitor.site.limits is 'Limits of the site (monitor.site_limit).';
+comment on column monitor.site.limits is 'Number of limits of the site (monitor.site_limit).';
 comment on column monitor.site.limits_reached is
-  'Those that are reached: what counts at them is not matched there now.';
+  'Number of limits that are reached: jobs that count at them are not matched there now.';
 comment on column monitor.site.pilots_seen is
-  'When a resource of the site was last seen asking, a sample; null = not lately. A standby has it as of the last '
-  'taskqueue.maintain.';
+  'When a resource of the site last asked for jobs, from a sample; null = not lately. On a standby the time is that of '
+  'the last taskqueue.maintain.';

@@ -1,4 +1,4 @@
--- Which waiting jobs the limits concern.
+-- The view shows which waiting jobs the limits concern.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
        case l.kind when 'running' then u.used >= l.ceiling
@@ -18,8 +18,10 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
  where (l.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.site_limit is
-  'Limits with how far they are used, and the waiting jobs that they concern: held back while the limit is reached.';
-comment on column monitor.site_limit.used is 'Leases that count at it; kind running.';
-comment on column monitor.site_limit.reached is 'Whether nothing more may be matched there now.';
-comment on column monitor.site_limit.queues is 'Open TaskQueues that the site may see and that count at it.';
-comment on column monitor.site_limit.jobs is 'Their waiting jobs.';
+  'Limits with their current use, and the waiting jobs that they concern; these jobs are held back while the limit is '
+  'reached.';
+comment on column monitor.site_limit.used is 'Number of leases that count at the limit, if it is of kind running.';
+comment on column monitor.site_limit.reached is 'Whether no more jobs may be matched there now.';
+comment on column monitor.site_limit.queues is
+  'Number of open TaskQueues that the site may see and that count at the limit.';
+comment on column monitor.site_limit.jobs is 'Number of waiting jobs in these TaskQueues.';

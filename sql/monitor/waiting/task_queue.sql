@@ -1,4 +1,4 @@
--- The first view a DBA opens. Its count is a subquery: a list in another order counts the jobs of its page alone.
+-- A DBA opens this view first. Its count is a subquery, so a list in another order counts only the jobs of its page.
 create or replace view monitor.task_queue as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priority,
        coalesce((select n.jobs from taskqueue.task_queue_count n
@@ -25,13 +25,13 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
   join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
  where (q.setup = (select resource.bound_setup())) is not false;
 
-comment on view monitor.task_queue is
-  'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';
+comment on view monitor.task_queue is 'TaskQueues with their requirements, jobs, age and share.';
 comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
-comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';
+comment on column monitor.task_queue.held_jobs is 'Number of waiting jobs that are held.';
+comment on column monitor.task_queue.state is 'State of the TaskQueue: open, disabled, held or owner held.';
 comment on column monitor.task_queue.oldest_job_at is
-  'Since when the oldest waits of the jobs with the lowest id of each user priority: as a rule the oldest of all jobs.';
+  'Time since which the oldest job has waited, among the jobs with the lowest id of each user priority; that is '
+  'normally the oldest of all jobs.';
 comment on column monitor.task_queue.reason is
-  'Why its oldest job waits that is not held, in one word (monitor.waiting_job).';
-comment on column monitor.task_queue.siblings is 'TaskQueues with the same requirements, itself counted.';
+  'Reason why its oldest job that is not held waits, in one word (monitor.waiting_job).';
+comment on column monitor.task_queue.siblings is 'Number of TaskQueues with the same requirements, including this one.';

@@ -9,11 +9,11 @@ select w.setup, case w.site when '*' then '(any site)' else w.site end as site, 
 
 comment on view monitor.waiting_at_site is
   'Jobs that wait in TaskQueues by the sites that may run them and by reason, as the loop summarize of `broker run` '
-  'last counted them. The numbers overlap: jobs that list several sites count at each. (any site): jobs that list '
-  'none.';
-comment on column monitor.waiting_at_site.site is 'Site, or (any site).';
-comment on column monitor.waiting_at_site.reason is 'One word why (monitor.waiting_job).';
+  'last counted them. The numbers overlap: jobs that list several sites count at each of them. Jobs that list no site '
+  'count at (any site).';
+comment on column monitor.waiting_at_site.site is 'Name of the site, or (any site).';
+comment on column monitor.waiting_at_site.reason is 'Reason in one word (monitor.waiting_job).';
 comment on column monitor.waiting_at_site.counted_at is 'When the jobs were counted.';
-comment on column monitor.waiting_at_site.age is 'How long ago that was.';
+comment on column monitor.waiting_at_site.age is 'Time since the jobs were counted.';
 comment on column monitor.waiting_at_site.is_queue is
-  'Whether the jobs name a PanDA queue, to which a broker sent them: the counts of queues have them too.';
+  'Whether the jobs name a PanDA queue, to which a broker sent them; the counts of queues include these jobs.';

@@ -1,4 +1,4 @@
--- Who waits.
+-- The view shows whose jobs wait.
 create or replace view monitor.waiting_by_group as
 select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigint as jobs, sum(q.priority) as priority,
        min(j.inserted_at) as oldest_job_at
@@ -10,6 +10,6 @@ select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigi
  group by q.setup, q.owner_group, q.owner_dn;
 
 comment on view monitor.waiting_by_group is 'TaskQueues and waiting jobs by owner group and owner.';
-comment on column monitor.waiting_by_group.queues is 'TaskQueues.';
+comment on column monitor.waiting_by_group.queues is 'Number of TaskQueues.';
 comment on column monitor.waiting_by_group.priority is 'Sum of their priorities.';
-comment on column monitor.waiting_by_group.oldest_job_at is 'Since when the oldest waits.';
+comment on column monitor.waiting_by_group.oldest_job_at is 'Time since which the oldest job has waited.';

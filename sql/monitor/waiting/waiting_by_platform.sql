@@ -1,4 +1,4 @@
--- Which platforms the waiting jobs accept.
+-- The view shows which platforms the waiting jobs accept.
 create or replace view monitor.waiting_by_platform as
 select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as queues, sum(n.jobs)::bigint as jobs
   from taskqueue.task_queue q
@@ -9,5 +9,5 @@ select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as que
 
 comment on view monitor.waiting_by_platform is
   'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
-comment on column monitor.waiting_by_platform.platform is 'Platform, or (any platform).';
-comment on column monitor.waiting_by_platform.queues is 'TaskQueues.';
+comment on column monitor.waiting_by_platform.platform is 'Name of the platform, or (any platform).';
+comment on column monitor.waiting_by_platform.queues is 'Number of TaskQueues.';

@@ -1,4 +1,5 @@
--- What waits, and why: the first figure of an operator. The counts are those of taskqueue.summarize_waiting.
+-- The view answers the first question of an operator: how many jobs wait, and why? The counts are those of
+-- taskqueue.summarize_waiting.
 create or replace view monitor.waiting_by_reason as
 select w.setup, w.owner_group, w.cpu_time, w.reason, w.jobs, w.task_queues, w.oldest_at as oldest_job_at,
        s.counted_at - w.oldest_at as waits, s.counted_at, t.now - s.counted_at as age
@@ -11,9 +12,10 @@ comment on view monitor.waiting_by_reason is
   'Jobs that wait in TaskQueues by owner group, CPU bucket and reason, as the loop summarize of `broker run` last '
   'counted them.';
 comment on column monitor.waiting_by_reason.cpu_time is 'CPU bucket, seconds.';
-comment on column monitor.waiting_by_reason.reason is 'One word why (monitor.waiting_job).';
-comment on column monitor.waiting_by_reason.task_queues is 'TaskQueues whose oldest job that is not held waits for it.';
-comment on column monitor.waiting_by_reason.oldest_job_at is 'Since when the oldest of these jobs waits.';
-comment on column monitor.waiting_by_reason.waits is 'How long.';
+comment on column monitor.waiting_by_reason.reason is 'Reason in one word (monitor.waiting_job).';
+comment on column monitor.waiting_by_reason.task_queues is
+  'Number of TaskQueues whose oldest job that is not held waits for this reason.';
+comment on column monitor.waiting_by_reason.oldest_job_at is 'Time since which the oldest of these jobs has waited.';
+comment on column monitor.waiting_by_reason.waits is 'How long the oldest of these jobs has waited.';
 comment on column monitor.waiting_by_reason.counted_at is 'When the jobs were counted.';
-comment on column monitor.waiting_by_reason.age is 'How long ago that was.';
+comment on column monitor.waiting_by_reason.age is 'Time since the jobs were counted.';

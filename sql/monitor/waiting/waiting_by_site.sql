@@ -1,4 +1,4 @@
--- Where the waiting jobs may run.
+-- The view shows where the waiting jobs may run.
 create or replace view monitor.waiting_by_site as
 select p.setup,
        case p.site when '*' then '(any site)' else p.site end as site,
@@ -9,8 +9,8 @@ select p.setup,
  group by p.setup, p.site;
 
 comment on view monitor.waiting_by_site is
-  'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. (any '
-  'site): queues that list none, which every site may take besides its own.';
-comment on column monitor.waiting_by_site.site is 'Site, or (any site).';
-comment on column monitor.waiting_by_site.queues is 'Open TaskQueues.';
-comment on column monitor.waiting_by_site.jobs is 'Their waiting jobs.';
+  'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. Queues '
+  'that list no site count at (any site): every site may take them besides its own.';
+comment on column monitor.waiting_by_site.site is 'Name of the site, or (any site).';
+comment on column monitor.waiting_by_site.queues is 'Number of open TaskQueues.';
+comment on column monitor.waiting_by_site.jobs is 'Number of waiting jobs in these TaskQueues.';

@@ -1,4 +1,4 @@
--- The reason of each waiting job, by the deciding definitions (MATCHING.md, Reasons).
+-- The view finds the reason of each waiting job with the definitions that decide (MATCHING.md, Reasons).
 create or replace view monitor.waiting_job as
 select j.setup, j.job_id, j.task_queue_id, f.owner_group, f.owner_dn, f.cpu_time,
        taskqueue.reason_of(f, j.held, j.inserted_at) as reason, j.inserted_at, (f.kind).resource as resource,
@@ -8,13 +8,13 @@ select j.setup, j.job_id, j.task_queue_id, f.owner_group, f.owner_dn, f.cpu_time
  where (j.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.waiting_job is
-  'Jobs that wait in TaskQueues, each with one word why. Restrict the setup and the job or the TaskQueue; '
+  'Jobs that wait in TaskQueues, each with its reason in one word. Restrict the setup and the job or the TaskQueue; '
   'monitor.waiting_by_reason has the numbers.';
 comment on column monitor.waiting_job.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.waiting_job.reason is
-  'misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
+  'Reason: misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
 comment on column monitor.waiting_job.resource is
-  'Kind of resource that fits; where the reason is too_large, the one that comes nearest; null = none.';
-comment on column monitor.waiting_job.resource_seen_at is 'When a resource of that kind last asked, a sample.';
+  'Kind of resource that fits; if the reason is too_large, the kind that is closest to fitting; null = none.';
+comment on column monitor.waiting_job.resource_seen_at is 'When a resource of that kind last asked, from a sample.';
 comment on column monitor.waiting_job.found_at is
-  'When the reason of its requirements was found; null = not yet, or the configuration changed since.';
+  'When the reason of its requirements was found; null = not yet, or the configuration has changed since.';

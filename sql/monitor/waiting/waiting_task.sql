@@ -1,5 +1,6 @@
--- Jobs that a broker has not assigned have the reason of their task, jobs in a TaskQueue that of their requirements,
--- which is looked up once for all that came together. Only activated jobs are looked for in TaskQueues.
+-- A job that a broker has not assigned has the reason of its task. A job in a TaskQueue has the reason of its
+-- requirements, which is looked up once for all jobs that came together. Only activated jobs are looked up in
+-- TaskQueues.
 create or replace view monitor.waiting_task as
 select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
   from (
@@ -23,6 +24,6 @@ select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
  group by u.setup, u.task_id, u.reason;
 
 comment on view monitor.waiting_task is
-  'Jobs of each task that wait, by one word why. Restrict the setup and the task.';
-comment on column monitor.waiting_task.reason is 'One word why (monitor.waiting_job, brokerage.task_reason).';
-comment on column monitor.waiting_task.jobs is 'Jobs; 0 of a task whose input makes no jobs.';
+  'Waiting jobs of each task by their reason, in one word. Restrict the setup and the task.';
+comment on column monitor.waiting_task.reason is 'Reason in one word (monitor.waiting_job, brokerage.task_reason).';
+comment on column monitor.waiting_task.jobs is 'Number of jobs; 0 if the input of the task makes no jobs.';

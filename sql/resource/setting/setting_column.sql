@@ -30,6 +30,6 @@ comment on column resource.setting_column.source is 'Table of the setting.';
 comment on column resource.setting_column.name is 'Name of the setting.';
 comment on column resource.setting_column.place is 'Place among the columns of the table.';
 comment on column resource.setting_column.type is 'Type of the column.';
-comment on column resource.setting_column.meaning is 'What the setting does, and its unit.';
+comment on column resource.setting_column.meaning is 'Effect of the setting, and its unit.';
 comment on column resource.setting_column.default_value is 'Default as text; null = none.';
-comment on column resource.setting_column.allowed is 'Which values are allowed, in words.';
+comment on column resource.setting_column.allowed is 'Allowed values, in words.';

@@ -139,7 +139,7 @@ def test_a_loop_without_a_leader_for_a_minute_is_a_problem(q: Calls) -> None:
     since = q.value("select to_char(expires_at, 'YYYY-MM-DD HH24:MI TZ') from lifecycle.loop")
     found = finding(q, "watchdog")
     assert found and found.verdict == "problem"
-    assert found.value == f"no watchdog leads since {since}; needed by default"
+    assert found.value == f"nobody has led watchdog since {since}; needed by default"
     assert found.cost and "leases that expire stay leased" in found.cost and "stay assigned" in found.cost
     assert found.remedy and "`broker run`" in found.remedy and "last: host 1" in found.remedy
     lead(q, OTHER, "watchdog", setup="default")  # a process of this setup alone
@@ -154,12 +154,12 @@ def test_a_loop_that_fails_or_does_not_end_is_a_problem(q: Calls) -> None:
     pass_time(q, minutes=11)
     lead(q, ME, "watchdog", began=1, ended=0, error="a: leases: no")
     found = finding(q, "watchdog")
-    assert found and found.verdict == "problem" and found.value.startswith("each round fails since 2")
+    assert found and found.verdict == "problem" and found.value.startswith("each round has failed since 2")
     lead(q, ME, "watchdog", began=1, ended=0)
     pass_time(q, minutes=11)
     lead(q, ME, "watchdog", began=660, ended=None)
     found = finding(q, "watchdog")
-    assert found and found.verdict == "advice" and found.value.startswith("the round of host 1 is under way since 2")
+    assert found and found.verdict == "advice" and found.value.startswith("the round of host 1 has been running since 2")
     assert q.value("select state from monitor.loop where name = 'watchdog'") == "slow"
 
 
