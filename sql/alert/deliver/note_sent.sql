@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function alert.note_sent(text, bigint[], text) is
-  'Notes that notifications were sent, or why not. Returns how many. For the loop notify. Errors: PB002 (setup not '
-  'granted).';
+  'Records that notifications were sent, or why they were not. Returns the number of notifications. For the loop '
+  'notify. Errors: PB002 (setup not granted).';

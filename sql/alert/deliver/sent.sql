@@ -5,6 +5,6 @@ select n.setup, n.notification_id, n.target, n.state, a.rule, a.labels, n.made_a
   left join alert.alert a on a.setup = n.setup and a.alert_id = n.alert_id
  where (n.setup = (select resource.bound_setup())) is not false;
 
-comment on view alert.sent is 'Notifications: sent, on their way, or given up. For operators.';
+comment on view alert.sent is 'Notifications that were sent, are on their way, or were given up. For operators.';
 comment on column alert.sent.rule is 'Rule of the alert; null = a test.';
 comment on column alert.sent.labels is 'Labels of the alert.';

@@ -1,4 +1,4 @@
--- The header is a secret: a change of it is noted, what it was is not.
+-- The header is a secret: the record of a change does not contain it.
 create or replace function alert.set_target(p_setup text, p_target text, p_changes jsonb) returns void
 language plpgsql security definer set search_path = alert, pg_temp as $$
 declare
@@ -40,5 +40,6 @@ exception
 end $$;
 
 comment on function alert.set_target(text, text, jsonb) is
-  'Adds a target that alerts are sent to, or changes one: an object of columns of alert.target; what is not given '
-  'stays. Errors: PB001 (a key or a value that does not fit), PB002 (setup not granted).';
+  'Adds a target that alerts are sent to, or changes one. The argument is an object of columns of alert.target; '
+  'columns that are not given keep their values. Errors: PB001 (a key or a value that does not fit), PB002 (setup not '
+  'granted).';

@@ -1,4 +1,5 @@
--- The next attempt is set before this one: a process that dies while it sends leaves the notification to the next.
+-- The function sets the time of the next attempt before this attempt, so if a process dies while it sends, the next
+-- process sends the notification.
 create or replace function alert.take_notifications(p_setup text, p_notification_id bigint default null)
 returns table (target text, kind text, address text, header text, notifications jsonb)
 language plpgsql security definer set search_path = alert, pg_temp as $$
@@ -34,7 +35,7 @@ begin
 end $$;
 
 comment on function alert.take_notifications(text, bigint) is
-  'Notifications that are due, a row a target, at most 1,000; each is due again after half a minute, then after twice '
-  'the time, at most an hour, until alert.note_sent notes that it was sent. After a day it is given up. '
-  'p_notification_id: this one alone; null = all. For the loop notify and a test of a target. Errors: PB002 (setup not '
-  'granted).';
+  'Notifications that are due, one row a target, at most 1,000. Each is due again after half a minute, then after '
+  'twice the time, at most an hour, until alert.note_sent records that it was sent. After a day it is given up. '
+  'p_notification_id: only this notification; null = all. For the loop notify and a test of a target. Errors: PB002 '
+  '(setup not granted).';

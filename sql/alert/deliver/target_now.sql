@@ -1,4 +1,4 @@
--- The header is a secret that nobody reads again.
+-- The header is a secret that nobody can read back.
 create or replace view alert.target_now as
 select t.setup, t.target, t.enabled, t.kind, t.address, t.header is not null as has_header, t.least_severity,
        t.repeat_after,
@@ -12,8 +12,9 @@ select t.setup, t.target, t.enabled, t.kind, t.address, t.header is not null as 
   from alert.target t
  where (t.setup = (select resource.bound_setup())) is not false;
 
-comment on view alert.target_now is 'Targets of alerts, and what is on its way to them. For operators.';
+comment on view alert.target_now is 'Targets of alerts, and the notifications on their way to them. For operators.';
 comment on column alert.target_now.has_header is 'Whether a header Authorization is sent.';
 comment on column alert.target_now.last_sent_at is 'When a notification was last sent; null = never.';
 comment on column alert.target_now.unsent is 'Notifications that are not sent yet.';
-comment on column alert.target_now.error is 'Why the last notification that was tried failed; null = it did not.';
+comment on column alert.target_now.error is
+  'Reason why the last notification that was tried failed; null = it did not fail.';

@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function alert.test_target(text, text) is
-  'Puts a notification on its way that is a test. `broker alerts test` or the loop notify sends it. Returns its '
-  'number. Errors: PB002 (setup not granted), PB004 (no such target).';
+  'Makes a test notification for a target. `broker alerts test` or the loop notify sends it. Returns its number. '
+  'Errors: PB002 (setup not granted), PB004 (no such target).';

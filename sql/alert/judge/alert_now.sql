@@ -6,5 +6,5 @@ select a.setup, a.alert_id, a.rule, a.labels,
  where (a.setup = (select resource.bound_setup())) is not false;
 
 comment on view alert.alert_now is
-  'Alerts: pending (the condition holds, not yet for long enough), firing, and ended within 90 days.';
-comment on column alert.alert_now.state is 'pending, firing or ended.';
+  'Alerts that are pending (the condition holds, but not yet for long enough), are firing, or ended within 90 days.';
+comment on column alert.alert_now.state is 'State of the alert: pending, firing or ended.';

@@ -1,4 +1,4 @@
--- An alert of a rule that is not judged stays as it is. One of a rule that was removed or switched off ends.
+-- An alert of a rule that is not judged stays as it is. An alert ends when its rule is removed or switched off.
 create or replace function alert.change_alerts(p_setup text, p_at timestamptz) returns bigint
 language plpgsql as $$
 declare
@@ -36,5 +36,5 @@ begin
 end $$;
 
 comment on function alert.change_alerts(text, timestamptz) is
-  'Begins, fires and ends alerts by what holds for a minute. Returns how many began to fire or ended. Alerts that '
-  'ended 90 days before are removed.';
+  'Begins, fires and ends alerts according to the conditions that hold for a minute. Returns the number of alerts that '
+  'began to fire or ended. Alerts that ended 90 days before are removed.';

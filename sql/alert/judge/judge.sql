@@ -5,7 +5,7 @@ declare
   v_changed bigint;
 begin
   perform resource.identify(p_setup);
-  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  perform from resource.setup s where s.setup = p_setup for key share;  -- prevents its removal
   if not found or not pg_try_advisory_xact_lock(hashtext('alert.judge'), hashtext(p_setup)) then
     return null;
   end if;
@@ -23,6 +23,6 @@ end $$;
 
 comment on function alert.judge(text) is
   'Judges the rules of a setup by the last minute of the history of figures: alerts begin, fire and end, and their '
-  'notifications are made. Returns how many alerts began to fire or ended; null where the minute was judged before, '
-  'where the last is older than five minutes (history.freshness), or where another call judges it. `broker run` calls '
-  'it (loop notify). Errors: PB002 (setup not granted).';
+  'notifications are made. Returns the number of alerts that began to fire or ended; null if the minute was judged '
+  'before, if the last minute is older than five minutes (history.freshness), or if another call judges it. `broker '
+  'run` calls it (loop notify). Errors: PB002 (setup not granted).';

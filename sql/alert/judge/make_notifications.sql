@@ -1,5 +1,6 @@
--- An alert that fires goes to each target that wants it and was not sent it within the time after which it repeats: so
--- it also reaches a target that is newer than the alert. The end goes to whoever was sent the beginning.
+-- A firing alert goes to each target that wants it and was not sent it within the time after which it repeats. It
+-- therefore also reaches a target that is newer than the alert. The end goes to every target that was sent the
+-- beginning.
 create or replace function alert.make_notifications(p_setup text) returns void
 language sql as $$
   with rank (severity, rank) as (
@@ -28,4 +29,4 @@ language sql as $$
 $$;
 
 comment on function alert.make_notifications(text) is
-  'Makes the notifications of alerts that fire or ended, for each target that is to have them.';
+  'Makes the notifications of alerts that fire or have ended, for each target that should get them.';

@@ -1,4 +1,5 @@
--- The value of a label is the mean of the minutes that were sampled; a series that did not exist counts as zero.
+-- The value of a label is the mean of the minutes that were sampled; a series that did not exist in a minute counts as
+-- zero.
 create or replace function alert.measured(
   p_setup text, p_at timestamptz, p_figure text, p_labels jsonb, p_by text, p_over interval
 ) returns table (label text, value float8)
@@ -35,5 +36,5 @@ begin
 end $$;
 
 comment on function alert.measured(text, timestamptz, text, jsonb, text, interval) is
-  'The mean of a figure over the minutes up to one, for each value of a label, or (p_by null) of all series together. '
-  'Series without a value for two days are left out.';
+  'The mean of a figure over the minutes up to a given one, for each value of a label, or, if p_by is null, of all '
+  'series together. Series without a value for two days are left out.';

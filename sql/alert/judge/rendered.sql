@@ -11,4 +11,4 @@ language sql stable as $$
 $$;
 
 comment on function alert.rendered(alert.rule_in_force, jsonb, float8) is
-  'The summary of a rule with the value and the label in their places. A quotient and a fraction are shown in percent.';
+  'The summary of a rule with the value and the label filled in. A quotient or a fraction is shown in percent.';

@@ -1,5 +1,5 @@
--- A quotient whose divisor is zero, or below the least value of the rule, is not judged. A rule is not judged where
--- less than half of its minutes were sampled.
+-- A quotient is not judged if its divisor is zero or below the least value of the rule. A rule is not judged if fewer
+-- than half of its minutes were sampled.
 create or replace function alert.violations(p_setup text, p_at timestamptz)
 returns table (rule text, judged boolean, labels jsonb, value float8)
 language plpgsql stable as $$
@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function alert.violations(text, timestamptz) is
-  'Where the conditions of the rules of a setup hold for a minute, with the value; judged is false for a rule of which '
-  'too few minutes were sampled.';
+  'The places where the conditions of a setup''s rules hold for a minute, with the values; judged is false for a rule '
+  'of which too few minutes were sampled.';

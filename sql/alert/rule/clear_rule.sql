@@ -7,5 +7,5 @@ begin
 end $$;
 
 comment on function alert.clear_rule(text, text) is
-  'Removes a rule that alert.set_rule added or changed. A rule that comes with the program holds again as it was. '
-  'False: there was none. Errors: PB002 (setup not granted).';
+  'Removes a rule that alert.set_rule added or changed. A rule that comes with the program holds again in its original '
+  'form. Returns false if there was no such rule. Errors: PB002 (setup not granted).';

@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function alert.require_rule(alert.rule) is
-  'Refuses a rule with a figure or a label that there is not, and a summary with a word in braces that stands for '
-  'nothing. Errors: PB001.';
+  'Refuses a rule with a figure or a label that does not exist, and a summary with an unknown word in braces. Errors: '
+  'PB001.';

@@ -1,4 +1,5 @@
--- The rules that come with the program, unless the setup has a rule of that name, and its own.
+-- The view has the setup's own rules, and the rules that come with the program unless the setup has a rule of the same
+-- name.
 create or replace view alert.rule_in_force as
 select f.setup, f.rule, f.enabled, f.origin, f.figure, f.labels, f.by_label, f.per_figure, f.per_labels, f.per_least,
        f.above, f.below, f.over, f.lasting, f.severity, f.summary,
@@ -17,8 +18,9 @@ select f.setup, f.rule, f.enabled, f.origin, f.figure, f.labels, f.by_label, f.p
          where not exists (select from alert.rule r where r.setup = p.setup and r.rule = s.rule)) f
  where (f.setup = (select resource.bound_setup())) is not false;
 
-comment on view alert.rule_in_force is 'Rules of alerts as they hold in each setup.';
+comment on view alert.rule_in_force is 'Rules of alerts that hold in each setup.';
 comment on column alert.rule_in_force.setup is 'Setup.';
 comment on column alert.rule_in_force.origin is
-  'shipped (comes with the program), changed (so does it, and the setup changed it) or own.';
-comment on column alert.rule_in_force.condition is 'Figures and limit as one text.';
+  'Origin of the rule: shipped (comes with the program), changed (comes with the program, and the setup changed it) or '
+  'own.';
+comment on column alert.rule_in_force.condition is 'Condition as text: figures and limit.';

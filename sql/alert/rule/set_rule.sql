@@ -1,4 +1,4 @@
--- What is not given stays as it holds now, so that a shipped rule is switched off with {"enabled": false}.
+-- Columns that are not given keep the values that hold now, so a shipped rule is switched off with {"enabled": false}.
 create or replace function alert.set_rule(p_setup text, p_rule text, p_changes jsonb) returns void
 language plpgsql security definer set search_path = alert, pg_temp as $$
 declare
@@ -37,6 +37,7 @@ exception
 end $$;
 
 comment on function alert.set_rule(text, text, jsonb) is
-  'Adds a rule for alerts, or changes one: an object of columns of alert.rule; what is not given stays. A rule that '
-  'comes with the program can be changed, or switched off with {"enabled": false}. Times are texts such as '
-  '"2 hours", or numbers of seconds. Errors: PB001 (a key or a value that does not fit), PB002 (setup not granted).';
+  'Adds a rule for alerts, or changes one. The argument is an object of columns of alert.rule; columns that are not '
+  'given keep their values. A rule that comes with the program can be changed, or switched off with {"enabled": '
+  'false}. Times are texts such as "2 hours", or numbers of seconds. Errors: PB001 (a key or a value that does not '
+  'fit), PB002 (setup not granted).';

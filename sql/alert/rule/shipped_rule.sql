@@ -13,9 +13,9 @@ select r.rule, true as enabled, r.figure, r.labels::jsonb as labels, r.by_label,
     ('site_stopped', 'leases_at_site', '{}', 'site', null, '{}', 0, null, 0.5, '15 minutes', '15 minutes', 'warning',
      'no job runs at site {site}, which had jobs within two days'),
     ('nothing_matched', 'matches', '{}', null, 'jobs_waiting', '{"reason": "waiting"}', 10, null, 0.0001,
-     '30 minutes', '0', 'critical', 'no job was matched for half an hour, while jobs wait that resources fit'),
+     '30 minutes', '0', 'critical', 'no job was matched for half an hour, although resources fit waiting jobs'),
     ('jobs_misconfigured', 'jobs_waiting', '{"reason": "misconfigured"}', 'owner_group', null, '{}', 0, 0, null,
-     '1 minute', '15 minutes', 'warning', '{value} jobs of group {owner_group} wait, and are misconfigured'),
+     '1 minute', '15 minutes', 'warning', '{value} waiting jobs of group {owner_group} are misconfigured'),
     ('no_resource_seen', 'jobs_waiting', '{"reason": "no_resource_seen"}', 'owner_group', null, '{}', 0, 0, null,
      '1 minute', '6 hours', 'info', '{value} jobs of group {owner_group} fit no resource that asked lately'),
     ('group_above_target', 'group_use', '{}', 'owner_group', 'group_target', '{}', 0, 2, null,
@@ -25,18 +25,18 @@ select r.rule, true as enabled, r.figure, r.labels::jsonb as labels, r.by_label,
 
 comment on view alert.shipped_rule is
   'Rules that come with the program, with the columns of alert.rule. alert.rule_in_force has the rules of a setup.';
-comment on column alert.shipped_rule.rule is 'Name.';
+comment on column alert.shipped_rule.rule is 'Name of the rule.';
 comment on column alert.shipped_rule.enabled is 'Whether the rule is judged.';
 comment on column alert.shipped_rule.figure is 'Figure that is judged (history.figure).';
-comment on column alert.shipped_rule.labels is 'Only series with these labels.';
+comment on column alert.shipped_rule.labels is 'Labels of the series that are judged.';
 comment on column alert.shipped_rule.by_label is
   'Label of which each value is judged by itself; null = all series together.';
-comment on column alert.shipped_rule.per_figure is 'Figure by which it is divided; null = none.';
-comment on column alert.shipped_rule.per_labels is 'Only these series of that figure.';
+comment on column alert.shipped_rule.per_figure is 'Figure by which the value is divided; null = none.';
+comment on column alert.shipped_rule.per_labels is 'Labels of the series of that figure.';
 comment on column alert.shipped_rule.per_least is 'Value that the divisor must reach.';
-comment on column alert.shipped_rule.above is 'The condition: the value is above this.';
-comment on column alert.shipped_rule.below is 'Or the value is below this.';
-comment on column alert.shipped_rule.over is 'The value is the mean of this time.';
+comment on column alert.shipped_rule.above is 'The condition holds if the value is above this number.';
+comment on column alert.shipped_rule.below is 'The condition holds if the value is below this number.';
+comment on column alert.shipped_rule.over is 'The value is the mean over this time.';
 comment on column alert.shipped_rule.lasting is 'How long the condition must hold until the alert fires.';
 comment on column alert.shipped_rule.severity is 'info, warning or critical.';
-comment on column alert.shipped_rule.summary is 'What the alert means.';
+comment on column alert.shipped_rule.summary is 'Meaning of the alert.';

@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function cluster.place(text, text) is
-  'Places a new setup on a shard of a front; null = on the one with the fewest setups. Returns the shard. Errors: '
-  'PB001 (no such shard, no name), PB005 (this database is no front; the setup is on another shard).';
+  'Places a new setup on a shard of a front; null = on the shard with the fewest setups. Returns the shard. Errors: '
+  'PB001 (no such shard, no name), PB005 (this database is not a front; the setup is on another shard).';

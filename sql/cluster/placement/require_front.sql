@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function cluster.require_front() is
-  'Refuses what only a front has. Errors: PB005 (this database is no front).';
+  'Refuses a call that only a front can answer. Errors: PB005 (this database is not a front).';

@@ -14,5 +14,6 @@ begin
 end $$;
 
 comment on function cluster.shard_dsn(text) is
-  'The shard of a setup and its DSN, without a login; null = all shards. No row where this database is no front. A '
-  'program that needs more than one statement in a transaction connects there. Errors: PB004 (no shard).';
+  'The shard of a setup and its DSN, without a login; null = all shards. There is no row if this database is not a '
+  'front. A program that needs more than one statement in a transaction connects to the shard. Errors: PB004 (no '
+  'shard).';

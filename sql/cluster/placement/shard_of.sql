@@ -1,4 +1,4 @@
--- PL/Proxy asks it before each call of a front, so it reads one row by its key.
+-- PL/Proxy calls this function before each call of a front, so it reads one row by its key.
 create or replace function cluster.shard_of(p_setup text) returns setof int
 language plpgsql stable security definer set search_path = cluster, pg_temp as $$
 begin

@@ -7,5 +7,5 @@ begin
 end $$;
 
 comment on function cluster.unplace(text) is
-  'Forgets the shard of a setup that was removed; false: it had none. A setup that still has rows is found by nobody '
-  'until it is placed there again. Errors: PB005 (this database is no front).';
+  'Deletes the placement of a setup that was removed; returns false if there was none. A setup that still has rows '
+  'cannot be found until it is placed there again. Errors: PB005 (this database is not a front).';

@@ -9,5 +9,5 @@ language sql stable security definer set search_path = cluster, pg_temp as $$
 $$;
 
 comment on function cluster.ways_of(text[]) is
-  'For the service: the shards of setups and their DSNs, without a login; null = the setup is on no shard. No row '
-  'where this database is no front.';
+  'For the service: the shards of setups and their DSNs, without a login; null = the setup is on no shard. There is no '
+  'row if this database is not a front.';

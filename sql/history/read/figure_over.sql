@@ -1,4 +1,4 @@
--- One figure of history.figures_over, a row a span and line, as a query or a board reads it.
+-- The function returns one figure of history.figures_over, one row for each span and line, for queries and dashboards.
 create or replace function history.figure_over(
   p_setup text, p_figure text, p_since timestamptz, p_until timestamptz default null, p_by text default null,
   p_labels jsonb default '{}', p_points int default 300, p_lines int default null
@@ -13,9 +13,9 @@ language sql stable as $$
 $$;
 
 comment on function history.figure_over(text, text, timestamptz, timestamptz, text, jsonb, int, int) is
-  'A figure over time: for each span of a usual width, of which there are at most p_points, the mean and the largest '
-  'value. p_by: a label, of which each value has rows of its own; null = all series together. p_labels: only series '
-  'with these labels, such as {"site": "CERN"}. p_until: null = now. p_lines: so many values of the label have rows of '
-  'their own, and all others are together as other (history.figures_over); null = all have. Spans that were not '
-  'sampled have no row. Spans that are older than minutes are kept are of an hour or a day at least. Errors: PB001 '
-  '(figure, label, span), PB002 (setup not granted).';
+  'A figure over time: the mean and the largest value for each span of a usual width, of which there are at most '
+  'p_points. p_by: a label, each value of which has rows of its own; null = all series together. p_labels: only series '
+  'with these labels, such as {"site": "CERN"}. p_until: null = now. p_lines: the number of values of the label that '
+  'have rows of their own, while all others are together as other (history.figures_over); null = all values have rows. '
+  'Spans that were not sampled have no row. Spans older than the minutes that are kept are an hour or a day at least. '
+  'Errors: PB001 (figure, label, span), PB002 (setup not granted).';

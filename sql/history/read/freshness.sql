@@ -1,5 +1,5 @@
--- The one place with the limit of five minutes: pages, metrics and alerts agree whether figures are of now. Counting
--- what waits takes a twentieth of the time, so that slow counts may be older.
+-- This view is the only place with the limit of five minutes, so that pages, metrics and alerts agree whether figures
+-- are current. Counting waiting jobs takes a twentieth of the time, so slow counts may be older.
 create or replace view history.freshness as
 select t.setup, m.at as sampled_at, coalesce(m.at > t.now - f.most, false) as is_sampled,
        m.at + interval '1 minute' as figures_end, w.counted_at,
@@ -14,14 +14,14 @@ select t.setup, m.at as sampled_at, coalesce(m.at > t.now - f.most, false) as is
  where (t.setup = (select resource.bound_setup())) is not false;
 
 comment on view history.freshness is
-  'How new the figures of each setup are. Metrics and alerts use no sample that is older than five minutes, and pages '
-  'name when it ended.';
+  'The age of the figures of each setup. Metrics and alerts use no sample that is older than five minutes, and pages '
+  'show when it ended.';
 comment on column history.freshness.setup is 'Setup.';
 comment on column history.freshness.sampled_at is
-  'The last minute that was sampled (history.sample), its beginning; null = none.';
+  'Beginning of the last minute that was sampled (history.sample); null = none.';
 comment on column history.freshness.is_sampled is 'Whether that minute began less than five minutes ago.';
-comment on column history.freshness.figures_end is 'The end of that minute; null = none was sampled.';
+comment on column history.freshness.figures_end is 'End of that minute; null = no minute was sampled.';
 comment on column history.freshness.counted_at is
-  'When the jobs that wait were last counted (taskqueue.summarize_waiting); null = never.';
+  'When the waiting jobs were last counted (taskqueue.summarize_waiting); null = never.';
 comment on column history.freshness.is_counted is
-  'Whether that was less than five minutes ago, or less than 40 times as long as counting took.';
+  'Whether the count was made less than five minutes ago, or less than 40 times the duration of the count ago.';

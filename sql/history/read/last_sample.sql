@@ -1,4 +1,4 @@
--- A series that lately had a value has a row with zero, so that a metric does not vanish when it becomes zero.
+-- A series that had a value lately has a row with zero, so that a metric does not vanish when it becomes zero.
 create or replace function history.last_sample(p_setup text)
 returns table (at timestamptz, figure text, labels jsonb, value float8)
 language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function history.last_sample(text) is
-  'The figures of the last minute that was sampled, of all series that had a value within two days. No row = it is not '
-  'of the last five minutes (history.freshness). Errors: PB002 (setup not granted).';
+  'The figures of the last minute that was sampled, for all series that had a value within two days. There is no row '
+  'if that minute is not among the last five (history.freshness). Errors: PB002 (setup not granted).';

@@ -14,4 +14,4 @@ language sql stable as $$
 $$;
 
 comment on function history.least_width(text, timestamptz) is
-  'The shortest step of which samples are kept since a time, or for as long as those of any longer step.';
+  'The shortest step whose samples are kept since a given time, or are kept for as long as those of any longer step.';

@@ -23,4 +23,4 @@ begin
 end $$;
 
 comment on function history.require_figure(text, text, text, jsonb) is
-  'Refuses a figure that there is not, and labels that it does not have. Errors: PB001.';
+  'Refuses a figure that does not exist, and labels that the figure does not have. Errors: PB001.';

@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function history.rows_between(text, timestamptz, timestamptz, interval) is
-  'Samples of the spans of a width from that of p_since to that of p_until. None is contained in another: they are the '
-  'longest step that is not longer than p_width, and beyond the last of them of shorter steps.';
+  'Samples of the spans of a width from that of p_since to that of p_until. No sample is contained in another: samples '
+  'have the longest step that is not longer than p_width, and beyond the last of them shorter steps.';

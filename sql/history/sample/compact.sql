@@ -37,4 +37,5 @@ begin
 end $$;
 
 comment on function history.compact(text, interval, interval, timestamptz) is
-  'Makes the means of the spans of a step that are over at p_until and have none yet, from those of a finer step.';
+  'Makes the means of spans of a step from those of a finer step, for spans that are over at p_until and have no means '
+  'yet.';

@@ -1,5 +1,5 @@
--- A match is in the history of TaskQueues once its lease has ended, and in the lease until then. A definition leaves
--- after its last job: a group that is gone by then is unknown.
+-- A match is in the lease until the lease ends, and in the history of TaskQueues afterwards. The definition of a
+-- TaskQueue is deleted after its last job; its group is then unknown.
 create or replace function history.events_between(p_setup text, p_from timestamptz, p_until timestamptz)
 returns setof history.value
 language sql stable as $$
@@ -32,5 +32,5 @@ language sql stable as $$
 $$;
 
 comment on function history.events_between(text, timestamptz, timestamptz) is
-  'Matches of a span, and ends of matched jobs, by owner group and by site: figures matches, matches_at_site, ends and '
-  'ends_at_site.';
+  'Matches in a span of time, and ends of matched jobs, by owner group and by site: figures matches, matches_at_site, '
+  'ends and ends_at_site.';

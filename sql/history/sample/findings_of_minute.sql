@@ -1,4 +1,5 @@
--- monitor.health is of the whole server and takes up to a second: the first setup that samples a minute asks for all.
+-- monitor.health covers the whole server and takes up to a second, so the first setup that samples a minute evaluates
+-- it for all setups.
 create or replace function history.findings_of_minute() returns setof history.value
 language plpgsql as $$
 declare
@@ -18,5 +19,4 @@ begin
 end $$;
 
 comment on function history.findings_of_minute() is
-  'Figure findings: problems and advice of monitor.health by area, as they were when a setup first sampled this '
-  'minute.';
+  'Figure findings: problems and advice of monitor.health by area, at the time when a setup first sampled this minute.';

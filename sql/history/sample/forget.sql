@@ -1,4 +1,4 @@
--- A place is free again when no sample is left that has a value of its series.
+-- A place is free again when no remaining sample has a value of its series.
 create or replace function history.forget(p_setup text, p_now timestamptz) returns void
 language plpgsql as $$
 declare
@@ -16,4 +16,4 @@ begin
 end $$;
 
 comment on function history.forget(text, timestamptz) is
-  'Removes samples that are older than they are kept, and series without a sample.';
+  'Removes samples that are older than the retention, and series without a sample.';

@@ -7,4 +7,4 @@ language sql stable as $$
    order by p.place limit p_number
 $$;
 
-comment on function history.free_places(text, int) is 'The first places in the samples of a setup that no series has.';
+comment on function history.free_places(text, int) is 'The lowest places in the samples of a setup that no series has.';

@@ -1,4 +1,4 @@
--- Each figure gets places for its largest new series first. The series other have places beyond the limit.
+-- Each figure gives places to its largest new series first. The series named other have places beyond the limit.
 create or replace function history.placed(p_setup text, p_at timestamptz, p_values history.value[], p_most int)
 returns setof history.value
 language plpgsql as $$
@@ -36,4 +36,4 @@ begin
 end $$;
 
 comment on function history.placed(text, timestamptz, history.value[], int) is
-  'The values with a series each: a new series gets a place, and values beyond p_most series are added up as other.';
+  'The values, each with a series: a new series gets a place, and values beyond p_most series are added up as other.';

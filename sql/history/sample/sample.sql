@@ -1,4 +1,5 @@
--- The row is of the minute that is over: what is counted happened in it, and what is measured is so at its end.
+-- The row is for the minute that has just ended: events are counted over the minute, and states are measured at its
+-- end.
 create or replace function history.sample(p_setup text) returns bigint
 language plpgsql security definer set search_path = history, pg_temp set jit = off as $$
 declare
@@ -6,7 +7,7 @@ declare
   v_values history.value[];
 begin
   perform resource.identify(p_setup);
-  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  perform from resource.setup s where s.setup = p_setup for key share;  -- prevents its removal
   if not found or not pg_try_advisory_xact_lock(hashtext('history.sample'), hashtext(p_setup)) then
     return null;
   end if;
@@ -40,6 +41,6 @@ begin
 end $$;
 
 comment on function history.sample(text) is
-  'Samples the figures of a setup for the minute that is over, makes the means of longer spans that are over, and '
-  'removes what is older than it is kept. Returns how many series have a value; null where the minute has its sample, '
-  'or another call makes it. `broker run` calls it (loop sample). Errors: PB002 (setup not granted).';
+  'Samples the figures of a setup for the minute that has just ended, makes the means of longer spans that have ended, '
+  'and removes samples older than the retention. Returns the number of series that have a value; null if the minute '
+  'has its sample, or another call makes it. `broker run` calls it (loop sample). Errors: PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- The views of monitor define each figure, so that a page, a metric and the history show one number. Long because it
--- is one list.
+-- The views of monitor define each figure, so that a page, a metric and the history show the same number. Long because
+-- it is one list.
 create or replace view history.state_now as
 select w.setup, 'jobs_waiting' as figure,
        jsonb_build_object('owner_group', w.owner_group, 'reason', w.reason) as labels, sum(w.jobs)::float8 as value
@@ -68,7 +68,7 @@ select i.setup, f.figure, jsonb_build_object('type', i.type), f.value
                             ('instance_price', i.price), ('instance_cost', i.cost)) f (figure, value);
 
 comment on view history.state_now is
-  'The figures of a setup now. history.events_between has the figures that count events of a minute. Restrict the '
+  'The current figures of a setup. history.events_between has the figures that count events of a minute. Restrict the '
   'setup.';
 comment on column history.state_now.setup is 'The setup.';
 comment on column history.state_now.figure is 'Name of the figure (history.figure).';

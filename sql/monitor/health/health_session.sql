@@ -84,7 +84,7 @@ select 'connection', 'calls a connection',
 select 'setting', 'commit_delay',
        format('%s us at %s transactions/s', s.setting, round(t.commits_per_second)),
        v.verdict,
-       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: clients that commit at the same time get '
+       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: clients that commit together get '
                                         'up to half as much more done with a delay' end,
        case when v.verdict <> 'ok'
             then 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, and compare' end

@@ -79,7 +79,7 @@ select 'setting' as area, j.name || coalesce(' of role ' || j.role_name, '') as 
             when j.source = 'database user'
             then format('alter role %I in database %I reset %s', current_user, current_database(), j.name)
             when j.source in ('session', 'client', 'environment variable')
-            then 'the setting is of this session alone: look at PGOPTIONS and the DSN'
+            then 'it is set in this session alone: look at PGOPTIONS and the DSN'
             when j.source = 'command line' then format('take it off the command line that starts the server, '
                                                        'then alter system set %s = %L', j.name, j.wanted)
             else format('alter system set %s = %L, then ', j.name, j.wanted)
