@@ -1,5 +1,5 @@
--- See analysis-weights.md, new-weight-of-the-server: jobs go to the class of queues that suits the task as long as it
--- has free places, the rest to lower classes; small numbers keep the others from 0.
+-- See analysis-weights.md, new-weight-of-the-server. Jobs go to the class of queues that suits the task as long as it
+-- has free places, and the other jobs go to lower classes. Small numbers keep the other classes above 0.
 create or replace function brokerage.jobs_of_classes(p_jobs float8, p_class float8, p_sums float8[]) returns float8[]
 language plpgsql immutable parallel safe as $$
 declare
@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function brokerage.jobs_of_classes(float8, float8, float8[]) is
-  'Jobs of a task of a class for queues of class hi, mid and lo, by their free places (sums of '
-  'brokerage.weight_free_places).';
+  'Numbers of jobs that a task of a given class sends to queues of the classes hi, mid and lo, by their free places '
+  '(sums of brokerage.weight_free_places).';

@@ -1,5 +1,6 @@
--- See network.md, queued-part: queuedWeight falls by NQUEUED_SAT_CAP without end. network.md, throughput-part: 1.6
--- above 50 MB/s. Where the cap is 0, only links without queued files get here.
+-- See network.md, queued-part: queuedWeight falls with the queued files divided by NQUEUED_SAT_CAP, without a lower
+-- bound. See network.md, throughput-part: the value above 50 MB/s is 1.6. If the cap is 0, only links without queued
+-- files reach this function.
 create or replace function brokerage.network_weight_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -14,4 +15,4 @@ $$;
 
 comment on function brokerage.network_weight_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Network weight as PanDA''s code computes it, whether or not it is active.';
+  'Network weight as PanDA''s code computes it, whether or not network weights are active.';

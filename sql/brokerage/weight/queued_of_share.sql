@@ -6,4 +6,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.queued_of_share(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nQ: jobs of the share that are defined, assigned, activated or starting at the queue.';
+  'The number nQ: jobs of the share that are defined, assigned, activated or starting at the queue.';

@@ -1,5 +1,6 @@
--- See facts-and-formulas.md, n-running-workers: the largest of the numbers of running jobs. Workers count if fewer than
--- 20 jobs run and more workers than jobs: under the maximum that is min(20, workers).
+-- See facts-and-formulas.md, n-running-workers. The result is the largest of the numbers of running jobs. Workers count
+-- if fewer than 20 jobs run and there are more workers than jobs; within a maximum, this is the same as min(20,
+-- workers).
 create or replace function brokerage.running_workers(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
@@ -11,4 +12,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.running_workers(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';
+  'The number R: running jobs of the share at the queue, or a number of workers or slots in its place if few jobs run '
+  'or slots are defined.';

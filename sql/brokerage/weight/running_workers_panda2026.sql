@@ -1,5 +1,6 @@
--- See facts-and-formulas.md, n-running-workers; facts-and-formulas.md, num-slots: workers count only at pull queues
--- with pilots, and neither workers nor slots count for tasks of higher priority. 0 slots: running and starting jobs.
+-- See facts-and-formulas.md, n-running-workers, and facts-and-formulas.md, num-slots. Workers count only at pull queues
+-- with pilots, and neither workers nor slots count for tasks of higher priority. If there are 0 slots, running and
+-- starting jobs count.
 create or replace function brokerage.running_workers_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
@@ -16,5 +17,5 @@ $$;
 
 comment on function brokerage.running_workers_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may '
-  'go.';
+  'The number R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots if the '
+  'priority of the task allows a bootstrap.';

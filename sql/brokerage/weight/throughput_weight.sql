@@ -1,5 +1,5 @@
--- See network.md, throughput-part: the latest throughput, else closeness, 7.7 if that is not known. panda2026: 1.6 over
--- 50 MB/s.
+-- See network.md, throughput-part. The weight follows the latest throughput, else the closeness, which is 7.7 if it is
+-- not known. In panda2026 the value above 50 MB/s is 1.6.
 create or replace function brokerage.throughput_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8
 ) returns float8
@@ -20,4 +20,5 @@ $$;
 
 comment on function brokerage.throughput_weight(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';
+  'The throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 '
+  'MB/s.';

@@ -1,4 +1,4 @@
--- See analysis-weights.md, The new basic weight: rem.
+-- See analysis-weights.md, The new basic weight, where this number is called rem.
 create or replace function brokerage.user_free_places(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.user_free_places(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Free places of the user of the task at the queue: jobs that the user may still queue there.';
+  'Free places of the task''s user at the queue: the number of jobs that the user may still queue there.';

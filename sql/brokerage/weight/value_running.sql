@@ -1,5 +1,5 @@
--- See production-weights.md, t1-weight-primary: a task that stays at the nucleus uses only the queue that runs most,
--- among those that no other rule rejects (a full or locked one does not block the others).
+-- See production-weights.md, t1-weight-primary. A task that stays at the nucleus uses only the queue with the most
+-- running jobs, among the queues that no other rule rejects (a full or locked queue does not block the others).
 create or replace function brokerage.value_running(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

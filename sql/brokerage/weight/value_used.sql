@@ -6,4 +6,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.value_used(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'used-sites-first: 1 of a queue that jobs of the task went to, else 0.';
+  'used-sites-first: 1 for a queue to which jobs of the task have gone, else 0.';

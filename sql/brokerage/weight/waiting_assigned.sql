@@ -1,4 +1,4 @@
--- See production-weights.md, weight-basic: assigned jobs wait for data; they do not count if all of the input is local.
+-- See production-weights.md, weight-basic. Assigned jobs wait for data; they do not count if all of the input is local.
 create or replace function brokerage.waiting_assigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.waiting_assigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Assigned jobs of the share at the queue, as far as they count for the task.';
+  'Assigned jobs of the share at the queue, if they count for the task.';

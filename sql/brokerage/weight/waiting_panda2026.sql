@@ -1,4 +1,4 @@
--- See production-load.md, cap: defined jobs do not count, assigned ones only if data must move.
+-- See production-load.md, cap. Defined jobs do not count, and assigned jobs count only if data must move.
 create or replace function brokerage.waiting_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.waiting_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Jobs of the share that wait at the queue, as PanDA''s cap counts them.';
+  'Waiting jobs of the share at the queue, as PanDA''s cap counts them.';

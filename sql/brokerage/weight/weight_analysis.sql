@@ -1,4 +1,4 @@
--- See analysis-weights.md, weight: original basic weight.
+-- See analysis-weights.md, weight. This is the original basic weight.
 create or replace function brokerage.weight_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,5 @@
--- See analysis-weights.md, weight-data: copies in place; if no queue has all, the part there, in whole GB.
+-- See analysis-weights.md, weight-data. The weight counts complete copies; if no queue has all of the input, it counts
+-- the available part in whole GB.
 create or replace function brokerage.weight_analysis_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -11,4 +12,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_analysis_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';
+  'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; in a pass without locality the '
+  'weight grows with the GB available.';

@@ -1,5 +1,5 @@
--- See production-weights.md, weight-basic: manyAssigned with + 1, none if the input is local; the live counter counts
--- as defined.
+-- See production-weights.md, weight-basic. manyAssigned has + 1, and does not apply if the input is local; the live
+-- counter counts as defined jobs.
 create or replace function brokerage.weight_basic_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

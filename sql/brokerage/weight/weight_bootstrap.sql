@@ -1,5 +1,5 @@
--- See production-weights.md, bootstrap: nothing runs or waits there. Weight 0 leads the list if the choice has
--- zero_first.
+-- See production-weights.md, bootstrap. A queue qualifies if nothing runs or waits there. Weight 0 leads the list if
+-- the choice has zero_first.
 create or replace function brokerage.weight_bootstrap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -15,4 +15,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_bootstrap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'bootstrap: 0 for an empty queue that a task of low priority may start, else 1.';
+  'bootstrap: 0 for an empty queue at which a task of low priority may start, else 1.';

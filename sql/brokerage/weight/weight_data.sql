@@ -1,4 +1,4 @@
--- See production-weights.md, weight-data: without input no queue differs.
+-- See production-weights.md, weight-data. All queues are equal if the task has no input.
 create or replace function brokerage.weight_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,5 +1,6 @@
--- See analysis-weights.md, The new basic weight: a weight of the terms of all candidates, see brokerage.compose. The
--- first seven terms are summed: free places of the user by class of the queue, queues by class, free places of all.
+-- See analysis-weights.md, The new basic weight. The weight combines the terms of all candidates (see
+-- brokerage.compose). The first seven terms are summed: free places of the user by class of the queue, queues by class,
+-- and free places of all.
 create or replace function brokerage.weight_free_places(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8[]
@@ -21,4 +22,4 @@ $$;
 comment on function brokerage.weight_free_places(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Terms of the new basic weight: free places of the user by class of the queue (hi, mid, lo), queues by class, free '
-  'places, class, jobs of the task, its class (null = classes do not count), merging.';
+  'places, class, jobs of the task, the task''s class (null = classes do not count), and whether it is merging.';

@@ -1,5 +1,5 @@
--- See analysis-weights.md, new-weight-of-the-documentation: Ws * Wq. Terms and sums: brokerage.weight_free_places. A
--- task of class S counts as one of class A.
+-- See analysis-weights.md, new-weight-of-the-documentation: the weight is Ws * Wq. brokerage.weight_free_places
+-- explains the terms and sums. A task of class S counts as one of class A.
 create or replace function brokerage.weight_free_places_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8
 language sql stable parallel safe as $$
@@ -19,4 +19,4 @@ $$;
 
 comment on function brokerage.weight_free_places_factor(float8[], float8[], jsonb) is
   'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. Parameters '
-  'epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';
+  'epsilon_1 and epsilon_2 (numbers) are for classes that do not suit the task; the defaults are 0.001 and 0.0001.';

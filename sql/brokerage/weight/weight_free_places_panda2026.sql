@@ -1,4 +1,4 @@
--- See analysis-weights.md, new-weight-of-the-server: the same terms, another factor.
+-- See analysis-weights.md, new-weight-of-the-server. The terms are the same, but the factor differs.
 create or replace function brokerage.weight_free_places_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8[]

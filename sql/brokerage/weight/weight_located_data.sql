@@ -1,5 +1,5 @@
--- See task-weights.md, task-weight-data: local input by all input, if ioIntensity is high (null counts as high) and
--- there is input.
+-- See task-weights.md, task-weight-data. The weight is local input divided by all input, if ioIntensity is high (null
+-- counts as high) and there is input.
 create or replace function brokerage.weight_located_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
@@ -15,5 +15,5 @@ $$;
 
 comment on function brokerage.weight_located_data(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-weight-data: the part of the input that is at the nucleus, if ioIntensity is over '
+  'task-weight-data: the fraction of the input that is at the nucleus, if ioIntensity is over '
   'MIN_IO_INTENSITY_WITH_LOCAL_DATA.';

@@ -1,4 +1,4 @@
--- See network.md, network-weight: only if NW_ACTIVE.
+-- See network.md, network-weight. The weight applies only if NW_ACTIVE is set.
 create or replace function brokerage.weight_network_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -8,5 +8,5 @@ $$;
 
 comment on function brokerage.weight_network_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'network-weight of panda2026: that of the link from the queue to the nucleus, 1 where network weights are not '
+  'network-weight of panda2026: the weight of the link from the queue to the nucleus, or 1 if network weights are not '
   'active.';

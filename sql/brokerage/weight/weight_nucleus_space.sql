@@ -1,4 +1,4 @@
--- See task-weights.md, task-weight-space: (free + expired) / total, 1 if the total is not known.
+-- See task-weights.md, task-weight-space. The weight is (free + expired) / total, or 1 if the total is not known.
 create or replace function brokerage.weight_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'task-weight-space: the part of the space that is free at the nucleus.';
+  'task-weight-space: the fraction of the nucleus''s space that is free.';

@@ -1,5 +1,5 @@
--- See task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most
--- FREE_DISK_CUTOFF.
+-- See task-weights.md, task-weight-space. The output of the remaining work is subtracted from the free space; the
+-- result is multiplied by whole TB, at most FREE_DISK_CUTOFF.
 create or replace function brokerage.weight_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -16,5 +16,5 @@ $$;
 
 comment on function brokerage.weight_nucleus_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'task-weight-space of panda2026: the part of the space that is left at the nucleus, times the TB left, at most '
-  'FREE_DISK_CUTOFF.';
+  'task-weight-space of panda2026: the fraction of the nucleus''s space that remains free, times the remaining TB, at '
+  'most FREE_DISK_CUTOFF.';

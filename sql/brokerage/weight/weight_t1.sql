@@ -1,4 +1,5 @@
--- See production-weights.md, t1-weight-factor: queues of the nucleus and those that share its storage.
+-- See production-weights.md, t1-weight-factor. The factor applies to queues of the nucleus and to those that share its
+-- storage.
 create or replace function brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe as $$
@@ -15,4 +16,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_t1(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, at least 100 for urgent tasks and scouts.';
+  't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, and at least 100 for urgent tasks and scouts.';

@@ -1,4 +1,5 @@
--- See task-weights.md, task-weight-tape: a thousandth if more of the input is on tape than on disk alone.
+-- See task-weights.md, task-weight-tape. The weight is a thousandth if tape and disk together hold more of the input
+-- than disk alone.
 create or replace function brokerage.weight_tape(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
@@ -11,4 +12,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_tape(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-weight-data: input that has to be staged from tape counts a thousandth.';
+  'task-weight-data: a thousandth if input has to be staged from tape, else 1.';

@@ -1,4 +1,4 @@
--- See analysis-candidates.md, anal-initial: PanDA's code also takes grandly_unified queues and the queues that the
+-- See analysis-candidates.md, anal-initial. PanDA's code also takes grandly_unified queues and the queues that the
 -- task's site names.
 create or replace function brokerage.candidate_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
@@ -14,5 +14,5 @@ $$;
 
 comment on function brokerage.candidate_analysis(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): grandly_unified and '
-  'pre-assigned ones, too, as in PanDA''s code.';
+  'anal-initial: queues of type analysis or unified are candidates. Parameter code (boolean): grandly_unified queues '
+  'and pre-assigned queues are candidates as well, as in PanDA''s code.';

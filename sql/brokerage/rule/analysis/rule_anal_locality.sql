@@ -1,4 +1,4 @@
--- See analysis-candidates.md, anal-locality: PanDA's code always tries with locality first.
+-- See analysis-candidates.md, anal-locality. PanDA's code always tries with locality first.
 create or replace function brokerage.rule_anal_locality(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.rule_anal_locality(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'anal-locality: all of the input is at the queue; not checked in a second pass. Parameter may_be_suppressed '
-  '(boolean): nor for tasks of high priority or low ioIntensity.';
+  'anal-locality: all of the input is at the queue; the rule does not apply in a second pass. Parameter '
+  'may_be_suppressed (boolean): nor does it apply to tasks of high priority or low ioIntensity.';

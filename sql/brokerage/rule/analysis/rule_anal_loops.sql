@@ -1,5 +1,5 @@
--- See analysis-candidates.md, anal-loops: without input, or without the locality check, a second pass would decide the
--- same.
+-- See analysis-candidates.md, anal-loops. A second pass would decide the same if the task has no input or its locality
+-- is not checked.
 create or replace function brokerage.rule_anal_loops(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case when not brokerage.needs_no_input_there(t) then 'persistent' end

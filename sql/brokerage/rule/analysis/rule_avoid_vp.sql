@@ -13,4 +13,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_avoid_vp(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'avoid-vp: no queue of virtual placement if the task avoids them, or if the queue is overloaded.';
+  'avoid-vp: a queue of virtual placement is rejected if the task avoids such queues, or if the queue is overloaded.';

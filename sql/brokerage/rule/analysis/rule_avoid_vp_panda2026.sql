@@ -1,4 +1,4 @@
--- See analysis-candidates.md, avoid-vp: the union of queues, and a second pass, leave them out.
+-- See analysis-candidates.md, avoid-vp. The union of queues, and a second pass, leave these queues out.
 create or replace function brokerage.rule_avoid_vp_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -15,5 +15,5 @@ $$;
 
 comment on function brokerage.rule_avoid_vp_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input cannot be had '
-  'whole.';
+  'avoid-vp of panda2026: a queue of virtual placement is rejected if the task avoids such queues, or if its input is '
+  'not available as a whole.';

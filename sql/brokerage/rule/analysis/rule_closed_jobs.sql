@@ -10,4 +10,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_closed_jobs(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'closed-jobs: no job of the task was closed there lately, unless it is merging or pre-assigned.';
+  'closed-jobs: no job of the task was closed at the queue lately; merging and pre-assigned tasks are exempt.';

@@ -10,4 +10,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_cloud_mismatch(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cloud-mismatch: a task that names a cloud runs there.';
+  'cloud-mismatch: a task that names a cloud runs in that cloud.';

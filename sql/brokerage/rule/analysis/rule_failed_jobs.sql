@@ -1,4 +1,5 @@
--- See analysis-load.md, failed-jobs: PanDA's code includes equality, and applies only where the stabilizer does.
+-- See analysis-load.md, failed-jobs. PanDA's code includes equality, and applies the rule only where the stabilizer
+-- applies.
 create or replace function brokerage.rule_failed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -16,6 +17,6 @@ $$;
 
 comment on function brokerage.rule_failed_jobs(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, or '
-  'MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the jobs of '
-  'the user may be limited), spares_merging, spares_absent (boolean).';
+  'failed-jobs: the number of jobs of the task that failed or were closed is less than twice the number that finished, '
+  'or less than MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (equality is accepted), stabilized_alone (only where '
+  'the jobs of the user may be limited), spares_merging, spares_absent (boolean).';

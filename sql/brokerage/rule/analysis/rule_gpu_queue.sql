@@ -11,4 +11,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_gpu_queue(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'gpu-queue: queues flagged gpu take tasks whose platform and hardware fit what they publish.';
+  'gpu-queue: a queue flagged gpu takes only tasks whose platform and hardware fit the published values of the queue.';

@@ -1,4 +1,4 @@
--- See analysis-candidates.md, hospital: a set rule, so a hospital is kept if no other queue is left.
+-- See analysis-candidates.md, hospital. This is a set rule, so a hospital queue is kept if no other queue is left.
 create or replace function brokerage.rule_hospital(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_hospital(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'hospital: hospital queues only where no other queue is left.';
+  'hospital: hospital queues are candidates only if no other queue is left.';

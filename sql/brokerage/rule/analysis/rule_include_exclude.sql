@@ -1,6 +1,6 @@
--- See analysis-candidates.md, include-exclude: PanDA's code applies it only with limitedSites, and the site has a rule
--- of its own. With AUTO in the list other queues than the included ones are taken if none of those is left: a set rule,
--- in which a reason that begins with ! always holds.
+-- See analysis-candidates.md, include-exclude. PanDA's code applies the rule only with limitedSites, and the site has a
+-- rule of its own. If the list contains AUTO, other queues are taken when none of the included ones is left. This is a
+-- set rule, in which a reason that begins with ! always holds.
 create or replace function brokerage.rule_include_exclude(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -20,5 +20,5 @@ $$;
 
 comment on function brokerage.rule_include_exclude(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone '
+  'include-exclude: the queue is among includedSite and site, and is not among excludedSite. Parameter limited_alone '
   '(boolean): as in PanDA''s code.';

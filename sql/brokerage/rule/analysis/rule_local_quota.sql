@@ -1,4 +1,4 @@
--- See analysis-throttles.md, local-quota: the user's quota at the output storage.
+-- See analysis-throttles.md, local-quota. The quota is that of the user at the output storage.
 create or replace function brokerage.rule_local_quota(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

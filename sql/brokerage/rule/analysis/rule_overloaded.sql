@@ -1,4 +1,4 @@
--- See analysis-load.md, overloaded: a set rule; virtual placements are removed in any case.
+-- See analysis-load.md, overloaded. This is a set rule, but virtual placements are removed in any case.
 create or replace function brokerage.rule_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'overloaded: overloaded queues only where no other queue is left, those of virtual placement not even then.';
+  'overloaded: overloaded queues are candidates only if no other queue is left; those of virtual placement are always '
+  'rejected.';

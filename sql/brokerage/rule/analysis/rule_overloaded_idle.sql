@@ -1,5 +1,5 @@
--- See analysis-load.md, overloaded-idle: a queue where nothing runs is a problem of the user there, whatever else is
--- left.
+-- See analysis-load.md, overloaded-idle. A queue where nothing runs is marked as a problem of the user there, whether
+-- or not other queues are left.
 create or replace function brokerage.rule_overloaded_idle(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -11,4 +11,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_overloaded_idle(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'overloaded: an overloaded queue where no job of the share runs is left in the end.';
+  'overloaded-idle: an overloaded queue at which no job of the share runs is rejected at the end.';

@@ -8,4 +8,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_preassigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'preassigned: a task that names a site runs there.';
+  'preassigned: a task that names a site runs at that site.';

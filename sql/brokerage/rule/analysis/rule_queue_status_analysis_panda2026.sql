@@ -1,5 +1,5 @@
--- See analysis-candidates.md, queue-status: a task that names the queue is kept from offline ones only, and only some
--- states reject at all. A list counts where include-exclude reads it: with limitedSites.
+-- See analysis-candidates.md, queue-status. A task that names a queue is kept only from offline queues, and only some
+-- statuses reject at all. A list of sites counts under the same condition as in include-exclude: with limitedSites.
 create or replace function brokerage.rule_queue_status_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -14,4 +14,5 @@ $$;
 
 comment on function brokerage.rule_queue_status_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'queue-status of analysis in panda2026: not offline, and brokeroff or test only where the task names queues.';
+  'queue-status of analysis in panda2026: the queue is not offline, and is brokeroff or test only if the task names '
+  'queues.';

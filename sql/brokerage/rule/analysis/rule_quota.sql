@@ -1,4 +1,4 @@
--- See analysis-throttles.md, quota: PanDA's code lets only merge jobs run near the limit.
+-- See analysis-throttles.md, quota. In PanDA's code only merge jobs run near the limit.
 create or replace function brokerage.rule_quota(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe as $$
   select case
@@ -13,4 +13,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_quota(brokerage.task_facts, jsonb) is
-  'quota: the disk quota is not exceeded. Parameter near_limit (boolean): near it only merge jobs run.';
+  'quota: the disk quota is not exceeded. Parameter near_limit (boolean): near the limit only merge jobs run.';

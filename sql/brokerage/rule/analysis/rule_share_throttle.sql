@@ -1,5 +1,5 @@
--- See analysis-throttles.md, share-throttle: running slots at hi sites are the difference to the threshold of class A;
--- cross-multiplied (conventions.md, Exact arithmetic).
+-- See analysis-throttles.md, share-throttle. The number of running slots at hi sites is the distance to the threshold
+-- of class A. The comparison is cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_share_throttle(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case
@@ -21,4 +21,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_share_throttle(brokerage.task_facts) is
-  'share-throttle: where User Analysis uses much of its target, tasks of lower classes wait.';
+  'share-throttle: tasks of lower classes wait if User Analysis uses much of its target.';

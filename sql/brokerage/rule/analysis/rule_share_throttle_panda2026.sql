@@ -1,5 +1,5 @@
--- See analysis-throttles.md, share-throttle: usage in percent, reduced by the user's remaining slots; the lower usage
--- of the share and of its parent share.
+-- See analysis-throttles.md, share-throttle. Usage is in percent, reduced by the user's remaining slots; the lower
+-- usage of the share and its parent share counts.
 create or replace function brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case
@@ -20,5 +20,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_share_throttle_panda2026(brokerage.task_facts) is
-  'share-throttle of panda2026: where User Analysis and its parent share use much of their target, tasks of lower '
-  'classes wait.';
+  'share-throttle of panda2026: tasks of lower classes wait if User Analysis and its parent share use much of their '
+  'target.';

@@ -1,4 +1,4 @@
--- See analysis-filters.md, storage-blacklist: as in production, with one tag.
+-- See analysis-filters.md, storage-blacklist. The rule is the same as in production, but with one tag.
 create or replace function brokerage.rule_storage_blacklist_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -8,4 +8,4 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist_analysis(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist of analysis: an input storage can be read and an output storage written over LAN.';
+  'storage-blacklist of analysis: an input storage can be read and an output storage can be written over LAN.';

@@ -1,4 +1,5 @@
--- See analysis-filters.md, storage-blacklist: every type of storage; transfers in and out count only in a second pass.
+-- See analysis-filters.md, storage-blacklist. Storages of every type count; transfers in and out count only in a second
+-- pass.
 create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -14,5 +15,5 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist of analysis in panda2026: input can be read and output written; in a second pass input can be '
-  'transferred in and output out.';
+  'storage-blacklist of analysis in panda2026: input can be read and output can be written; in a second pass input can '
+  'be transferred in and output can be transferred out.';

@@ -1,4 +1,5 @@
--- See analysis-filters.md, storage-space: the output storage, in a second pass the input storage, too.
+-- See analysis-filters.md, storage-space. The rule looks at the output storage and, in a second pass, also at the input
+-- storage.
 create or replace function brokerage.rule_storage_space_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

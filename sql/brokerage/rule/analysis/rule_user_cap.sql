@@ -1,4 +1,5 @@
--- See analysis-throttles.md, user-cap: queued jobs may be twice as many as running ones. A cap of 0 or null is no cap.
+-- See analysis-throttles.md, user-cap. The limit of queued jobs is twice that of running ones. A cap of 0 or null is no
+-- cap.
 create or replace function brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe as $$
   select case
@@ -17,5 +18,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_user_cap(brokerage.task_facts, jsonb) is
-  'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than '
-  'twice as many queued. Parameter spares_merging (boolean).';
+  'user-cap: the running jobs and cores of the user, or of the working group, are not over the caps, and the queued '
+  'ones are not over twice the caps. Parameter spares_merging (boolean).';

@@ -1,5 +1,6 @@
--- See analysis-filters.md, walltime: as in production, without the dynamic number of events, for jobs that take some
--- time. The upper limit is compared first, then walltime-scout (a rule of its own), then the lower limit.
+-- See analysis-filters.md, walltime. The rule is the same as in production without the dynamic number of events, for
+-- jobs whose work is known and over 0. The upper limit is compared first, then walltime-scout (a rule of its own), then
+-- the lower limit.
 create or replace function brokerage.rule_walltime_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,5 @@
--- See analysis-filters.md, walltime-scout: merging alone needs no day, nor do scouts at their only site.
+-- See analysis-filters.md, walltime-scout. Merging alone does not require a day, and scouts at their only site are
+-- exempt.
 create or replace function brokerage.rule_walltime_scout_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -9,5 +10,5 @@ $$;
 
 comment on function brokerage.rule_walltime_scout_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime-scout of analysis in panda2026: scouts and tasks of unknown walltime need a queue that lets them take '
-  '864000 HS06 s a core.';
+  'walltime-scout of analysis in panda2026: scouts and tasks of unknown walltime need a queue that allows them 864000 '
+  'HS06 s a core.';

@@ -1,5 +1,5 @@
--- See production-filters.md, core-count: in panda2026 urgent tasks of any core count need several cores (priority 900,
--- scouts), and a task pre-assigned to one queue is exempt.
+-- See production-filters.md, core-count. In panda2026 urgent tasks (priority 900, scouts) of any core count need
+-- several cores, and a task pre-assigned to one queue is exempt.
 create or replace function brokerage.rule_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -19,5 +19,5 @@ $$;
 
 comment on function brokerage.rule_core_count(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'core-count: jobs of one core to queues of one core, others to queues of several, 0 to all. Parameters: '
-  'urgent_wants_several, spares_preassigned_alone (boolean).';
+  'core-count: jobs of one core go to queues of one core, jobs of several cores to queues of several cores, and jobs '
+  'of 0 cores to all queues. Parameters: urgent_wants_several, spares_preassigned_alone (boolean).';

@@ -1,4 +1,4 @@
--- See production-filters.md, direct-io-only: panda2026 exempts merging.
+-- See production-filters.md, direct-io-only. panda2026 exempts merging.
 create or replace function brokerage.rule_direct_io_only(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- See production-candidates.md, input-completeness (panda2026): a task whose input is complete at no readable storage
+-- See production-candidates.md, input-completeness (panda2026). A task whose input is complete at no readable storage
 -- fails as a whole.
 create or replace function brokerage.rule_input_completeness(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$

@@ -1,4 +1,4 @@
--- See production-filters.md, max-core-count: if both are set.
+-- See production-filters.md, max-core-count. The rule applies if both numbers are set.
 create or replace function brokerage.rule_max_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- See production-candidates.md, queue-status: in panda2026 standby passes.
+-- See production-candidates.md, queue-status. In panda2026 the status standby passes.
 create or replace function brokerage.rule_queue_status(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.rule_queue_status(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): '
-  'standby passes, too.';
+  'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): the '
+  'status standby passes as well.';

@@ -1,4 +1,4 @@
--- See software-check.md, software: published software is compared when the facts are made; a reason of platform
+-- See software-check.md, software. Published software is compared when the facts are made; a reason of platform
 -- resolution brings its own tag. In panda2026 ANY alone does not pass, and the fact is the whole verdict.
 create or replace function brokerage.rule_software(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,4 +1,4 @@
--- See production-filters.md, storage-space: raw free space, over 200 GB.
+-- See production-filters.md, storage-space. The raw free space must be over 200 GB.
 create or replace function brokerage.rule_storage_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -10,4 +10,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_storage_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-space: over 200 GB are free in the default output storage of the queue.';
+  'storage-space: more than 200 GB are free in the default output storage of the queue.';

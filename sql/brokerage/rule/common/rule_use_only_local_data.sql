@@ -1,4 +1,4 @@
--- See production-filters.md, use-only-local-data: files of size 0 count, too, if there is any input.
+-- See production-filters.md, use-only-local-data. Files of size 0 also count, if the task has any input.
 create or replace function brokerage.rule_use_only_local_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.rule_use_only_local_data(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'use-only-local-data: all of the input is at a queue that asks for it.';
+  'use-only-local-data: all of the input is at the queue, if the queue uses only local data.';

@@ -1,5 +1,6 @@
--- See production-filters.md, walltime: between mintime and maxtime, inclusive. With a dynamic number of events, at
--- queues with mintime, the smallest job must not be too long, and the largest possible job not too short.
+-- See production-filters.md, walltime. The walltime must lie between mintime and maxtime, inclusive. With a dynamic
+-- number of events, at queues with mintime, the smallest job must not be too long, and the largest possible job must
+-- not be too short.
 create or replace function brokerage.rule_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See production-candidates.md, prod-initial-all: test in the name, in any case of letters.
+-- See production-candidates.md, prod-initial-all. Queues with test in the name, in upper or lower case, are left out.
 create or replace function brokerage.candidate_all(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,5 @@
--- See production-candidates.md, prod-initial-all: queues that run production, of some cloud; any name.
+-- See production-candidates.md, prod-initial-all. Candidates are queues that run production and belong to a cloud,
+-- whatever their name.
 create or replace function brokerage.candidate_all_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

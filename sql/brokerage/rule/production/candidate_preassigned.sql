@@ -1,5 +1,5 @@
--- See production-candidates.md, prod-initial-preassigned; production-candidates.md, preassigned-merge. Parameter by:
--- which of them.
+-- See production-candidates.md, prod-initial-preassigned, and production-candidates.md, preassigned-merge. The
+-- parameter by says which of the two it is.
 create or replace function brokerage.candidate_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -13,4 +13,4 @@ $$;
 comment on function brokerage.candidate_preassigned(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'prod-initial-preassigned, preassigned-merge: exactly the listed queues are candidates of a pre-assigned task. '
-  'Parameter by: the rule that must have pre-assigned it; none = either.';
+  'Parameter by: the rule that must have pre-assigned the task; if it is missing, either rule.';

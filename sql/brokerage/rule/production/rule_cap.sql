@@ -1,4 +1,5 @@
--- See production-load.md, cap: both inequalities of the documentation; R = 0 allows only an empty queue.
+-- See production-load.md, cap. Both inequalities of the documentation are checked; if R = 0, only an empty queue
+-- passes.
 create or replace function brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
 language sql stable parallel safe as $$
@@ -16,4 +17,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_cap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap: not more waiting jobs than twice the running ones, of the share at the queue.';
+  'cap: at most twice as many jobs of the share wait at the queue as are running.';

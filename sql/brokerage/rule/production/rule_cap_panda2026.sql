@@ -1,4 +1,4 @@
--- See production-load.md, cap: NQUEUELIMITSITE is the least limit; express tasks and pseudo-queues are exempt.
+-- See production-load.md, cap. The limit is at least NQUEUELIMITSITE; express tasks and pseudo-queues are exempt.
 create or replace function brokerage.rule_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +13,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_cap_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap of panda2026: not more waiting jobs than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';
+  'cap of panda2026: the number of waiting jobs of the share at the queue is not over the larger of NQUEUELIMITSITE '
+  'and twice the number of running jobs.';

@@ -1,5 +1,5 @@
--- See production-load.md, cap-rt: every queue with statistics of the task's resource types; the share's running jobs if
--- they are more.
+-- See production-load.md, cap-rt. The rule applies to every queue with statistics of the task's resource types; the
+-- share's running jobs count if they are more.
 create or replace function brokerage.rule_cap_rt(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -15,4 +15,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_cap_rt(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap-rt: not more waiting jobs of the task''s resource types than twice the running ones or NQUEUELIMITSITE.';
+  'cap-rt: the number of waiting jobs of the task''s resource types is not over the larger of NQUEUELIMITSITE and '
+  'twice the number of running jobs.';

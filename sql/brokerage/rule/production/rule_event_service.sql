@@ -1,4 +1,4 @@
--- See production-filters.md, event-service: in panda2026 a task pre-assigned to one queue is exempt.
+-- See production-filters.md, event-service. In panda2026 a task pre-assigned to one queue is exempt.
 create or replace function brokerage.rule_event_service(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_event_service(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'event-service: the queue takes jobs of event service, or others, as its jobseed states. Parameter '
+  'event-service: the queue takes jobs of event service, or other jobs, as its jobseed says. Parameter '
   'spares_preassigned_alone (boolean).';

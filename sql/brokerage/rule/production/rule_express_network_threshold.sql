@@ -1,4 +1,5 @@
--- See network.md, express-network-threshold: to an absolute 1e-12 (conventions.md, Exact arithmetic).
+-- See network.md, express-network-threshold. The comparison has an absolute tolerance of 1e-12 (conventions.md, Exact
+-- arithmetic).
 create or replace function brokerage.rule_express_network_threshold(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

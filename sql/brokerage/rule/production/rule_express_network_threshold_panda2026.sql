@@ -1,4 +1,5 @@
--- See network.md, express-network-threshold: if NW_ACTIVE, to an absolute 1e-12 as in documented.
+-- See network.md, express-network-threshold. The rule applies if NW_ACTIVE is set, with the absolute tolerance of 1e-12
+-- that documented has.
 create or replace function brokerage.rule_express_network_threshold_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,5 +14,5 @@ $$;
 
 comment on function brokerage.rule_express_network_threshold_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights '
-  'are active.';
+  'express-network-threshold of panda2026: express tasks need a good network to the nucleus, if network weights are '
+  'active.';

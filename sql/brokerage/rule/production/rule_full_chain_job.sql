@@ -12,4 +12,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_full_chain_job(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take nothing else.';
+  'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take no other task.';

@@ -1,4 +1,4 @@
--- See production-filters.md, high-prio-opportunistic: the id is historical, pledges do not count.
+-- See production-filters.md, high-prio-opportunistic. The id is historical: pledges do not count.
 create or replace function brokerage.rule_high_prio_opportunistic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.rule_high_prio_opportunistic(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'high-prio-opportunistic: high priority and scouts only go to queues associated with the nucleus.';
+  'high-prio-opportunistic: tasks of high priority and scouts go only to queues associated with the nucleus.';

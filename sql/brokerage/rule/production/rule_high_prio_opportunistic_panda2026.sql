@@ -1,4 +1,5 @@
--- See production-filters.md, high-prio-opportunistic: pledged queues for high priority and scouts, not associated ones.
+-- See production-filters.md, high-prio-opportunistic. Tasks of high priority and scouts need pledged queues, not
+-- associated ones.
 create or replace function brokerage.rule_high_prio_opportunistic_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -11,4 +12,5 @@ $$;
 
 comment on function brokerage.rule_high_prio_opportunistic_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';
+  'high-prio-opportunistic of panda2026: tasks of high priority and scouts do not go to opportunistic queues '
+  '(pledgedcpu -1).';

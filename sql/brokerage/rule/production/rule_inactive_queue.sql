@@ -1,5 +1,5 @@
--- See production-load.md, inactive-queue: strictly older than 2 h, no record = active. In panda2026 starting jobs
--- count, too, and pre-assigned queues are exempt.
+-- See production-load.md, inactive-queue. The last start must be strictly older than 2 h; a queue without a record is
+-- active. In panda2026 starting jobs also count, and pre-assigned queues are exempt.
 create or replace function brokerage.rule_inactive_queue(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -19,5 +19,5 @@ $$;
 
 comment on function brokerage.rule_inactive_queue(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. Parameters: '
-  'starting (boolean: starting jobs count), spares_preassigned (boolean).';
+  'inactive-queue: tasks of high priority, scouts, merging and pre-merged jobs need a queue at which jobs start. '
+  'Parameters: starting (boolean: starting jobs count), spares_preassigned (boolean).';

@@ -1,4 +1,4 @@
--- See production-filters.md, io-cutoff: missing bytes and files both below their cutoffs.
+-- See production-filters.md, io-cutoff. The missing bytes and files must both be below their cutoffs.
 create or replace function brokerage.rule_io_cutoff(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -16,4 +16,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_io_cutoff(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';
+  'io-cutoff: a task of high ioIntensity goes only to queues at which little of its input is missing.';

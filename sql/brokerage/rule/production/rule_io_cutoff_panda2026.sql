@@ -1,5 +1,6 @@
--- See production-filters.md, io-cutoff: over the cutoffs in whole MiB. A set rule: it rejects no queue if no queue
--- passes. Applied first with copies on tape, then without (production-filters.md, io-cutoff-disk).
+-- See production-filters.md, io-cutoff. The rule rejects above the cutoffs, in whole MiB. As a set rule it rejects no
+-- queue if no queue passes. It is applied first with copies on tape, then without (production-filters.md,
+-- io-cutoff-disk).
 create or replace function brokerage.rule_io_cutoff_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -26,5 +27,5 @@ $$;
 
 comment on function brokerage.rule_io_cutoff_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. '
-  'Parameter tape (boolean): copies on tape count.';
+  'io-cutoff of panda2026: a task of high ioIntensity goes only to queues at which the missing input is within the '
+  'cutoffs. Parameter tape (boolean): copies on tape count.';

@@ -12,4 +12,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_jumbo_queue(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'jumbo-queue: queues with useJumboJobs take tasks with jumbo jobs and enough events.';
+  'jumbo-queue: queues with useJumboJobs take only tasks with jumbo jobs and enough events.';

@@ -1,5 +1,5 @@
--- See network.md, link-blocked: closeness -1. In panda2026 links do not count where the nucleus is over its cap or
--- unwritable.
+-- See network.md, link-blocked. A blocked link has closeness -1. In panda2026 links do not count if the nucleus is over
+-- its cap or unwritable.
 create or replace function brokerage.rule_link_blocked(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -15,5 +15,6 @@ $$;
 
 comment on function brokerage.rule_link_blocked(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not '
-  'where nucleus-queue-cap or nucleus-unwritable rejects), and those of brokerage.rule_nucleus_queue_cap.';
+  'link-blocked: the link to the nucleus is not blocked; the nucleus''s own queues need no link. Parameters: '
+  'nucleus_first (boolean: the rule does not apply where nucleus-queue-cap or nucleus-unwritable rejects), and those '
+  'of brokerage.rule_nucleus_queue_cap.';

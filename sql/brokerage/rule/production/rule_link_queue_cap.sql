@@ -1,5 +1,5 @@
--- See network.md, link-queue-cap: over NQUEUED_SAT_CAP. In panda2026 the cap itself rejects, and it may be 0; an
--- unknown link passes.
+-- See network.md, link-queue-cap. The rule rejects above NQUEUED_SAT_CAP. In panda2026 the cap itself rejects, and it
+-- may be 0; an unknown link passes.
 create or replace function brokerage.rule_link_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -18,5 +18,5 @@ $$;
 
 comment on function brokerage.rule_link_queue_cap(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'link-queue-cap: not too many files queued on the link to the nucleus. Parameters: inclusive (boolean: the cap '
+  'link-queue-cap: not too many files are queued on the link to the nucleus. Parameters: inclusive (boolean: the cap '
   'itself is too many), nucleus_first and urgent_alone as in brokerage.rule_link_blocked.';

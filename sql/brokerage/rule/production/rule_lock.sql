@@ -1,4 +1,4 @@
--- See production-load.md, lock: in the last five minutes.
+-- See production-load.md, lock. A lock counts for five minutes.
 create or replace function brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
 language sql stable parallel safe as $$

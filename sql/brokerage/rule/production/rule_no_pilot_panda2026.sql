@@ -1,4 +1,4 @@
--- See production-load.md, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
+-- See production-load.md, no-pilot. The rule is waived for test labels, jumbo jobs at their queues, slots for the task
 -- (facts-and-formulas.md, num-slots) and pre-assignment.
 create or replace function brokerage.rule_no_pilot_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
@@ -13,4 +13,4 @@ $$;
 
 comment on function brokerage.rule_no_pilot_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';
+  'no-pilot of panda2026: pilots asked for jobs at the queue in the last 3 h, or the task is exempt.';

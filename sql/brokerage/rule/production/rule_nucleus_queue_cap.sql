@@ -1,5 +1,5 @@
--- See network.md, nucleus-queue-cap: all queues, those of the nucleus too. In panda2026 its own storage is exempt, and
--- the cap itself rejects.
+-- See network.md, nucleus-queue-cap. The rule applies to all queues, including those of the nucleus. In panda2026 its
+-- own storage is exempt, and the cap itself rejects.
 create or replace function brokerage.rule_nucleus_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -16,5 +16,5 @@ $$;
 
 comment on function brokerage.rule_nucleus_queue_cap(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'nucleus-queue-cap: not too many files queued into the nucleus, from anywhere. Parameters: inclusive (boolean: the '
-  'cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';
+  'nucleus-queue-cap: not too many files from anywhere are queued into the nucleus. Parameters: inclusive (boolean: '
+  'the cap itself is too many), spares_own (boolean: the nucleus''s own queues are exempt), urgent_alone.';

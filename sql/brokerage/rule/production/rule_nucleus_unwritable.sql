@@ -1,4 +1,5 @@
--- See network.md, nucleus-unwritable: write_wan of the nucleus' default output storage is OFF or TEST.
+-- See network.md, nucleus-unwritable. The rule rejects if write_wan of the nucleus's default output storage is OFF or
+-- TEST.
 create or replace function brokerage.rule_nucleus_unwritable(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

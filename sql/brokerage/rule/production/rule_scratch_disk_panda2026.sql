@@ -1,4 +1,4 @@
--- See production-filters.md, scratch-disk: equality passes.
+-- See production-filters.md, scratch-disk. Equality passes.
 create or replace function brokerage.rule_scratch_disk_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- See production-filters.md, storage-blacklist: LAN states, every type of storage; a queue without storage in a
--- direction passes.
+-- See production-filters.md, storage-blacklist. The rule looks at LAN states of storages of every type; a queue without
+-- storage in a direction passes.
 create or replace function brokerage.rule_storage_blacklist(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -14,4 +14,4 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist: an input storage can be read and an output storage written over LAN.';
+  'storage-blacklist: an input storage can be read and an output storage can be written over LAN.';

@@ -1,5 +1,5 @@
--- See production-filters.md, storage-blacklist: DATADISKs, four activities, in this order; not where storage-space has
--- rejected.
+-- See production-filters.md, storage-blacklist. The rule checks four activities of DATADISKs in this order. It does not
+-- apply where storage-space has rejected.
 create or replace function brokerage.rule_storage_blacklist_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -19,4 +19,5 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist of panda2026: input can be transferred in and read, output written and transferred out.';
+  'storage-blacklist of panda2026: input can be transferred in and read, and output can be written and transferred '
+  'out.';

@@ -1,4 +1,4 @@
--- See production-filters.md, storage-space: usable space, equality passes.
+-- See production-filters.md, storage-space. The usable space counts, and equality passes.
 create or replace function brokerage.rule_storage_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,5 @@ $$;
 
 comment on function brokerage.rule_storage_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-space of panda2026: the default output storage of the queue has STORAGE_MIN_FREE_SIZE of usable space.';
+  'storage-space of panda2026: the usable space of the queue''s default output storage is at least '
+  'STORAGE_MIN_FREE_SIZE.';

@@ -1,4 +1,5 @@
--- See production-filters.md, t1-weight: -1 and normal jobs. panda2026: any negative weight.
+-- See production-filters.md, t1-weight. The rule applies to weight -1 and normal jobs; in panda2026 to any negative
+-- weight.
 create or replace function brokerage.rule_t1_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -12,5 +13,5 @@ $$;
 
 comment on function brokerage.rule_t1_weight(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any '
-  'weight below 0.';
+  't1-weight: a task with t1Weight -1 stays at the nucleus; merging is exempt. Parameter negative (boolean): the rule '
+  'applies to any weight below 0.';

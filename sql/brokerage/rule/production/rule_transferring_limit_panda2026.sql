@@ -1,5 +1,5 @@
--- See production-load.md, transferring-limit: not for the nucleus and queues that share its storage, not for queues
--- without storage; jobs that the nucleus cannot take do not count.
+-- See production-load.md, transferring-limit. The nucleus, queues that share its storage, and queues without storage
+-- are exempt; jobs that the nucleus cannot take do not count.
 create or replace function brokerage.rule_transferring_limit_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

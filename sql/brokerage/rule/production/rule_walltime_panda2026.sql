@@ -1,4 +1,4 @@
--- See production-filters.md, walltime: the upper limit is compared first, then walltime-scout (a rule of its own), then
+-- See production-filters.md, walltime. The upper limit is compared first, then walltime-scout (a rule of its own), then
 -- the lower limit.
 create or replace function brokerage.rule_walltime_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

@@ -1,4 +1,4 @@
--- See production-filters.md, walltime-scout: maxtime itself.
+-- See production-filters.md, walltime-scout. The rule compares maxtime itself.
 create or replace function brokerage.rule_walltime_scout(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -11,4 +11,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_walltime_scout(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime-scout: scouts and merge jobs need a queue that lets them run for a day.';
+  'walltime-scout: scouts and merge jobs need a queue that allows a walltime of a day.';

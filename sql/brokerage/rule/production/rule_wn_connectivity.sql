@@ -1,5 +1,5 @@
--- See production-filters.md, wn-connectivity: checked if the task gives connectivity or stack; then the stacks are
--- equal, unset ones too.
+-- See production-filters.md, wn-connectivity. The rule applies if the task gives connectivity or stack; the stacks must
+-- then be equal, and two unset stacks are equal.
 create or replace function brokerage.rule_wn_connectivity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -16,4 +16,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_wn_connectivity(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';
+  'wn-connectivity: worker nodes have the network access that the task needs, with the same IP stack.';

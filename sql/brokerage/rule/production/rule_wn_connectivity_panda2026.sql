@@ -1,4 +1,4 @@
--- See production-filters.md, wn-connectivity: a stack given by the queue alone rejects no task.
+-- See production-filters.md, wn-connectivity. A stack given only by the queue rejects no task.
 create or replace function brokerage.rule_wn_connectivity_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -15,4 +15,5 @@ $$;
 
 comment on function brokerage.rule_wn_connectivity_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';
+  'wn-connectivity of panda2026: worker nodes have the network access that the task needs, with the IP stack that the '
+  'task names.';

@@ -1,4 +1,4 @@
--- See production-load.md, work-shortage: cores of running and starting jobs.
+-- See production-load.md, work-shortage. The rule counts cores of running and starting jobs.
 create or replace function brokerage.rule_work_shortage(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,6 +1,6 @@
--- See task-brokerage.md, task-nucleus-list; task-brokerage.md, task-preset-nucleus: sites with a queue of role nucleus;
--- if a task has its nucleus already, that one and no other. satellites: for a full-chain task also sites with a
--- bareNucleus mode (task-brokerage.md, task-nucleus-initial).
+-- See task-brokerage.md, task-nucleus-list, and task-brokerage.md, task-preset-nucleus. Candidates are sites with a
+-- queue of role nucleus; if a task already has its nucleus, only that nucleus. With satellites, a full-chain task also
+-- gets sites with a bareNucleus mode (task-brokerage.md, task-nucleus-initial).
 create or replace function brokerage.candidate_nucleus(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

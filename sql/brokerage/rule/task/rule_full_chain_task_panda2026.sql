@@ -16,4 +16,4 @@ $$;
 
 comment on function brokerage.rule_full_chain_task_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'full-chain-task of panda2026: bare nuclei for full chains, and the nucleus of the parent.';
+  'full-chain-task of panda2026: full chains need bare nuclei, and the nucleus of the parent.';

@@ -1,5 +1,5 @@
--- See task-brokerage.md, nucleus-has-storage: each output token fits a storage. A task whose outputs are all
--- distributed (ddd:) needs none.
+-- See task-brokerage.md, nucleus-has-storage. Each output token must fit a storage. A task whose outputs are all
+-- distributed (ddd:) needs no storage.
 create or replace function brokerage.rule_nucleus_has_storage_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- See task-brokerage.md, nucleus-space: free - 0.25 * RW / 864000 > threshold, multiplied out (conventions.md, Exact
--- arithmetic).
+-- See task-brokerage.md, nucleus-space. The inequality is free - 0.25 * RW / 864000 > threshold, multiplied out
+-- (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +13,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nucleus-space: free and expired space, less the output of the remaining work, is over DISK_THRESHOLD.';
+  'nucleus-space: free and expired space, minus the output of the remaining work, is over DISK_THRESHOLD.';

@@ -1,4 +1,4 @@
--- See task-brokerage.md, nucleus-space: whole GB of demand, equality passes.
+-- See task-brokerage.md, nucleus-space. The demand counts in whole GB, and equality passes.
 create or replace function brokerage.rule_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.rule_nucleus_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nucleus-space of panda2026: usable space, less the output of the remaining work, is DISK_THRESHOLD or more.';
+  'nucleus-space of panda2026: usable space, minus the output of the remaining work, is DISK_THRESHOLD or more.';

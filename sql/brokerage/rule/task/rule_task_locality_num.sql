@@ -1,4 +1,4 @@
--- See task-brokerage.md, task-locality-num: a reason that begins with ! holds even if no nucleus passes
+-- See task-brokerage.md, task-locality-num. A reason that begins with ! holds even if no nucleus passes
 -- (task-brokerage.md, task-locality-disable).
 create or replace function brokerage.rule_task_locality_num(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_task_locality_num(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-locality-num: if the input is over INPUT_NUM_THRESHOLD, more than INPUT_NUM_FRACTION percent are at the '
-  'nucleus. Parameters inclusive, current_priority, period (boolean).';
+  'task-locality-num: if the input is over INPUT_NUM_THRESHOLD, more than INPUT_NUM_FRACTION percent of its files are '
+  'at the nucleus. Parameters inclusive, current_priority, period (boolean).';

@@ -1,4 +1,4 @@
--- See task-brokerage.md, task-locality-size: a reason that begins with ! holds even if no nucleus passes
+-- See task-brokerage.md, task-locality-size. A reason that begins with ! holds even if no nucleus passes
 -- (task-brokerage.md, task-locality-disable).
 create or replace function brokerage.rule_task_locality_size(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_task_locality_size(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-locality-size: if the input is over INPUT_SIZE_THRESHOLD, more than INPUT_SIZE_FRACTION percent are at the '
-  'nucleus. Parameters inclusive, current_priority, period (boolean).';
+  'task-locality-size: if the input is over INPUT_SIZE_THRESHOLD, more than INPUT_SIZE_FRACTION percent of its bytes '
+  'are at the nucleus. Parameters inclusive, current_priority, period (boolean).';
