@@ -14,7 +14,7 @@ comment on column monitor.waiting_job.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.waiting_job.reason is
   'Reason: misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting.';
 comment on column monitor.waiting_job.resource is
-  'Kind of resource that fits; if the reason is too_large, the kind that is closest to fitting; null = none.';
+  'Kind of resource that fits; if the reason is too_large, the kind that comes nearest; null = none.';
 comment on column monitor.waiting_job.resource_seen_at is 'When a resource of that kind last asked, from a sample.';
 comment on column monitor.waiting_job.found_at is
   'When the reason of its requirements was found; null = not yet, or the configuration has changed since.';
