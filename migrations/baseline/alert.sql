@@ -1,28 +1,31 @@
 -- The tables of the schema alert. Edited in place until the first release; afterwards revisions change them.
 
 create schema alert;
-comment on schema alert is 'Alerts: rules about figures, what fires, and whom it is sent to. Uses history.';
+comment on schema alert is 'Alerts: rules about figures, the alerts that fire, and their targets. Uses history.';
 
---: Rules of a setup's own, and shipped rules that it changed (alert.set_rule). alert.rule_in_force has all of a setup.
+--: A setup's own rules, and shipped rules that the setup changed (alert.set_rule). alert.rule_in_force has all rules of
+--: a setup.
 create table alert.rule (
   setup      text not null references resource.setup on delete cascade,
   rule       text not null check (rule ~ '^[a-z][a-z0-9_]{0,49}$'),  --: Name.
   enabled    boolean not null default true,  --: Whether the rule is judged.
   figure     text not null,  --: Figure that is judged (history.figure).
-  labels     jsonb not null default '{}',  --: Only series with these labels, such as {"outcome": "failed"}.
+  labels     jsonb not null default '{}',  --: Labels of the series that are judged, such as {"outcome": "failed"}.
   by_label   text,  --: Label of which each value is judged by itself; null = all series together.
-  per_figure text,  --: Figure by which it is divided; null = none.
-  per_labels jsonb not null default '{}',  --: Only these series of that figure.
-  --: Value that the divisor must reach; below it nothing is judged. It must be above 0 in any case.
+  per_figure text,  --: Figure by which the value is divided; null = none.
+  per_labels jsonb not null default '{}',  --: Labels of the series of that figure.
+  --: Value that the divisor must reach; the rule is not judged below it. The divisor must be above 0 in any case.
   per_least  float8 not null default 0 check (per_least >= 0 and per_least < 'infinity'),
-  above      float8 check (above > '-infinity' and above < 'infinity'),  --: The condition: the value is above this.
-  below      float8 check (below > '-infinity' and below < 'infinity'),  --: Or the value is below this.
-  --: The value is the mean of this time, in whole minutes.
+  --: The condition holds if the value is above this number.
+  above      float8 check (above > '-infinity' and above < 'infinity'),
+  --: The condition holds if the value is below this number.
+  below      float8 check (below > '-infinity' and below < 'infinity'),
+  --: The value is the mean over this time, in whole minutes.
   over       interval not null default '1 minute' check (over between '1 minute' and '1 day'),
   --: How long the condition must hold until the alert fires.
   lasting    interval not null default '0' check (lasting between '0' and '7 days'),
   severity   text not null default 'warning' check (severity in ('info', 'warning', 'critical')),  --: How bad it is.
-  --: What the alert means, a sentence. {value} stands for the value, and {site} for the value of the label site where
+  --: Meaning of the alert in a sentence. {value} is replaced by the value, and {site} by the value of the label site if
   --: by_label is site.
   summary    text not null,
   primary key (setup, rule),
@@ -37,17 +40,18 @@ comment on constraint rule_lasting_check on alert.rule is '0 to 7 days';
 comment on constraint rule_severity_check on alert.rule is 'info, warning or critical';
 comment on constraint rule_condition on alert.rule is 'with one of above and below';
 
---: Whom alerts are sent to (alert.set_target).
+--: Targets that alerts are sent to (alert.set_target).
 create table alert.target (
   setup          text not null references resource.setup on delete cascade,
   target         text not null check (target ~ '^[a-z][a-z0-9_]{0,49}$'),  --: Name.
-  enabled        boolean not null default true,  --: Whether alerts are sent there.
-  kind           text not null check (kind in ('webhook', 'mail')),  --: webhook (HTTP POST) or mail (by a command).
+  enabled        boolean not null default true,  --: Whether alerts are sent to the target.
+  --: Kind of the target: webhook (HTTP POST) or mail (by a command).
+  kind           text not null check (kind in ('webhook', 'mail')),
   address        text not null,  --: URL of the webhook, or addresses of mail with commas between them.
   header         text,  --: Value of the header Authorization of a webhook; null = none.
-  --: Alerts that are less severe are not sent.
+  --: Least severity of the alerts that are sent.
   least_severity text not null default 'info' check (least_severity in ('info', 'warning', 'critical')),
-  --: After this time an alert that still fires is sent again; null = never.
+  --: Time after which an alert that still fires is sent again; null = never.
   repeat_after   interval default '4 hours' check (repeat_after between '5 minutes' and '30 days'),
   primary key (setup, target),
   constraint target_address check (
@@ -64,41 +68,44 @@ comment on constraint target_address on alert.target is
   'with an address that is a URL (http:// or https://, without a password) or addresses of mail';
 comment on constraint target_header on alert.target is 'with a header for a webhook, of one line';
 
---: The last minute of the history of figures that was judged, a row a setup.
+--: The last minute of the history of figures that was judged, one row a setup.
 create table alert.judged (
   setup text primary key references resource.setup on delete cascade,
   at    timestamptz not null  --: Beginning of the minute, by the clock of the setup.
 );
 
---: Alerts: a row for each time that the condition of a rule began to hold. One that ends before it fires is removed.
+--: Alerts: a row for each time that the condition of a rule began to hold. An alert that ends before it fires is
+--: removed.
 create table alert.alert (
   alert_id bigint generated always as identity,  --: Number.
   setup    text not null references resource.setup on delete cascade,
   rule     text not null,  --: Rule.
   labels   jsonb not null,  --: Value of the label by which the rule judges, such as {"site": "CERN"}.
   severity text not null,  --: Severity of the rule.
-  summary  text not null,  --: What the alert means.
-  value    float8 not null,  --: Value when it was last judged, or the last for which the condition held.
+  summary  text not null,  --: Meaning of the alert.
+  value    float8 not null,  --: Value when the alert was last judged, or the last value for which the condition held.
   since    timestamptz not null,  --: First minute for which the condition held.
-  fired_at timestamptz,  --: Minute in which it began to fire; null = it does not hold for long enough.
-  ended_at timestamptz,  --: Minute for which the condition no longer held; null = it does.
+  fired_at timestamptz,  --: Minute in which the alert began to fire; null = the condition has not held for long enough.
+  ended_at timestamptz,  --: Minute for which the condition no longer held; null = it still holds.
   primary key (setup, alert_id)
 );
 create unique index alert_open on alert.alert (setup, rule, labels) where ended_at is null;
 create index alert_ended on alert.alert (setup, ended_at);
 
---: Notifications: an alert, or its end, on its way to a target. Sent at least once.
+--: Notifications: an alert, or its end, on its way to a target. A notification is sent at least once.
 create table alert.notification (
   notification_id bigint generated always as identity,  --: Number.
   setup    text not null,
   target   text not null,  --: Target.
   alert_id bigint,  --: Alert; null = a test.
-  state    text not null check (state in ('firing', 'resolved', 'test')),  --: firing, resolved or test.
-  made_at  timestamptz not null default now(),  --: When it was made, by the server's clock, as all times here.
-  attempts int not null default 0,  --: How often it was tried.
-  next_at  timestamptz default now(),  --: When it is tried next; null = not any more.
-  sent_at  timestamptz,  --: When it was sent; null = not yet.
-  error    text,  --: Why the last attempt failed; null = it did not.
+  --: What the notification is about: firing, resolved or test.
+  state    text not null check (state in ('firing', 'resolved', 'test')),
+  --: When the notification was made, by the server's clock, like all times of this table.
+  made_at  timestamptz not null default now(),
+  attempts int not null default 0,  --: Number of attempts to send the notification.
+  next_at  timestamptz default now(),  --: Time of the next attempt; null = there is no further attempt.
+  sent_at  timestamptz,  --: When the notification was sent; null = not yet.
+  error    text,  --: Reason why the last attempt failed; null = it did not fail.
   primary key (setup, notification_id),
   foreign key (setup, target) references alert.target on delete cascade,
   foreign key (setup, alert_id) references alert.alert on delete cascade

@@ -1,18 +1,19 @@
--- Comments that many tables share, after the files of the schemas. A column or constraint with a comment keeps it.
+-- This file runs after the files of the schemas and adds comments that many tables share. A column or constraint with a
+-- comment keeps that comment.
 
 do $$
 declare
   v_comment text;
 begin
-  -- Columns, by their name.
+  -- Comments of columns go by the column's name.
   for v_comment in
     select format('comment on column %s.%I is %L', c.oid::regclass, attname, meaning)
-      from (values ('at', 'When.'),
+      from (values ('at', 'Time of the row.'),
                    ('cloud', 'Cloud.'),
                    ('dataset', 'Dataset.'),
                    ('gshare', 'Global share.'),
                    ('job_id', 'Job id, the same in every schema of the setup.'),
-                   ('jobs', 'Jobs.'),
+                   ('jobs', 'Number of jobs.'),
                    ('label', 'prodSourceLabel.'),
                    ('nucleus', 'Nucleus.'),
                    ('position', 'Order, from 1.'),
@@ -35,7 +36,7 @@ begin
   loop
     execute v_comment;
   end loop;
-  -- Constraints of one column, by what they check: x is the column, casts are left out. A list of values is the words.
+  -- Comments of constraints go by the checked expression, in which x is the column and casts are left out.
   for v_comment in
     select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, coalesce(meaning, listed))
       from (values ('octet_length(x) <= 300', 'a text of at most 300 bytes'),

@@ -1,30 +1,31 @@
 -- The tables of the schema lifecycle. Edited in place until the first release; afterwards revisions change them.
 
 create schema lifecycle;
-comment on schema lifecycle is 'Leases expiring, timeouts, rebrokerage. Uses workload, taskqueue, brokerage.';
+comment on schema lifecycle is 'Expiry of leases, timeouts, rebrokerage. Uses workload, taskqueue, brokerage.';
 
---: Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force
---: has those of every setup.
+--: Settings of the life of jobs: a setup that changed a setting has one row (lifecycle.set_settings).
+--: lifecycle.setting_in_force has the settings of every setup.
 create table lifecycle.setting (
   setup     text primary key references resource.setup on delete cascade,
   --: Base profile whose timeouts apply; null = the base profile of the setup's profile.
   timeouts  text check (timeouts in ('documented', 'panda2026')),
-  most      int not null default 10000 check (most > 0),  --: Jobs that one call touches at most, by rule.
+  --: Maximum number of jobs that one call changes for each rule.
+  most      int not null default 10000 check (most > 0),
   --: How long ended jobs are kept in workload.job.
   jobs_kept interval not null default '30 days' check (jobs_kept > interval '0' and jobs_kept <= interval '100 years'),
   --: How long samples of each minute are kept in the history of figures.
   minute_samples_kept interval not null default '2 days'
     check (minute_samples_kept >= interval '3 hours' and minute_samples_kept <= interval '100 years'),
-  --: How long means of each hour are kept there.
+  --: How long means of each hour are kept in the history of figures.
   hour_samples_kept interval not null default '90 days'
     check (hour_samples_kept >= interval '3 days' and hour_samples_kept <= interval '100 years'),
-  --: How long means of each day are kept there.
+  --: How long means of each day are kept in the history of figures.
   day_samples_kept interval not null default '10 years'
     check (day_samples_kept >= interval '3 days' and day_samples_kept <= interval '100 years'),
-  --: Series of figures that are kept apart. Those that come when there are so many are added up as other.
+  --: Maximum number of series of figures that are kept apart. Later series are added up as other.
   most_series int not null default 20000 check (most_series between 1 and 20000),
   --: Loops of `broker run` that the setup needs, which monitor.health demands; null = maintain and watchdog while there
-  --: are jobs, and every loop that once ran. Empty = none: pg_cron or others do the work.
+  --: are jobs, and every loop that once ran. An empty list means no loop: pg_cron or another scheduler does the work.
   loops     text[] check (loops <@ array['maintain', 'watchdog', 'summarize', 'sample', 'notify', 'classify',
                                          'schedule', 'assign-tasks', 'assign-jobs', 'assign-analysis'])
 );
@@ -38,29 +39,30 @@ comment on constraint setting_loops_check on lifecycle.setting is
   'a list of maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs, '
   'assign-analysis';
 
---: The loops of `broker run`, a row each: who works on it now, and how the last rounds went. A lease, not a lock: every
---: step is right with two who work on it. A process writes the rows of all its loops with one statement every few
---: seconds, whatever their periods, so that no row is hot.
+--: The loops of `broker run`, one row a loop: the process that works on it now, and the outcome of the last rounds. The
+--: lead is a lease, not a lock: every step is correct even if two processes work on it. A process writes the rows of
+--: all its loops with one statement every few seconds, whatever their periods are, so that no row is hot.
 create table lifecycle.loop (
   setup         text references resource.setup on delete cascade,  --: Setup that the loop works on; null = all.
-  --: What is done: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs
-  --: or assign-analysis.
+  --: Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or
+  --: assign-analysis.
   name          text not null,
-  holder        uuid,  --: Who works on it: a number drawn when the process began. Null = the last one stopped.
-  held_by       text not null,  --: Host and process of who works on it, or did last, for people.
+  --: Process that works on the loop: a number drawn when the process began. Null if the last process stopped.
+  holder        uuid,
+  held_by       text not null,  --: Host and process that work on the loop, or worked on it last, for people.
   renewed_at    timestamptz not null,  --: When the lead was last taken or renewed.
-  --: Until then nobody else takes the lead; by the server's clock, not that of a setup.
+  --: Time until which no other process takes the lead, by the server's clock, not that of a setup.
   expires_at    timestamptz not null,
   period        interval not null check (period > interval '0'),  --: Time between the beginnings of two rounds.
-  began_at      timestamptz,  --: When the last round began; null = none did.
-  ended_at      timestamptz,  --: When the last round that ended did; null = none did.
-  error         text,  --: What the last round could not do, of all setups in one text; null = it did everything.
-  failing_since timestamptz,  --: Since when each round has had an error; null = the last one had none.
+  began_at      timestamptz,  --: When the last round began; null = no round has begun.
+  ended_at      timestamptz,  --: When a round last ended; null = no round has ended.
+  error         text,  --: Failures of the last round for all setups, in one text; null = the round had no failure.
+  failing_since timestamptz,  --: Time since which each round has had an error; null = the last round had none.
   unique nulls not distinct (setup, name)
 ) with (fillfactor = 50);
 
---: A timeout: which jobs, since when the age counts, the limit and what becomes of the job. lifecycle.timeout_rule
---: explains the columns.
+--: A timeout: the jobs it applies to, the start of their age, the limit, and the action on the job.
+--: lifecycle.timeout_rule explains the columns.
 create type lifecycle.timeout as (
   position      int,  --: Place in the order.
   rule          text,  --: Name; the sub status of jobs that the timeout ends.
@@ -69,25 +71,26 @@ create type lifecycle.timeout as (
   not_labels    text[],  --: Labels that are left out; null = none.
   priority_from int,  --: Least priority; null = any. A job without one has 0.
   priority_to   int,  --: Highest priority; null = any.
-  --: Functions that say what else must hold: each takes lifecycle.timeout_facts and returns null, or why it does not.
+  --: Functions for further conditions: each takes lifecycle.timeout_facts and returns null if the condition holds;
+  --: otherwise the reason.
   conditions    text[],
-  --: Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting
-  --: (activated, else created).
+  --: Start of the age: created, modified (or the last report of the JobAgent), state_changed, or waiting (activated,
+  --: else created).
   clock         text,
   --: Configuration of pandaserver that has the limit in hours for a workflow or a group, component:KEY; null = none.
   key_by_name   text,
   key           text,  --: Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
   queue_column  text,  --: Column of resource.queue that has the limit in days; null = none.
   queue_setting text,  --: Column of taskqueue.setting that has the limit; null = none.
-  constant      interval,  --: Limit if nothing else has one; null = then the timeout is off.
-  --: cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased job
-  --: that was sent returns to its TaskQueue first.
+  constant      interval,  --: Limit if no other source gives one; null = the timeout is then off.
+  --: Action: cancel (the job is cancelled), rebroker (the job is closed, and its work goes back to its task) or fail. A
+  --: leased job that was sent first returns to its TaskQueue.
   action        text,
   skipped_at    text[],  --: Queues at which the timeout does not apply: paused, or disableReassign in the catchall.
   description   text  --: The timeout in a sentence.
 );
 
---: What a condition of a timeout sees of a job and its queue.
+--: Facts about a job and its queue that a condition of a timeout reads.
 create type lifecycle.timeout_facts as (
   job_id           bigint,  --: Job.
   task_id          bigint,  --: Task; null = none.
@@ -112,13 +115,13 @@ create type lifecycle.timeout_facts as (
   queue_catchall   text,  --: The queue's catchall.
   queue_last_start timestamptz,  --: When a job last started at the queue; null = not known.
   --: When a job of the task at the queue last changed its status, other than to closed, failed or starting; for a job
-  --: without task or queue when the job did.
+  --: without task or queue, when that job did.
   task_changed     timestamptz,
   now              timestamptz  --: The time of the setup.
 );
 
---: Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout).
---: lifecycle.timeout_in_force has all of a setup.
+--: Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout). lifecycle.timeout_in_force
+--: has all timeouts of a setup.
 create table lifecycle.own_timeout (
   setup         text not null references resource.setup on delete cascade,
   --: Name; the sub status of jobs that the timeout ends.
@@ -133,17 +136,17 @@ create table lifecycle.own_timeout (
   not_labels    text[],  --: Labels that are left out; null = none.
   priority_from int,  --: Least priority; null = any. A job without one has 0.
   priority_to   int,  --: Highest priority; null = any.
-  --: Functions, schema and name, that take lifecycle.timeout_facts and return null if the condition holds, else why
-  --: not.
+  --: Functions (schema and name) that take lifecycle.timeout_facts and return null if the condition holds; otherwise
+  --: the reason.
   conditions    text[] not null default '{}',
-  --: Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting
-  --: (activated, else created).
+  --: Start of the age: created, modified (or the last report of the JobAgent), state_changed, or waiting (activated,
+  --: else created).
   clock         text not null check (clock in ('created', 'modified', 'state_changed', 'waiting')),
   --: Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
   key           text check (key ~ '^[a-z_]+:[A-Za-z0-9_]+$'),
   --: Limit if the configuration has none; null = the timeout is off.
   constant      interval check (constant > interval '0' and constant <= interval '100 years'),
-  --: cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail.
+  --: Action: cancel (the job is cancelled), rebroker (the job is closed, and its work goes back to its task) or fail.
   action        text not null check (action in ('cancel', 'rebroker', 'fail')),
   --: Queues at which the timeout does not apply: paused, or disableReassign in the catchall.
   skipped_at    text[] not null default '{}' check (skipped_at <@ '{paused,disableReassign}'),

@@ -1,6 +1,7 @@
--- Names of worlds have at most 300 bytes, after the files of the schemas: an entry of an index has at most 2,704, and
--- the counts of jobs are kept by six names. Columns of indexes, and what jobs copy from tasks. workload.refuse_jobs
--- checks jobs that are loaded: constraints cost each change of a job, and the counts hold what jobs and tasks have.
+-- This file runs after the files of the schemas and limits names of worlds to 300 bytes: an entry of an index has at
+-- most 2,704 bytes, and the counts of jobs are kept by six names. It limits columns of indexes, and columns that jobs
+-- copy from tasks. Tables of jobs and counts have no such constraint, since it would cost time at each change of a job:
+-- workload.refuse_jobs checks jobs that are loaded, and the counts have the names of jobs and tasks.
 
 do $$
 declare

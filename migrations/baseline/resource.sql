@@ -1,15 +1,15 @@
--- The tables of the schema resource. Edited in place until the first release; afterwards revisions change them.
--- A CHECK constraint's comment states in words what the constraint allows: resource.refusal shows that text.
--- What real tasks and CRIC's exports may hold is allowed, odd as it may be: -1 in limits, any status of a queue.
+-- The tables of the schema resource. Edited in place until the first release; afterwards revisions change them. A CHECK
+-- constraint's comment states in words which values the constraint allows: resource.refusal shows that text. All values
+-- that real tasks and CRIC's exports may have are allowed, even odd ones: -1 in limits, any status of a queue.
 
 comment on schema resource is
-  'Queues, storages, links, slots, configuration, shares, groups; what is installed here. Uses no other schema.';
+  'Queues, storages, links, slots, configuration, shares, groups; the installation. Uses no other schema.';
 
 comment on table resource.alembic_version is
   'The revision of the tables, kept by Alembic; written by broker db upgrade only.';
 comment on column resource.alembic_version.version_num is 'Identifier of the revision.';
 
---: One row: the release that is installed here, and how.
+--: One row: the release that is installed here, and properties of the installation.
 create table resource.installation (
   only_row     boolean default true primary key check (only_row),  --: Always true: the table holds one row.
   release      text not null,  --: Release of the program that last upgraded this database.
@@ -24,7 +24,7 @@ comment on constraint installation_kind_check on resource.installation is 'singl
 
 --: Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
-  --: owner, agent, submitter, operator, viewer, or service, the login of broker serve.
+  --: Kind of the role: owner, agent, submitter, operator, viewer, or service, the login of broker serve.
   kind      text primary key check (kind in ('owner', 'agent', 'submitter', 'operator', 'viewer', 'service')),
   role_name text not null unique  --: Name of the role in this cluster.
 );
@@ -51,32 +51,34 @@ create table resource.installed_state (
   primary key (item, aspect)
 );
 
---: Setups (tenants). A setup comes into being with its first job or configuration.
+--: Setups (tenants). A setup is created with its first job or configuration.
 create table resource.setup (
   setup      text primary key check (setup <> '' and octet_length(setup) <= 100),
-  created_at timestamptz not null default now(),  --: When the setup came into being.
-  simulated  timestamptz,  --: The moment that resource.clock() answers for a simulated setup; null = real time.
-  --: A world that is evaluated by itself: configuration of all setups does not hold in it.
+  created_at timestamptz not null default now(),  --: When the setup was created.
+  simulated  timestamptz,  --: Time that resource.clock() returns for a simulated setup; null = real time.
+  --: Whether the setup is a world that is evaluated by itself: configuration of all setups does not hold in it.
   alone      boolean not null default false
 );
 
---: Setups on their way from one shard to another (broker cluster move); calls are refused meanwhile. A setup that left
---: keeps its row.
+--: Setups that move from one shard to another (broker cluster move); calls are refused during the move. A setup that
+--: left keeps its row.
 create table resource.setup_move (
   setup    text primary key,
-  --: leaving (while whoever moves it holds a lock), arriving (not yet this shard's), or moved (another shard has it).
+  --: State of the move: leaving (while the mover holds a lock), arriving (not yet on this shard), or moved (another
+  --: shard has it).
   state    text not null check (state in ('leaving', 'arriving', 'moved')),
   shard    text not null,  --: The other shard.
-  since    timestamptz not null default now()  --: Since when.
+  since    timestamptz not null default now()  --: When the move began.
 );
 comment on constraint setup_move_state_check on resource.setup_move is 'leaving, arriving or moved';
 
---: Who a database role is in a setup: looked up by the login (ARCHITECTURE.md, Roles). No row, no access; operators
---: need none.
+--: Identities of database roles in setups, looked up by the login (ARCHITECTURE.md, Roles). A role without a row has no
+--: access, except operators, who need no row.
 create table resource.identity (
   setup       text not null references resource.setup on delete cascade,
   role_name   text not null,  --: Role that was SET, else the login.
-  --: Private pilot or submitter: bound to the owner group or owner named here, whatever the request contains.
+  --: Whether this is a private pilot or submitter, bound to the owner group or owner named here, whatever the request
+  --: contains.
   private     boolean not null default false,
   owner_group text,  --: Group the identity acts for; null = any group of the owner.
   owner_dn    text,  --: Owner the identity acts for; null = any of the group.
@@ -84,24 +86,26 @@ create table resource.identity (
   constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
 );
 
---: Who calls through the service (broker serve), as the setting pgbroker.subject of a transaction has it.
+--: A caller through the service (broker serve), as in the setting pgbroker.subject of a transaction.
 create type resource.subject as (
   name        text,  --: Issuer and subject of the token, or the name of an opaque token.
-  setup       text,  --: The one setup that the credential is for.
+  setup       text,  --: The only setup that the credential is for.
   owner_group text,  --: Owner group that the caller acts for; null = that of the role, if it has one.
   owner_dn    text  --: Owner that the caller acts for; null = that of the role, if it has one.
 );
 
---: Which tokens of issuers may use a setup through the service, and as what. The service has verified a token before
---: it asks.
+--: Credentials: which tokens of issuers may use a setup through the service, and with which role. The service has
+--: verified a token before it asks.
 create table resource.credential (
   setup             text not null references resource.setup on delete cascade,
-  name              text not null check (name <> ''),  --: Name, chosen by who made it.
+  name              text not null check (name <> ''),  --: Name, chosen by the operator who made the credential.
   issuer            text not null check (issuer <> ''),  --: Claim iss of the tokens.
-  subject           text check (subject <> ''),  --: Claim sub of the one holder; null = any.
-  claim             text check (claim <> ''),  --: Claim that has the value, such as wlcg.groups; null = any token.
-  value             text check (value <> ''),  --: Value of the claim, or a path that it lies below: /atlas.
-  --: agent, submitter, operator or viewer: the role that the caller acts as.
+  subject           text check (subject <> ''),  --: Claim sub of the only holder; null = any holder.
+  --: Claim that must have the value, such as wlcg.groups; null = any token.
+  claim             text check (claim <> ''),
+  --: Value of the claim, or a path that the claim's value lies below: /atlas.
+  value             text check (value <> ''),
+  --: Role that the caller acts as: agent, submitter, operator or viewer.
   kind              text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),
   owner_group       text check (owner_group <> ''),  --: Owner group that the caller acts for.
   owner_dn          text check (owner_dn <> ''),  --: Owner that the caller acts for.
@@ -114,15 +118,16 @@ create table resource.credential (
   constraint credential_owner_once check (owner_dn is null or owner_dn_claim is null)
 );
 
---: Secrets of pilots: who knows the stamp and the secret gets a short token. Only a hash of the secret is kept.
+--: Secrets of pilots: a pilot that knows the stamp and the secret gets a short token. Only a hash of the secret is
+--: kept.
 create table resource.pilot_secret (
   setup       text not null references resource.setup on delete cascade,
   stamp       text not null check (stamp <> ''),  --: Name of the secret, such as the stamp of a pilot.
   hash        bytea not null,  --: sha256 of the secret.
   owner_group text check (owner_group <> ''),  --: Owner group that the pilot acts for; null = any.
   owner_dn    text check (owner_dn <> ''),  --: Owner that the pilot acts for; null = any.
-  uses_left   int not null check (uses_left >= 0),  --: How often it may still be exchanged.
-  expires_at  timestamptz not null,  --: From then on it is refused.
+  uses_left   int not null check (uses_left >= 0),  --: Number of times that the secret may still be exchanged.
+  expires_at  timestamptz not null,  --: Time from which it is refused.
   primary key (setup, stamp)
 );
 
@@ -130,37 +135,38 @@ create table resource.pilot_secret (
 create table resource.access_token (
   hash        bytea primary key,  --: sha256 of the token.
   setup       text not null references resource.setup on delete cascade,
-  name        text not null check (name <> ''),  --: Who has it.
+  name        text not null check (name <> ''),  --: Name of the holder.
   kind        text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),  --: Role.
   owner_group text check (owner_group <> ''),  --: Owner group that the caller acts for; null = any.
   owner_dn    text check (owner_dn <> ''),  --: Owner that the caller acts for; null = any.
-  stamp       text,  --: Secret that it was exchanged for; null = made by resource.make_token.
-  expires_at  timestamptz not null,  --: From then on it is refused.
+  stamp       text,  --: Secret that the token was exchanged for; null = made by resource.make_token.
+  expires_at  timestamptz not null,  --: Time from which it is refused.
   foreign key (setup, stamp) references resource.pilot_secret on delete cascade
 );
 create index access_token_name on resource.access_token (setup, name);
 create index access_token_stamp on resource.access_token (setup, stamp);
 create index access_token_expires on resource.access_token (expires_at);
 
---: Tickets of broker serve --open: who shows one gets a session, once. Only a hash of a ticket is kept.
+--: Tickets of broker serve --open: a ticket opens one session. Only a hash of a ticket is kept.
 create table resource.login_ticket (
   hash       bytea primary key,  --: sha256 of the ticket.
   setup      text not null references resource.setup on delete cascade,
-  name       text not null check (name <> ''),  --: Who has it.
+  name       text not null check (name <> ''),  --: Name of the holder.
   kind       text not null check (kind in ('agent', 'operator', 'viewer')),  --: Role.
-  expires_at timestamptz not null  --: From then on it is refused.
+  expires_at timestamptz not null  --: Time from which it is refused.
 );
 
 --: Sessions of people's browsers. Only a hash of the cookie is kept.
 create table resource.browser_session (
   hash       bytea primary key,  --: sha256 of the cookie.
-  login      bytea not null unique,  --: sha256 of the login or ticket that opened it, so that none opens two.
+  --: sha256 of the login or ticket that opened the session, so that neither opens two.
+  login      bytea not null unique,
   subject    text not null check (subject <> ''),  --: Issuer and subject of the login, or the name of the ticket.
-  claims     jsonb,  --: Verified claims: iss, sub and what credentials name; null = opened by a ticket.
-  setup      text references resource.setup on delete cascade,  --: The one setup of a ticket; null = every setup.
+  claims     jsonb,  --: Verified claims: iss, sub and those that credentials name; null = opened by a ticket.
+  setup      text references resource.setup on delete cascade,  --: Setup of the ticket; null = every setup.
   kind       text check (kind in ('agent', 'operator', 'viewer')),  --: Role that a ticket gave.
   opened_at  timestamptz not null default now(),  --: When the person logged in.
-  expires_at timestamptz not null,  --: From then on it is refused.
+  expires_at timestamptz not null,  --: Time from which it is refused.
   constraint browser_session_of_claims_or_ticket
     check ((claims is null) = (setup is not null) and (setup is null) = (kind is null))
 );
@@ -168,46 +174,46 @@ create index browser_session_subject on resource.browser_session (subject, opene
 create index browser_session_expires on resource.browser_session (expires_at);
 
 -- No foreign key: triggers write the rows of a setup while it is removed.
---: What people changed, and who: configuration, credentials, holds, cancelled jobs. What happened to one job is in the
---: histories.
+--: Changes that people made: configuration, credentials, holds, cancelled jobs. The histories have the events of single
+--: jobs.
 create table resource.change (
   change_id bigint primary key generated always as identity,  --: Number of the change.
-  setup     text,  --: Setup; null = it is for every setup, such as a profile or a session.
-  at        timestamptz not null default clock_timestamp(),  --: When.
-  role_name text not null,  --: Database role that made it.
-  subject   text,  --: Who called through the service; null = a login.
-  --: What was changed: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible platform, settings,
-  --: timeout, configuration, profile, rule, trial, limit of instances, identity, setup, credential, pilot secret,
-  --: token, ticket or session.
+  setup     text,  --: Setup; null = the change is for every setup, such as that of a profile or a session.
+  at        timestamptz not null default clock_timestamp(),  --: Time of the change.
+  role_name text not null,  --: Database role that made the change.
+  subject   text,  --: Subject that called through the service; null = a login.
+  --: Kind of the changed object: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible platform,
+  --: settings, timeout, configuration, profile, rule, trial, limit of instances, identity, setup, credential, pilot
+  --: secret, token, ticket or session.
   object    text not null,
-  name      text not null,  --: Name of it; of several jobs the first.
-  --: As it was, without hashes; an update has the columns that changed. Null = new.
+  name      text not null,  --: Name of the object; the first one of several jobs.
+  --: Values before the change, without hashes; an update has the columns that changed. Null if the object is new.
   before    jsonb,
-  after     jsonb  --: As it is, likewise; null = gone.
+  after     jsonb  --: Values after the change, in the same form; null = the object was removed.
 );
 create index change_setup on resource.change (setup, change_id);
 
---: Resource types that a unified queue is split into and tasks are sorted by (facts-and-formulas.md, resource-types).
---: A setup without rows has the six of resource.default_resource_type.
+--: Resource types, by which unified queues are split and tasks are classified (facts-and-formulas.md, resource-types).
+--: A setup without rows has the six types of resource.default_resource_type.
 create table resource.resource_type (
   setup         text not null references resource.setup on delete cascade,
   name          text not null,  --: Name, such as SCORE or MCORE_HIMEM.
-  --: Cores at least; null = no limit.
+  --: Minimum number of cores; null = no limit.
   mincore       int check (mincore > -1e9 and mincore < 1e9)
     constraint resource_type_mincore_allowed check (mincore >= 0),
-  --: Cores at most; null = no limit.
+  --: Maximum number of cores; null = no limit.
   maxcore       int check (maxcore > -1e9 and maxcore < 1e9)
     constraint resource_type_maxcore_allowed check (maxcore >= 0),
-  --: Memory per core at least (MB); null = no limit.
+  --: Minimum memory per core (MB); null = no limit.
   minrampercore int check (minrampercore > -1e9 and minrampercore < 1e9)
     constraint resource_type_minrampercore_allowed check (minrampercore >= 0),
-  --: Memory per core at most (MB); null = no limit.
+  --: Maximum memory per core (MB); null = no limit.
   maxrampercore int check (maxrampercore > -1e9 and maxrampercore < 1e9)
     constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),
   primary key (setup, name)
 );
 
---: PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.
+--: PanDA queues as CRIC publishes them. Null or 0 in a limit means no limit.
 create table resource.queue (
   setup             text not null references resource.setup on delete cascade,
   queue             text not null,  --: Name of the PanDA queue.
@@ -225,45 +231,45 @@ create table resource.queue (
   --: HS06 per core; null or 0 counts 10.
   corepower         float8 default 10 check (corepower > -1e15 and corepower < 1e15)
     constraint queue_corepower_allowed check (corepower >= 0),
-  --: Memory of a slot at most (MB).
+  --: Maximum memory of a slot (MB).
   maxrss            float8 default 0 check (maxrss > -1e15 and maxrss < 1e15)
     constraint queue_maxrss_allowed check (maxrss >= -1),
-  --: Memory of a slot at least (MB).
+  --: Minimum memory of a slot (MB).
   minrss            float8 default 0 check (minrss > -1e15 and minrss < 1e15)
     constraint queue_minrss_allowed check (minrss >= -1),
-  --: Walltime at most (s).
+  --: Maximum walltime (s).
   maxtime           float8 default 0 check (maxtime > -1e15 and maxtime < 1e15)
     constraint queue_maxtime_allowed check (maxtime >= -1),
-  --: Walltime at least (s).
+  --: Minimum walltime (s).
   mintime           float8 default 0 check (mintime > -1e15 and mintime < 1e15)
     constraint queue_mintime_allowed check (mintime >= -1),
-  --: Scratch of a slot at most (MiB).
+  --: Maximum scratch space of a slot (MiB).
   maxwdir           float8 default 0 check (maxwdir > -1e15 and maxwdir < 1e15)
     constraint queue_maxwdir_allowed check (maxwdir >= -1),
-  --: Input of a slot at most (MB); -1 = input is always read directly from the storage.
+  --: Maximum input of a slot (MB); -1 = input is always read directly from the storage.
   maxinputsize      float8 default 0 check (maxinputsize > -1e15 and maxinputsize < 1e15)
     constraint queue_maxinputsize_allowed check (maxinputsize >= -1),
   releases          text[] default '{ANY}',  --: ANY, AUTO, or releases.
   --: Pledged cores; -1 = opportunistic, 0 = none.
   pledgedcpu        float8 default 0 check (pledgedcpu > -1e15 and pledgedcpu < 1e15)
     constraint queue_pledgedcpu_allowed check (pledgedcpu >= -1),
-  --: Transferring jobs at most; null or 0 counts 2000.
+  --: Maximum number of transferring jobs; null or 0 counts 2000.
   transferringlimit float8 default 0 check (transferringlimit > -1e15 and transferringlimit < 1e15)
     constraint queue_transferringlimit_allowed check (transferringlimit >= -1),
-  --: Days that a transferring job of high priority may take.
+  --: Maximum number of days for a transferring job of high priority.
   transtimehi       float8 check (transtimehi > -1e15 and transtimehi < 1e15)
     constraint queue_transtimehi_allowed check (transtimehi >= -1),
-  --: Days that a transferring job of low priority may take.
+  --: Maximum number of days for a transferring job of low priority.
   transtimelo       float8 check (transtimelo > -1e15 and transtimelo < 1e15)
     constraint queue_transtimelo_allowed check (transtimelo >= -1),
   fairsharepolicy   text,  --: Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).
   wnconnectivity    text,  --: Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
   jobseed           text default 'all',  --: Event service: std, es, eshigh or all; null counts std.
-  --: diskIO per core of running jobs at most (kB/s).
+  --: Maximum diskIO per core of running jobs (kB/s).
   maxdiskio         float8 default 0 check (maxdiskio > -1e15 and maxdiskio < 1e15)
     constraint queue_maxdiskio_allowed check (maxdiskio >= -1),
-  direct_access_lan boolean,  --: Input can be read directly from the local storage.
-  direct_access_wan boolean,  --: Input can be read directly from remote storages.
+  direct_access_lan boolean,  --: Whether input can be read directly from the local storage.
+  direct_access_wan boolean,  --: Whether input can be read directly from remote storages.
   tier              text,  --: Tier, such as T2D.
   catchall          text,  --: Flags and key=value items, separated by commas.
   params            jsonb default '{}',  --: Parameters of the queue; looked up before catchall.
@@ -274,7 +280,7 @@ create table resource.queue (
   primary key (setup, queue)
 );
 
---: What is measured at a queue; changes by the minute.
+--: Measurements at a queue, which change every minute.
 create table resource.queue_activity (
   setup             text not null references resource.setup on delete cascade,
   queue             text not null,
@@ -288,13 +294,13 @@ create table resource.queue_activity (
   --: Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.
   average_diskio    float8 check (average_diskio > -1e15 and average_diskio < 1e15)
     constraint queue_activity_average_diskio_allowed check (average_diskio >= 0),
-  --: Batch workers running.
+  --: Number of running batch workers.
   workers_running   bigint check (workers_running > -1e15 and workers_running < 1e15)
     constraint queue_activity_workers_running_allowed check (workers_running >= 0),
-  --: Batch workers submitted.
+  --: Number of submitted batch workers.
   workers_submitted bigint check (workers_submitted > -1e15 and workers_submitted < 1e15)
     constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),
-  ups               boolean default false,  --: A pull queue of unified pilot streaming.
+  ups               boolean default false,  --: Whether this is a pull queue of unified pilot streaming.
   --: Cores of running jobs.
   core_running      bigint check (core_running > -1e15 and core_running < 1e15)
     constraint queue_activity_core_running_allowed check (core_running >= 0),
@@ -303,7 +309,7 @@ create table resource.queue_activity (
     constraint queue_activity_core_starting_allowed check (core_starting >= 0),
   --: Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
   site_class        smallint constraint queue_activity_site_class_allowed check (site_class between -1 and 1),
-  site_classified   timestamptz,  --: When site_class was said; null = it holds as it is.
+  site_classified   timestamptz,  --: When site_class was set; null = it does not expire.
   primary key (setup, queue)
 );
 comment on constraint queue_activity_site_class_allowed on resource.queue_activity is '1 (hi), 0 (mid) or -1 (lo)';
@@ -325,25 +331,25 @@ comment on constraint queue_storage_direction_check on resource.queue_storage is
 create table resource.slot (
   setup         text not null references resource.setup on delete cascade,
   queue         text not null,
-  number        int not null,  --: Which row of the queue, from 1.
+  number        int not null,  --: Number of the row of the queue, from 1.
   gshare        text,  --: Global share; null = any.
   resource_type text,  --: Resource type; null = any.
-  --: Slots in cores; 0 = take the starting jobs for them.
+  --: Slots in cores; 0 = the number of starting jobs counts instead.
   numslots      bigint check (numslots > -1e15 and numslots < 1e15)
     constraint slot_numslots_allowed check (numslots >= 0),
   primary key (setup, queue, number)
 );
 
---: Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row,
---: too.
+--: Properties of nuclei that their queues do not state; a site with a queue of role nucleus is a nucleus even without a
+--: row.
 create table resource.nucleus (
   setup             text not null references resource.setup on delete cascade,
   nucleus           text not null,  --: PanDA site.
-  state             text default 'ACTIVE',  --: ACTIVE, or not to be used.
+  state             text default 'ACTIVE',  --: State; a nucleus whose state is not ACTIVE is not used.
   --: only or allow (full chain); null = as in the catchall of its first queue.
   bare_nucleus      text constraint nucleus_bare_nucleus_allowed check (bare_nucleus in ('only', 'allow')),
   secondary_nucleus text,  --: Site whose storages a full-chain task uses.
-  backlogged        boolean,  --: Long transfer backlog, set by hand; null = computed from the links.
+  backlogged        boolean,  --: Whether there is a long transfer backlog, set by hand; null = computed from the links.
   primary key (setup, nucleus)
 );
 
@@ -352,8 +358,8 @@ create table resource.storage (
   setup             text not null references resource.setup on delete cascade,
   storage           text not null,  --: Name of the endpoint.
   type              text default 'DATADISK',  --: DATADISK, DATATAPE, SCRATCHDISK, ...
-  is_tape           boolean default false,  --: Files are on tape.
-  site              text,  --: Storage site: what links join.
+  is_tape           boolean default false,  --: Whether files are on tape.
+  site              text,  --: Storage site, which links connect.
   space_free        float8 check (space_free > -1e15 and space_free < 1e15),  --: Free space (GB).
   --: Space of expired secondary data (GB).
   space_expired     float8 check (space_expired > -1e15 and space_expired < 1e15),
@@ -362,13 +368,15 @@ create table resource.storage (
   --: Space that is not available (GB).
   space_unavailable float8 check (space_unavailable > -1e15 and space_unavailable < 1e15),
   space_total       float8 check (space_total > -1e15 and space_total < 1e15),  --: Total space (GB).
-  --: Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
+  --: State of reading from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are
+  --: usable.
   read_lan          text constraint storage_read_lan_allowed check (read_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
+  --: State of writing from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are
+  --: usable.
   write_lan         text constraint storage_write_lan_allowed check (write_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: Reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
+  --: State of reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are usable.
   read_wan          text constraint storage_read_wan_allowed check (read_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: Writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
+  --: State of writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are usable.
   write_wan         text constraint storage_write_wan_allowed check (write_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
   cric              jsonb default '{}',  --: CRIC's other fields as they came.
   primary key (setup, storage)
@@ -378,8 +386,8 @@ create table resource.storage (
 create table resource.link (
   setup          text not null references resource.setup on delete cascade,
   src            text not null,  --: Storage site that files leave.
-  dst            text not null,  --: Storage site that they go to.
-  --: 0 best to 11 worst, -1 blocked; null = not known.
+  dst            text not null,  --: Storage site that files go to.
+  --: Closeness from 0 (best) to 11 (worst), -1 = blocked; null = not known.
   closeness      float8 check (closeness > -1e15 and closeness < 1e15)
     constraint link_closeness_allowed check (closeness between -1 and 11),
   --: Files queued, activity Production Output.
@@ -400,7 +408,7 @@ create table resource.link (
 );
 comment on constraint link_closeness_allowed on resource.link is '0 (best) to 11 (worst), or -1 (blocked)';
 
---: Software that a queue publishes (software-check.md); the queue ALL holds the sources of containers.
+--: Software that a queue publishes (software-check.md); the queue ALL has the sources of containers.
 create table resource.software (
   setup         text not null references resource.setup on delete cascade,
   queue         text not null,  --: Queue, or ALL.
@@ -416,7 +424,7 @@ create table resource.software (
 create table resource.software_tag (
   setup          text not null references resource.setup on delete cascade,
   queue          text not null,  --: Queue, or ALL.
-  number         int not null,  --: Which tag of the queue, from 1.
+  number         int not null,  --: Number of the tag of the queue, from 1.
   tag            text,  --: Tag.
   cmtconfig      text,  --: Platform.
   project        text,  --: Project, such as Athena.
@@ -429,12 +437,12 @@ create index software_tag_release on resource.software_tag (setup, project, rele
 create index software_tag_container on resource.software_tag (setup, container_name) where container_name <> '';
 create index software_tag_source on resource.software_tag using gin (sources);
 
---: How many of a queue's CPUs have an architecture level.
+--: Fractions of a queue's CPUs that have an architecture level.
 create table resource.architecture_level (
   setup   text not null references resource.setup on delete cascade,
   queue   text not null,
   level   text not null,  --: Level, such as x86_64-v3.
-  --: Percent of the CPUs that have it.
+  --: Percentage of the CPUs that have the level.
   percent float8 check (percent > -1e15 and percent < 1e15)
     constraint architecture_level_percent_allowed check (percent between 0 and 100),
   primary key (setup, queue, level)
@@ -445,7 +453,7 @@ comment on constraint architecture_level_percent_allowed on resource.architectur
 create table resource.worker_gpu (
   setup             text not null references resource.setup on delete cascade,
   queue             text not null,
-  number            int not null,  --: Which row of the queue, from 1.
+  number            int not null,  --: Number of the row of the queue, from 1.
   vendor            text,  --: Vendor.
   model             text,  --: Model.
   --: Memory (MB).
@@ -464,15 +472,15 @@ create table resource.share (
   target                   float8 check (target > -1e15 and target < 1e15),  --: Target (HS06).
   running                  float8 check (running > -1e15 and running < 1e15),  --: Running (HS06).
   queued                   float8 check (queued > -1e15 and queued < 1e15),  --: Queued (HS06).
-  --: Usage divided by target, as a fraction whatever its name says (PanDA's).
+  --: Usage divided by target, as a fraction, although PanDA's name suggests a percentage.
   usage_percent            float8 check (usage_percent > -1e15 and usage_percent < 1e15),
-  --: The like with the share above it, as a fraction.
+  --: The same ratio for the share above it, as a fraction.
   equivalent_usage_percent float8 check (equivalent_usage_percent > -1e15 and equivalent_usage_percent < 1e15),
-  measured                 timestamptz,  --: When the usage was measured; null = it holds as it is.
+  measured                 timestamptz,  --: When the usage was measured; null = it does not expire.
   primary key (setup, gshare)
 );
 
---: Users and working groups with what they run, and their quota.
+--: Users and working groups with their running jobs and their quota.
 create table resource.account (
   setup         text not null references resource.setup on delete cascade,
   kind          text not null default 'user' check (kind in ('user', 'group')),  --: user or group.
@@ -494,7 +502,7 @@ create table resource.account (
   rem_slots_a   float8 check (rem_slots_a > -1e15 and rem_slots_a < 1e15),
   --: Slots left until class B ends; null = not evaluated.
   rem_slots_b   float8 check (rem_slots_b > -1e15 and rem_slots_b < 1e15),
-  evaluated     timestamptz,  --: When rem_slots_a and rem_slots_b were; null = they hold as they are.
+  evaluated     timestamptz,  --: When rem_slots_a and rem_slots_b were computed; null = they do not expire.
   primary key (setup, kind, name)
 );
 
@@ -502,11 +510,11 @@ create table resource.account (
 create table resource.queue_lock (
   setup     text not null references resource.setup on delete cascade,
   queue     text not null,
-  locked_at timestamptz,  --: When; a lock counts five minutes; null = now.
+  locked_at timestamptz,  --: When the queue was locked; a lock counts for five minutes; null = now.
   primary key (setup, queue)
 );
 
---: Types of computation instances that can be rented, with what an instance of the type has (PACKING.md).
+--: Types of computation instances that can be rented, with the resources of an instance of the type (PACKING.md).
 create table resource.instance_type (
   setup text not null references resource.setup on delete cascade,
   name  text not null,  --: Name, such as c5.2xlarge.
@@ -519,10 +527,10 @@ comment on constraint instance_type_cpu_check on resource.instance_type is 'more
 comment on constraint instance_type_ram_check on resource.instance_type is 'more than 0 and less than 1e15';
 comment on constraint instance_type_price_check on resource.instance_type is '0 or more, and less than 1e15';
 
---: PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup). The
---: keys that rules read, with defaults and units: resource.config_key.
+--: PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup).
+--: resource.config_key lists the keys that rules read, with defaults and units.
 create table resource.config (
-  setup     text references resource.setup on delete cascade,  --: Tenant; null = all of them.
+  setup     text references resource.setup on delete cascade,  --: Tenant; null = all tenants.
   app       text not null default 'jedi',  --: jedi or pandaserver.
   component text not null default '',  --: Component, such as jobbroker; empty = every component.
   key       text not null check (key <> ''),  --: Key.
@@ -531,12 +539,11 @@ create table resource.config (
   constraint config_once unique nulls not distinct (setup, app, component, key)
 );
 
---: Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted
---: (taskqueue.roll_up_resources).
+--: Requests for jobs by pilots of queues, by ten minutes; not every request is noted (taskqueue.roll_up_resources).
 create table resource.pilot_request (
   setup    text not null references resource.setup on delete cascade,
   queue    text not null,  --: Unified queue.
-  since    timestamptz not null,  --: Begin of the ten minutes.
-  requests bigint not null,  --: Requests noted.
+  since    timestamptz not null,  --: Beginning of the ten minutes.
+  requests bigint not null,  --: Number of requests noted.
   primary key (setup, queue, since)
 );

@@ -1,6 +1,6 @@
--- The tables of the schema workload. Edited in place until the first release; afterwards revisions change them.
--- A CHECK constraint's comment states in words what the constraint allows: resource.refusal shows that text.
--- What JEDI may hold is allowed: negative walltimes and disk counts (JEDI reads them as preset and as none).
+-- The tables of the schema workload. Edited in place until the first release; afterwards revisions change them. A CHECK
+-- constraint's comment states in words which values the constraint allows: resource.refusal shows that text. All values
+-- that JEDI may have are allowed: negative walltimes and disk counts (JEDI reads them as preset and as none).
 
 create schema workload;
 comment on schema workload is 'Tasks, datasets, replicas and jobs, their states, history and counts. Uses resource.';
@@ -10,10 +10,10 @@ create table workload.dataset (
   setup       text not null references resource.setup on delete cascade,
   dataset     text not null,  --: Name.
   type        text default 'input',  --: input, output, log, lib, pseudo_input, ...
-  site        text,  --: Queues that jobs of it are pre-assigned to, separated by commas (merging).
+  site        text,  --: Queues that jobs of the dataset are pre-assigned to, separated by commas (merging).
   created     timestamptz,  --: When it was made.
-  modified    timestamptz,  --: When it was last changed.
-  distributed boolean default false,  --: Its files are at many places, none has all.
+  modified    timestamptz,  --: When the dataset was last changed.
+  distributed boolean default false,  --: Whether the files are distributed over several places, none of which has all.
   primary key (setup, dataset)
 );
 
@@ -34,22 +34,23 @@ create table workload.dataset_file (
   primary key (setup, dataset, position)
 );
 
---: Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the
---: dataset.
+--: Replicas of datasets. A replica is complete if found = total; an incomplete one has its lfns, or the first files of
+--: the dataset.
 create table workload.replica (
   setup   text not null references resource.setup on delete cascade,
   dataset text not null,
   storage text not null,  --: Storage endpoint.
-  --: Files there; null = as many as lfns, else all.
+  --: Number of files in the replica; null = the number of lfns, or all files if lfns is null.
   found   bigint check (found > -1e15 and found < 1e15) constraint replica_found_allowed check (found >= 0),
-  --: Files of the dataset; null = as many as it has here.
+  --: Number of files in the dataset; null = the number in this database.
   total   bigint check (total > -1e15 and total < 1e15) constraint replica_total_allowed check (total >= 0),
-  --: Bytes there; null = summed from the files.
+  --: Bytes of the replica; null = summed from the files.
   asize   bigint check (asize > -1e15 and asize < 1e15) constraint replica_asize_allowed check (asize >= 0),
   --: Bytes of the dataset; null = summed from the files.
   tsize   bigint check (tsize > -1e15 and tsize < 1e15) constraint replica_tsize_allowed check (tsize >= 0),
-  vp      boolean default false,  --: A virtual placement: a cache may hold it.
-  lfns    text[],  --: Files there, where not all are; null = the first found ones.
+  vp      boolean default false,  --: Whether this is a virtual placement, of which a cache may have a copy.
+  --: Names of the files of an incomplete replica; null = the first files of the dataset, as many as found.
+  lfns    text[],
   primary key (setup, dataset, storage)
 );
 create index replica_storage on workload.replica (setup, storage);
@@ -60,7 +61,8 @@ create table workload.task (
   task_id                bigint not null constraint task_task_id_allowed check (task_id >= 0),  --: JEDI task id.
   label                  text default 'managed',  --: prodSourceLabel: managed, user, test, ...
   gshare                 text default 'Reprocessing default',
-  --: JEDI's status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending ones.
+  --: JEDI's status; tasks in assigning are brokered to nuclei, and the jobs of tasks in ready, scouting, running and
+  --: pending are brokered to queues.
   status                 text default 'ready'
     constraint task_status_allowed check (status in ('registered', 'defined', 'assigning', 'ready', 'pending',
       'scouting', 'scouted', 'running', 'prepared', 'done', 'failed', 'finished', 'aborting', 'aborted', 'finishing',
@@ -72,15 +74,15 @@ create table workload.task (
   processing_type        text default 'reprocessing',  --: Processing type: evgen, simul, reprocessing, urgent, ...
   --: Priority of the task.
   task_priority          int default 500 check (task_priority > -1e9 and task_priority < 1e9),
-  --: Priority now; high from 800, express from 1000.
+  --: Current priority; high from 800, express from 1000.
   current_priority       int default 500 check (current_priority > -1e9 and current_priority < 1e9),
-  --: Cores of a job; 0 = any, null = 1.
+  --: Cores of a job; 0 = any number, null = 1.
   core_count             int default 1 check (core_count > -1e9 and core_count < 1e9)
     constraint task_core_count_allowed check (core_count >= 0),
   --: Cores of a merge job; null = as core_count.
   merge_core_count       int check (merge_core_count > -1e9 and merge_core_count < 1e9)
     constraint task_merge_core_count_allowed check (merge_core_count >= 0),
-  --: Cores of a queue at most (split rule maxCoreCount).
+  --: Maximum number of cores of a queue (split rule maxCoreCount).
   max_core_count         int check (max_core_count > -1e9 and max_core_count < 1e9)
     constraint task_max_core_count_allowed check (max_core_count >= 0),
   --: Memory (MB), see ram_unit; null or 0 = not known.
@@ -89,29 +91,29 @@ create table workload.task (
   --: MB, MBPerCore or MBPerCoreFixed.
   ram_unit               text default 'MBPerCore'
     constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'),
-  --: Memory beside what grows with cores (MB).
+  --: Memory in addition to the part that grows with the cores (MB).
   base_ram_count         float8 default 0 check (base_ram_count > -1e15 and base_ram_count < 1e15)
     constraint task_base_ram_count_allowed check (base_ram_count >= 0),
   --: Memory of a merge job (MB).
   merge_ram_count        float8 check (merge_ram_count > -1e15 and merge_ram_count < 1e15)
     constraint task_merge_ram_count_allowed check (merge_ram_count >= 0),
-  --: Memory that this chunk needs, where it is more than the task's (MB).
+  --: Memory that this chunk needs, if it is more than the task's (MB).
   chunk_ram_count        float8 check (chunk_ram_count > -1e15 and chunk_ram_count < 1e15)
     constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0),
   --: CPU time, see cpu_time_unit.
   cpu_time               float8 default 1 check (cpu_time > -1e15 and cpu_time < 1e15)
     constraint task_cpu_time_allowed check (cpu_time >= 0),
-  --: HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.
+  --: Unit of cpu_time: HS06sPerEvent or mHS06sPerEvent (a thousandth); with any other unit walltime counts.
   cpu_time_unit          text default 'HS06sPerEvent'
     constraint task_cpu_time_unit_allowed check (cpu_time_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|'
         'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
   --: Percent of the walltime that is CPU time; null counts 90.
   cpu_efficiency         float8 default 90 check (cpu_efficiency > -1e15 and cpu_efficiency < 1e15)
     constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0),
-  --: Walltime beside the events (s).
+  --: Walltime in addition to that of the events (s).
   base_walltime          float8 default 0 check (base_walltime > -1e15 and base_walltime < 1e15)
     constraint task_base_walltime_allowed check (base_walltime >= 0),
-  --: Walltime (s per MB of input), where cpu_time_unit is not HS06.
+  --: Walltime (s per MB of input), if cpu_time_unit is not HS06.
   walltime               float8 check (walltime > -1e15 and walltime < 1e15),
   --: Unit of walltime; null = walltime is not known.
   walltime_unit          text
@@ -119,10 +121,10 @@ create table workload.task (
         'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
   --: Output, see out_disk_unit.
   out_disk_count         float8 default 0 check (out_disk_count > -1e15 and out_disk_count < 1e15),
-  --: B, kB, MB or GB; PerEvent: for each event, else for each MB of input.
+  --: Unit of the output: B, kB, MB or GB; with PerEvent it counts for each event, else for each MB of input.
   out_disk_unit          text default 'kB'
     constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'),
-  --: Scratch beside input and output, see work_disk_unit; null = none.
+  --: Scratch in addition to input and output, see work_disk_unit; null = none.
   work_disk_count        float8 check (work_disk_count > -1e15 and work_disk_count < 1e15),
   --: B, kB, MB or GB.
   work_disk_unit         text default 'MB'
@@ -137,7 +139,7 @@ create table workload.task (
   trans_home             text,  --: Release: AtlasOffline-21.0.38, Athena-22.0.1, ...
   trans_uses             text,  --: Base release of user jobs.
   container_name         text,  --: Container; null = none.
-  only_tags_for_fc       boolean default false,  --: The container must be one of the published tags.
+  only_tags_for_fc       boolean default false,  --: Whether the container must be one of the published tags.
   nucleus                text,  --: Nucleus that outputs are gathered at; null = not yet brokered.
   cloud                  text,
   site                   text,  --: Pre-assigned queues, separated by commas.
@@ -145,36 +147,37 @@ create table workload.task (
   resource_type          text default 'SCORE',
   --: 0 = none, 1 or 2 = event service.
   event_service          smallint default 0 constraint task_event_service_allowed check (event_service >= 0),
-  frozen                 timestamptz,  --: Since when nothing goes on.
+  frozen                 timestamptz,  --: Time since which the task has made no progress.
   --: Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
   task_class             smallint constraint task_task_class_allowed check (task_class between -1 and 2),
-  is_merging             boolean default false,  --: The chunk makes merge jobs.
-  use_scout              boolean default false,  --: The chunk makes scout jobs.
-  --: Weight of the nucleus; negative: only queues of the nucleus.
+  is_merging             boolean default false,  --: Whether the chunk makes merge jobs.
+  use_scout              boolean default false,  --: Whether the chunk makes scout jobs.
+  --: Weight of the nucleus; a negative weight means only queues of the nucleus.
   t1_weight              float8 check (t1_weight > -1e15 and t1_weight < 1e15),
-  --: Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.
+  --: Outbound network that jobs need: 1 full, 2 http, 3 none; null = not given.
   ip_connectivity        smallint constraint task_ip_connectivity_allowed check (ip_connectivity in (1, 2, 3)),
-  --: IP stack that jobs need: 4 or 6; null = not said.
+  --: IP stack that jobs need: 4 or 6; null = not given.
   ip_stack               smallint constraint task_ip_stack_allowed check (ip_stack in (4, 6)),
   --: Direct access to input: 1 use, 2 only; null = copy.
   allow_input_lan        smallint constraint task_allow_input_lan_allowed check (allow_input_lan in (1, 2)),
   --: Direct access to remote input: 1 use, 2 only.
   allow_input_wan        smallint constraint task_allow_input_wan_allowed check (allow_input_wan in (1, 2)),
-  use_local_io           boolean default false,  --: Input is copied, whatever allow_input_lan says.
-  input_pre_staging      boolean default false,  --: Data carousel: input is staged while the task runs.
-  merge_output           boolean default false,  --: Outputs are merged (pre-merged jobs).
-  --: 1 only, 2 require, 3 capable.
+  use_local_io           boolean default false,  --: Whether input is copied, whatever the value of allow_input_lan is.
+  input_pre_staging      boolean default false,  --: Whether input is staged while the task runs (data carousel).
+  merge_output           boolean default false,  --: Whether outputs are merged (pre-merged jobs).
+  --: Full chain: 1 only, 2 require, 3 capable.
   full_chain             smallint constraint task_full_chain_allowed check (full_chain in (1, 2, 3)),
-  --: Split rule limitedSites: 1 allow list, 2 deny list, 3 both. With any of them included_site and excluded_site
-  --: count in panda2026, null = neither does.
+  --: Split rule limitedSites: 1 allow list, 2 deny list, 3 both. With any of these values included_site and
+  --: excluded_site count in panda2026; null = neither counts.
   limited_sites          smallint constraint task_limited_sites_allowed check (limited_sites in (1, 2, 3)),
-  avoid_vp               boolean default false,  --: No queues of virtual placement.
-  --: Split rule useScout: 1 no scouting, 2 scouting wanted, 3 done. Whether the chunk is a scout is use_scout.
+  avoid_vp               boolean default false,  --: Whether the task avoids queues of virtual placement.
+  --: Split rule useScout: 1 no scouting, 2 scouting wanted, 3 done. The column use_scout says whether the chunk makes
+  --: scouts.
   scouting               smallint constraint task_scouting_allowed check (scouting in (1, 2, 3)),
-  --: Files a job; null counts 1.
+  --: Number of files a job; null counts 1.
   n_files_per_job        bigint check (n_files_per_job > -1e15 and n_files_per_job < 1e15)
     constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),
-  --: Files a merge job; null counts 1.
+  --: Number of files a merge job; null counts 1.
   n_files_per_merge_job  bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15)
     constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
   --: Events a job.
@@ -186,7 +189,7 @@ create table workload.task (
   --: Dynamic number of events: events of the smallest job.
   dynamic_num_events     bigint check (dynamic_num_events > -1e15 and dynamic_num_events < 1e15)
     constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),
-  --: Events a job at most, with the dynamic number of events.
+  --: Maximum number of events a job, with the dynamic number of events.
   max_events_per_job     bigint check (max_events_per_job > -1e15 and max_events_per_job < 1e15)
     constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
   --: Jobs that work on the same events, for the event service; null counts 1.
@@ -198,17 +201,17 @@ create table workload.task (
   --: Retries of a job of the event service; null = max_attempt_es.
   max_attempt_es_job     bigint check (max_attempt_es_job > -1e15 and max_attempt_es_job < 1e15)
     constraint task_max_attempt_es_job_allowed check (max_attempt_es_job >= 0),
-  allow_incomplete_in_ds boolean default false,  --: Incomplete input datasets are allowed.
+  allow_incomplete_in_ds boolean default false,  --: Whether incomplete input datasets are allowed.
   --: Jumbo jobs.
   n_jumbo_jobs           bigint check (n_jumbo_jobs > -1e15 and n_jumbo_jobs < 1e15)
     constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),
   hpo_workflow           boolean default false,  --: Hyperparameter optimisation.
   included_site          text[],  --: Queues to use, names or patterns with *; null = all.
   excluded_site          text[],  --: Queues not to use, names or patterns with *.
-  task_broker_on_master  boolean default false,  --: Only the first input dataset counts in task brokerage.
-  sites_used             text[] default '{}',  --: Queues that jobs of the task went to.
+  task_broker_on_master  boolean default false,  --: Whether only the first input dataset counts in task brokerage.
+  sites_used             text[] default '{}',  --: Queues to which jobs of the task went.
   resource_types_at      jsonb default '{}',  --: Resource types of the task's jobs by queue.
-  task_classified        timestamptz,  --: When task_class was said; null = it holds as it is.
+  task_classified        timestamptz,  --: When task_class was set; null = it does not expire.
   primary key (setup, task_id)
 );
 create index task_due on workload.task (setup, status);
@@ -246,13 +249,13 @@ create table workload.task_dataset (
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
 
---: What a task's input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.
+--: Sums of a task's input, as brokerage reads them. workload.digest_input derives them from the datasets.
 create table workload.input_digest (
   setup           text not null references resource.setup on delete cascade,
   task_id         bigint not null,
   files           bigint,  --: Files of the datasets that are not pseudo, each name once.
-  size            bigint,  --: Their bytes.
-  shared_files    boolean,  --: A name is in two datasets of the task.
+  size            bigint,  --: Bytes of these files.
+  shared_files    boolean,  --: Whether a file name is in two datasets of the task.
   primary_files   bigint,  --: Files of the primary dataset.
   jobs            bigint,  --: Jobs: groups of nFilesPerJob primary files (nFilesPerMergeJob for merging).
   job_events      bigint,  --: Events of the largest job.
@@ -262,27 +265,27 @@ create table workload.input_digest (
   primary key (setup, task_id)
 );
 
---: How the jobs of a task ended at a queue lately.
+--: Recent ends of a task's jobs at a queue.
 create table workload.task_result (
   setup    text not null references resource.setup on delete cascade,
   task_id  bigint not null,
   queue    text not null,
-  --: Failed.
+  --: Number of failed jobs.
   failed   bigint default 0 check (failed > -1e15 and failed < 1e15)
     constraint task_result_failed_allowed check (failed >= 0),
-  --: Closed, to be assigned elsewhere.
+  --: Number of jobs closed to be assigned elsewhere.
   closed   bigint default 0 check (closed > -1e15 and closed < 1e15)
     constraint task_result_closed_allowed check (closed >= 0),
-  --: Finished.
+  --: Number of finished jobs.
   finished bigint default 0 check (finished > -1e15 and finished < 1e15)
     constraint task_result_finished_allowed check (finished >= 0),
   primary key (setup, task_id, queue)
 );
 
---: Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).
+--: Job counts that are kept elsewhere; they are added to those of workload.job (workload.job_statistic).
 create table workload.statistic (
   setup         text not null references resource.setup on delete cascade,
-  number        bigint not null generated always as identity,  --: Which row.
+  number        bigint not null generated always as identity,  --: Number of the row.
   queue         text,  --: Unified queue.
   gshare        text,
   resource_type text,
@@ -309,11 +312,11 @@ comment on constraint statistic_status_allowed on workload.statistic is
   'a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding, '
   'merging, transferring, finished, failed, cancelled, closed';
 
--- Few indexes: each costs every change of a job. A change of a job's status touches none of them except when the job
--- starts, ends or goes back to its task, so that most changes are heap-only. No CHECK on what the calls write:
--- PostgreSQL reads each constraint anew for each statement (20 us). workload.refuse_jobs checks jobs that are loaded.
--- No foreign key to the setup: it would cost 5 us for each job that is made. Who makes or loads jobs locks the setup,
--- and workload.remove_setup deletes the jobs.
+-- The table has few indexes, since each costs time at every change of a job. A change of a job's status touches none of
+-- them except when the job starts, ends or goes back to its task, so that most changes are heap-only. Columns that the
+-- calls write have no CHECK, since PostgreSQL reads each constraint again for each statement (20 us);
+-- workload.refuse_jobs checks jobs that are loaded. There is no foreign key to the setup, since it would cost 5 us for
+-- each job that is made. Functions that make or load jobs lock the setup, and workload.remove_setup deletes the jobs.
 --: Jobs. Brokerage counts them.
 create table workload.job (
   setup           text not null,
@@ -321,7 +324,7 @@ create table workload.job (
   task_id         bigint,  --: Task; null = none.
   queue           text,  --: Unified queue; null = not brokered.
   status          text,  --: PanDA's status: defined, assigned, activated, starting, running, ...
-  sub_status      text,  --: Status within.
+  sub_status      text,  --: Detail of the status.
   priority        int,  --: Current priority.
   gshare          text,
   label           text,
@@ -330,24 +333,24 @@ create table workload.job (
   resource_type   text,
   cores           int,  --: Cores.
   created         timestamptz,  --: When it was made.
-  --: When it last changed or, for one that no JobAgent of this database has, was last heard of.
+  --: When the job last changed or, if no JobAgent of this database has the job, when it was last reported.
   modified        timestamptz,
   state_changed   timestamptz,  --: When its status changed.
   started         timestamptz,  --: When it started.
   ended           timestamptz,  --: When it ended.
   workflow        text,  --: Workflow.
   relocation_flag smallint,  --: PanDA's relocationFlag.
-  activated       timestamptz,  --: Since when it waited for a worker node; null = since it was created.
-  processing_type text,  --: processingType; pmerge is a merge job; null = as its task.
+  activated       timestamptz,  --: When the job began to wait for a worker node; null = when it was created.
+  processing_type text,  --: processingType; pmerge is a merge job; null = the same as that of its task.
   nucleus         text,  --: Nucleus of its task when it was made; null = none.
-  number          bigint,  --: Which part of its task's input it works on, from 1; null = not made here.
-  --: 0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the
-  --: task.
+  --: Number of the part of its task's input that the job works on, from 1; null = not made here.
+  number          bigint,
+  --: 0 = the job owns its part of the input; n = it is the n-th job of its part whose work went back to the task.
   rebrokered      int not null default 0,
-  previous_queues text[],  --: Queues where its part of the input was before, oldest first; null = none.
+  previous_queues text[],  --: Queues that had its part of the input before, oldest first; null = none.
   disk_io         float8,  --: diskIO of its task (kB/s per core); null = not known.
-  input_files     bigint,  --: Files it reads; null = not made here.
-  input_bytes     bigint,  --: Bytes of them; null = not made here.
+  input_files     bigint,  --: Number of files that the job reads; null = not made here.
+  input_bytes     bigint,  --: Bytes of these files; null = not made here.
   events          bigint,  --: Events of its part of the primary input; null = not made here.
   primary key (setup, job_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
@@ -356,7 +359,7 @@ comment on index workload.job_task is 'Each part of a task''s input is the work 
 create index job_active on workload.job (setup, task_id, queue) where ended is null;
 create index job_analysis on workload.job (setup, started) where gshare = 'User Analysis';
 
---: Jobs of users at queues by share; the user _total holds the totals where not every user is listed.
+--: Jobs of users at queues by share; the user _total has the totals if not every user is listed.
 create table workload.user_queue_statistic (
   setup         text not null references resource.setup on delete cascade,
   queue         text not null,
@@ -368,12 +371,12 @@ create table workload.user_queue_statistic (
   --: Running jobs.
   running       bigint default 0 check (running > -1e15 and running < 1e15)
     constraint user_queue_statistic_running_allowed check (running >= 0),
-  --: Cores of the running jobs; null = one a job.
+  --: Cores of the running jobs; null = one core a job.
   running_cores bigint check (running_cores > -1e15 and running_cores < 1e15),
   primary key (setup, queue, gshare, user_name)
 );
 
---: Jobs that started per hour at a queue.
+--: Number of jobs that started per hour at a queue.
 create table workload.to_running_rate (
   setup  text not null references resource.setup on delete cascade,
   queue  text not null,
@@ -389,15 +392,15 @@ create table workload.remaining_work (
   nucleus  text not null,
   gshare   text not null,  --: Global share; empty = the whole work of the nucleus.
   priority int not null check (priority > -1e9 and priority < 1e9),  --: Priority of the tasks; 0 with the whole work.
-  --: HS06 s.
+  --: Work (HS06 s).
   work     float8 check (work > -1e15 and work < 1e15) constraint remaining_work_work_allowed check (work >= 0),
   primary key (setup, nucleus, gshare, priority)
 );
 
 create sequence workload.job_id start 1000000000000;
-comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
+comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on; ids that submitters give are below.';
 
---: Which changes of a job's status there are; workload.change_status refuses all others.
+--: Changes of a job's status that exist; workload.change_status refuses all others.
 create table workload.transition (
   from_status text,  --: Status before; null = the job is made, or loaded.
   to_status   text not null,  --: Status after.
@@ -434,43 +437,43 @@ create table workload.job_history (
   at          timestamptz not null,
   number      bigint not null default nextval('workload.job_history_number'),  --: Order of changes at one time.
   job_id      bigint not null,  --: Job.
-  from_status text,  --: Status before; null = made.
+  from_status text,  --: Status before; null = the job was made.
   to_status   text not null,  --: Status after.
-  role_name   text not null,  --: Who: the database role that called.
-  why         text  --: Why: what was called, or the rule that applied.
+  role_name   text not null,  --: Database role that called.
+  why         text  --: Reason: the function that was called, or the rule that applied.
 ) partition by range (at);
 create table workload.job_history_default partition of workload.job_history default;
 create index job_history_job on workload.job_history (setup, job_id, at);
 
---: What an agent needs to run a job: a script, a command, parameters. Only the agent that has the job and its owner
---: read it. It goes when the ended job is forgotten.
+--: Payloads: the data that an agent needs to run a job, such as a script, a command, parameters. Only the agent that
+--: has the job and the owner of the job read a payload. It is deleted together with the ended job.
 create table workload.payload (
   setup  text not null,
   job_id bigint not null,  --: Job.
-  body   jsonb not null,  --: The payload, as it was inserted.
+  body   jsonb not null,  --: The payload in the form in which it was inserted.
   primary key (setup, job_id)
 );
 alter table workload.payload alter column setup set (n_distinct = 1);
 
---: The payloads of tasks: once a task, however many jobs it has. Only the agents that have its jobs and its owner read
---: it. It goes with the task.
+--: Payloads of tasks, each stored once for all jobs of a task. Only the agents that have its jobs, and its owner, read
+--: a payload. It is deleted with the task.
 create table workload.task_payload (
   setup   text not null,
   task_id bigint not null,  --: JEDI task id.
-  --: What an agent needs to run a job of the task that has no payload of its own; any JSON value.
+  --: Data that an agent needs to run a job of the task that has no payload of its own; any JSON value.
   body    jsonb not null constraint task_payload_body_allowed check (octet_length(body::text) <= 16777216),
   primary key (setup, task_id),
   foreign key (setup, task_id) references workload.task on delete cascade
 );
 comment on constraint task_payload_body_allowed on workload.task_payload is 'a payload of at most 16 MiB';
 
---: Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
+--: Changes of status that are not yet in the counts below: one row for each change or group of equal changes.
 create table workload.job_change (
   setup           text not null,
   at              timestamptz not null,
-  jobs            bigint not null,  --: Jobs that changed.
-  from_status     text,  --: Status before; null = made.
-  to_status       text,  --: Status after; null = forgotten.
+  jobs            bigint not null,  --: Number of jobs that changed.
+  from_status     text,  --: Status before; null = the job was made.
+  to_status       text,  --: Status after; null = the job was deleted.
   task_id         bigint,  --: Task; null = none.
   queue           text,  --: Unified queue; null = none yet.
   gshare          text,  --: Global share; null = none.
@@ -481,11 +484,11 @@ create table workload.job_change (
   working_group   text,  --: Working group; null = none.
   processing_type text,  --: processingType; null = none.
   cores           bigint not null,  --: Cores of these jobs.
-  disk_io         numeric,  --: Sum of their diskIO; null = not known of any.
-  disk_io_jobs    bigint not null  --: How many of them say a diskIO.
+  disk_io         numeric,  --: Sum of their diskIO; null = no job has a value.
+  disk_io_jobs    bigint not null  --: Number of these jobs that have a diskIO.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
---: Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.
+--: Jobs that have not ended, counted by the columns that brokerage reads; workload.job_change has changes to be added.
 create table workload.queue_count (
   setup         text not null,
   queue         text,  --: Unified queue; null = none yet.
@@ -495,13 +498,13 @@ create table workload.queue_count (
   label         text,  --: prodSourceLabel; null = none.
   status        text not null,
   jobs          bigint not null,
-  cores         bigint not null,  --: Cores of them.
-  disk_io       numeric not null,  --: Sum of the diskIO of those that say one.
-  disk_io_jobs  bigint not null,  --: How many say one.
+  cores         bigint not null,  --: Cores of these jobs.
+  disk_io       numeric not null,  --: Sum of the diskIO of the jobs that have one.
+  disk_io_jobs  bigint not null,  --: Number of jobs that have a diskIO.
   constraint queue_count_key unique nulls not distinct (setup, queue, gshare, resource_type, nucleus, label, status)
 ) with (fillfactor = 50);
 
---: Jobs that have not ended, counted by user; workload.job_change adds to them.
+--: Jobs that have not ended, counted by user; workload.job_change has changes to be added.
 create table workload.user_count (
   setup           text not null,
   user_name       text,  --: User; null = none.
@@ -512,42 +515,42 @@ create table workload.user_count (
   processing_type text,  --: processingType; null = none.
   status          text not null,
   jobs            bigint not null,
-  cores           bigint not null,  --: Cores of them.
+  cores           bigint not null,  --: Cores of these jobs.
   constraint user_count_key unique nulls not distinct (setup, user_name, working_group, queue, gshare, label,
     processing_type, status)
 ) with (fillfactor = 50);
 create index user_count_group on workload.user_count (setup, working_group) where working_group <> '';
 
---: Jobs counted by task, ended ones among them; workload.job_change adds to them.
+--: Jobs counted by task, including ended jobs; workload.job_change has changes to be added.
 create table workload.task_count (
   setup   text not null,
   task_id bigint not null,
   status  text not null,
   jobs    bigint not null,
-  cores   bigint not null,  --: Cores of them.
+  cores   bigint not null,  --: Cores of these jobs.
   constraint task_count_key unique (setup, task_id, status)
 ) with (fillfactor = 50);
 
---: Jobs that began to run, by minute; workload.job_change adds to them.
+--: Jobs that began to run, by minute; workload.job_change has changes to be added.
 create table workload.start_count (
   setup         text not null,
   queue         text,  --: Unified queue; null = none yet.
   gshare        text,  --: Global share; null = none.
   resource_type text,  --: Resource type; null = none.
-  minute        timestamptz not null,  --: The minute, by its begin.
+  minute        timestamptz not null,  --: Beginning of the minute.
   jobs          bigint not null,
-  last_at       timestamptz not null,  --: The last of them.
+  last_at       timestamptz not null,  --: Time of the last start.
   constraint start_count_key unique nulls not distinct (setup, queue, gshare, resource_type, minute)
 );
 create index start_count_last on workload.start_count (setup, queue, last_at);
 
---: Jobs that ended, by task, queue and minute; workload.job_change adds to them.
+--: Jobs that ended, by task, queue and minute; workload.job_change has changes to be added.
 create table workload.end_count (
   setup   text not null,
   task_id bigint not null,
   queue   text,  --: Unified queue; null = none yet.
   status  text not null,  --: finished, failed, cancelled or closed.
-  minute  timestamptz not null,  --: The minute, by its begin.
+  minute  timestamptz not null,  --: Beginning of the minute.
   jobs    bigint not null,
   constraint end_count_key unique nulls not distinct (setup, task_id, queue, status, minute)
 );

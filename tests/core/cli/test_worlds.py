@@ -215,7 +215,7 @@ def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> No
         ({"links": {}}, "links is [{...}], by their src and dst; see broker/docs/reference/world-fields.md"),
         ({"queues": {"Q": []}}, "queues is {QUEUE: {...}}; "),
         ({"tasks": [{"id": 1, "user": 5}]}, "user: User. Null = not set"),
-        ({"links": [{"src": "A"}]}, "dst: Storage site that they go to."),
+        ({"links": [{"src": "A"}]}, "dst: Storage site that files go to."),
     ],
 )
 def test_errors_of_load_hint_at_the_right_name_or_form(cli: Cli, given: dict[str, Any], hint: str) -> None:
