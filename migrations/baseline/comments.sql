@@ -5,7 +5,7 @@ do $$
 declare
   v_comment text;
 begin
-  -- Comments of columns go by the column's name.
+  -- A comment of a column depends on the name of the column.
   for v_comment in
     select format('comment on column %s.%I is %L', c.oid::regclass, attname, meaning)
       from (values ('at', 'Time of the row.'),
@@ -36,7 +36,8 @@ begin
   loop
     execute v_comment;
   end loop;
-  -- Comments of constraints go by the checked expression, in which x is the column and casts are left out.
+  -- A comment of a constraint depends on its expression, in which x is the column and casts are left out.
+  -- A list of allowed values becomes the comment.
   for v_comment in
     select format('comment on constraint %I on %s is %L', conname, conrelid::regclass, coalesce(meaning, listed))
       from (values ('octet_length(x) <= 300', 'a text of at most 300 bytes'),

@@ -1,6 +1,6 @@
 -- The tables of the schema instance. Edited in place until the first release; afterwards revisions change them. The
--- resources that the steps of an instance use are stored with the instance, so that a constraint limits them, whoever
--- writes.
+-- resources that the steps of an instance use are stored with the instance, so that a constraint limits them at every
+-- change.
 
 create schema instance;
 comment on schema instance is 'Machines to rent, and steps packed onto them. Uses resource, workload, taskqueue.';

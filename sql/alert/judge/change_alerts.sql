@@ -1,4 +1,4 @@
--- An alert of a rule that is not judged stays as it is. An alert ends when its rule is removed or switched off.
+-- An alert of a rule that is not judged does not change. An alert ends when its rule is removed or switched off.
 create or replace function alert.change_alerts(p_setup text, p_at timestamptz) returns bigint
 language plpgsql as $$
 declare

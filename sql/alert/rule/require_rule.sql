@@ -13,7 +13,7 @@ begin
   v_wrong := (select m[1] from regexp_matches(p_row.summary, '[{]([^{}]*)[}]', 'g') m
                where m[1] <> 'value' and m[1] is distinct from p_row.by_label limit 1);
   if v_wrong is not null then
-    raise exception 'rule %: summary has {%}, which stands for nothing', p_row.rule, left(v_wrong, 100)
+    raise exception 'rule %: summary has {%}, which is not known', p_row.rule, left(v_wrong, 100)
       using errcode = 'PB001',
             hint = 'A summary may have ' || concat_ws(' and ', '{value}', '{' || p_row.by_label || '}') || '.';
   elsif date_trunc('minute', p_row.over) <> p_row.over then

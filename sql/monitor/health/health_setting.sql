@@ -22,7 +22,7 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
   -- measured: 0.34 ms a match, 0.47 after 90,000 matches without a vacuum
   ('autovacuum_naptime', null, null, 15, '10s', 'advice',
    '1,000 matches a second leave 60,000 dead rows in each queue table after a minute: a match takes a quarter longer'),
-  -- jobs and the changes of counts have none whatever it says; leases, requests and the history go by it
+  -- jobs and changes of counts have no delay in any case; leases, requests and the history use the setting
   ('autovacuum_vacuum_cost_delay', null, null, 2, '0', 'advice',
    'vacuum sleeps more than it works: leases and requests leave dead rows faster than it removes them'),
   ('client_connection_check_interval', null, 1, 60000, '1s', 'advice',

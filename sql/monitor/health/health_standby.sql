@@ -9,7 +9,7 @@ select 'standby' as area, 'this server' as object,
        'advice' as verdict,
        'sessions, locks, settings and dead rows are those of the standby; those of the primary, and resources that '
        'taskqueue.maintain has not rolled up, are known only on the primary' as cost,
-       'look at the primary, too' as remedy
+       'look at the primary as well' as remedy
  where pg_is_in_recovery();
 
 comment on view monitor.health_standby is

@@ -1,6 +1,6 @@
--- The view tells whether taskqueue.maintain and lifecycle.watch do their work, whoever calls them (health_loop judges
--- broker run). It finds work that should have been done long ago. Long because each finding is a row with its own text
--- and advice.
+-- The view tells whether taskqueue.maintain and lifecycle.watch do their work, independently of their callers
+-- (health_loop judges broker run). It finds work that should have been done long ago. Long because each finding is a
+-- row with its own text and advice.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date,

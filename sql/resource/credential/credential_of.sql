@@ -28,12 +28,12 @@ begin
      where f.place = 1 order by f.name);
   if v_names = '{}' then
     message := format('no credential of setup %s fits the token of %s', p_setup, resource.shown(to_jsonb(name)));
-    hint := 'An operator gives one: broker credential set.';
+    hint := 'An operator can add a credential: broker credential set.';
     return;
   elsif cardinality(v_names) > 1 then
     message := format('several credentials of setup %s fit the token of %s equally: %s', p_setup,
                       resource.shown(to_jsonb(name)), array_to_string(v_names, ', '));
-    hint := 'An operator gives one to its subject, or clears all but one.';
+    hint := 'An operator can add a credential for its subject, or clear all but one.';
     return;
   end if;
   select c.* into v_credential from resource.credential c where c.setup = p_setup and c.name = v_names[1];

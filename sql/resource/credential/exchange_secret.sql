@@ -16,7 +16,7 @@ begin
   returning s.* into v_secret;
   if not found then
     raise exception 'the secret of % is refused', resource.shown(to_jsonb(p_stamp))
-      using errcode = 'PB008', hint = 'It is another one, has been used, has ended or was revoked.';
+      using errcode = 'PB008', hint = 'It is wrong, or it has been used, has ended or was revoked.';
   end if;
   token := resource.new_secret();
   expires_at := least(now() + interval '1 hour', v_secret.expires_at);

@@ -8,7 +8,7 @@ begin
   perform resource.require_setup(p_setup);
   if coalesce(p_name, '') = '' then
     raise exception 'name of the % is %', p_what, coalesce(quote_literal(p_name), 'null')
-      using errcode = 'PB001', hint = 'Give it a name by which it can be found and taken away.';
+      using errcode = 'PB001', hint = 'Give it a name by which it can be found and removed.';
   end if;
   perform resource.require_short('name', p_name, 200);
   if p_kind is null or p_kind not in ('agent', 'submitter', 'operator', 'viewer') then

@@ -6,8 +6,8 @@ begin
   if p_name is null then
     return;
   elsif not resource.is_service() then
-    raise exception 'subject is for the service alone'
-      using errcode = 'PB002', hint = 'Leave it out: the login is who calls.';
+    raise exception 'only the service may give a subject'
+      using errcode = 'PB002', hint = 'Leave the subject out: the login identifies the caller.';
   end if;
   perform set_config('pgbroker.subject', (coalesce(nullif(current_setting('pgbroker.subject', true), ''), '{}')::jsonb
                                           || jsonb_build_object('name', p_name))::text, true);

@@ -11,7 +11,7 @@ begin
   if not exists (select from resource.setups_of_claims(p_claims)) then
     raise exception 'no credential fits the login of %', resource.shown(to_jsonb(v_subject))
       using errcode = 'PB002',
-            hint = 'An operator gives one: broker credential set. Credentials that fit equally do not count.';
+            hint = 'An operator can add one: broker credential set. Credentials that fit equally do not count.';
   end if;
   select jsonb_object_agg(c.key, c.value) into v_kept
     from jsonb_each(p_claims) c

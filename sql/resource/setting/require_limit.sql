@@ -3,7 +3,7 @@ language plpgsql immutable as $$
 begin
   if p_limit < 0 then
     raise exception '% is %, not 0 or more', p_key, p_limit
-      using errcode = 'PB001', hint = 'Give the highest number, or null for the usual one.';
+      using errcode = 'PB001', hint = 'Give the highest number, or null for the default.';
   end if;
 end $$;
 

@@ -22,7 +22,7 @@ begin
             hint = format('Keys are %s.', (select string_agg(k, ', ' order by k) from jsonb_object_keys(p_kinds) k));
   elsif found then
     raise exception '% number %: % is %, not %', p_what, v_bad.place, v_bad.key, resource.shown(v_bad.value), v_bad.kind
-      using errcode = 'PB001', hint = 'Null = not set.';
+      using errcode = 'PB001', hint = 'A null value means that the key is not set.';
   end if;
 end $$;
 

@@ -27,7 +27,7 @@ begin
     resource.shown(v_bad.value), v_bad.kind
     using errcode = 'PB001',
           hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ',
-                        'Null = not set; a key that is left out has its default.');
+                        'A null value means not set; a key that is left out has its default.');
 end $$;
 
 comment on function resource.check_rows(regclass, jsonb) is

@@ -43,4 +43,4 @@ end $$;
 
 comment on function workload.correct_counts(text) is
   'Recounts the jobs of a setup and corrects the counts by the differences; returns the number of counts changed, '
-  'which is 0 in health. Nobody waits for it. Errors: PB002 (setup not granted).';
+  'which is 0 if the counts were right. Other sessions do not wait for it. Errors: PB002 (setup not granted).';

@@ -39,7 +39,7 @@ having sum(d.jobs) <> 0 or sum(d.cores) <> 0;
 
 comment on view workload.count_difference is
   'Differences between the counts of jobs and the jobs: the numbers that would have to be added to the counts. Empty '
-  'in health.';
+  'if the counts are right.';
 comment on column workload.count_difference.counted_by is 'The kind of count: queue, user or task.';
 comment on column workload.count_difference.jobs is 'Jobs missing from the count; negative = the count is too high.';
 comment on column workload.count_difference.cores is 'Cores missing from the count; negative = the count is too high.';

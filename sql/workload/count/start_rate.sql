@@ -1,5 +1,5 @@
 -- See analysis-load.md, stabilizer. The rate is that of all shares at a queue; the rate of one share follows from it.
--- If the rate of a share was loaded, the starts of that share are counted, too.
+-- If the rate of a share was loaded, the starts of that share are added to it.
 create or replace view workload.start_rate as
 with started as (
   select s.setup, s.queue, s.gshare, sum(s.jobs)::float8 / 6 as rate

@@ -214,7 +214,7 @@ def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> No
         ({"quebes": {}}, "quebes: nearest is queues"),
         ({"links": {}}, "links is [{...}], by their src and dst; see broker/docs/reference/world-fields.md"),
         ({"queues": {"Q": []}}, "queues is {QUEUE: {...}}; "),
-        ({"tasks": [{"id": 1, "user": 5}]}, "user: User. Null = not set"),
+        ({"tasks": [{"id": 1, "user": 5}]}, "user: User. A null value means not set"),
         ({"links": [{"src": "A"}]}, "dst: Storage site that files go to."),
     ],
 )

@@ -367,6 +367,6 @@ def test_each_report_of_a_batch_has_its_own_subject(db: Connection, service: Cal
     events = ("matched", "running", "finished")
     assert sorted(noted) == sorted((one["job_id"], event, one["subject"]) for one in leases for event in events)
     for function in ("report_jobs", "finish_jobs"):
-        with pytest.raises(psycopg.Error, match="subject is for the service alone") as raised:
+        with pytest.raises(psycopg.Error, match="only the service may give a subject") as raised:
             db.execute(f"select * from taskqueue.{function}('s', %s)".encode(), [Jsonb(leases)])
         assert raised.value.sqlstate == "PB002"
