@@ -38,5 +38,5 @@ comment on column alert.shipped_rule.above is 'The condition holds if the value 
 comment on column alert.shipped_rule.below is 'The condition holds if the value is below this number.';
 comment on column alert.shipped_rule.over is 'The value is the mean over this time.';
 comment on column alert.shipped_rule.lasting is 'How long the condition must hold until the alert fires.';
-comment on column alert.shipped_rule.severity is 'info, warning or critical.';
+comment on column alert.shipped_rule.severity is 'Severity of the alert: info, warning or critical.';
 comment on column alert.shipped_rule.summary is 'Meaning of the alert.';

@@ -20,5 +20,5 @@ select 'clock' as area, 'server' as object,
 
 comment on view monitor.health_clock is
   'Whether the server''s clock was put back: leases whose beginning is later than now. Part of monitor.health.';
-comment on column monitor.health_clock.area is 'clock.';
-comment on column monitor.health_clock.object is 'server.';
+comment on column monitor.health_clock.area is 'Area of the finding: clock.';
+comment on column monitor.health_clock.object is 'Object that was examined: the server.';

@@ -65,5 +65,5 @@ select 'loop' as area, j.name as object,
 comment on view monitor.health_loop is
   'Whether the loops that setups need are running: who leads them, whether rounds end, and whether they succeed. Part '
   'of monitor.health.';
-comment on column monitor.health_loop.area is 'loop.';
+comment on column monitor.health_loop.area is 'Area of the finding: loop.';
 comment on column monitor.health_loop.object is 'Name of the loop.';

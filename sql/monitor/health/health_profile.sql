@@ -19,5 +19,5 @@ having not exists (select from fault);
 
 comment on view monitor.health_profile is
   'Whether the rules of your own profiles still work: their functions exist and may be called. Part of monitor.health.';
-comment on column monitor.health_profile.area is 'profile.';
+comment on column monitor.health_profile.area is 'Area of the finding: profile.';
 comment on column monitor.health_profile.object is 'Name of the profile and algorithm.';

@@ -90,6 +90,6 @@ select 'setting' as area, j.name || coalesce(' of role ' || j.role_name, '') as 
 comment on view monitor.health_setting is
   'Settings that cost jobs or time, as they are for the current user, and as they are set for roles that use pgbroker. '
   'Part of monitor.health.';
-comment on column monitor.health_setting.area is 'setting.';
+comment on column monitor.health_setting.area is 'Area of the finding: setting.';
 comment on column monitor.health_setting.object is
   'Name of the setting, and of the role if the setting is that of a role.';

@@ -30,5 +30,5 @@ select 'slot', r.slot_name, 'inactive', 'advice',
 comment on view monitor.health_snapshot is
   'Old snapshots of sessions, prepared transactions, replication slots and standbys; and slots that nobody reads. Part '
   'of monitor.health.';
-comment on column monitor.health_snapshot.area is 'snapshot or slot.';
+comment on column monitor.health_snapshot.area is 'Area of the finding: snapshot or slot.';
 comment on column monitor.health_snapshot.object is 'Session, prepared transaction or slot.';

@@ -15,5 +15,5 @@ select 'standby' as area, 'this server' as object,
 comment on view monitor.health_standby is
   'Whether this server is a standby, and how old its last commit is. There is no row on a primary. Part of '
   'monitor.health.';
-comment on column monitor.health_standby.area is 'standby.';
-comment on column monitor.health_standby.object is 'Always: this server.';
+comment on column monitor.health_standby.area is 'Area of the finding: standby.';
+comment on column monitor.health_standby.object is 'Object that was examined: this server.';

@@ -15,7 +15,7 @@ select case when s.datid is null then format('process %s for standby %s', s.pid,
             else format('session %s of %s', s.pid, coalesce(s.usename, 'the server')) end,
        greatest(age(s.backend_xmin), age(s.backend_xid)), s.xact_start, s.state,
        case when s.datid is null then 'end the long query on the standby, or set hot_standby_feedback = off there'
-            -- autovacuum's, or its role was dropped
+            -- a process of autovacuum, or a session whose role was dropped
             when s.usename is null then format('select pg_terminate_backend(%s)', s.pid)
             else format('select pg_terminate_backend(%s); to bound it: alter role %I set '
                         'idle_in_transaction_session_timeout = ''60s''', s.pid, s.usename) end

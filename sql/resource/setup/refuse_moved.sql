@@ -9,5 +9,5 @@ begin
 end $$;
 
 comment on function resource.refuse_moved(text) is
-  'For the service: refuses a setup that has moved to another shard, or is arriving from one. A setup that is about to '
-  'leave may be read. Errors: PB006.';
+  'For the service: refuses a setup that has moved to another shard, or is arriving from one. A setup that is leaving '
+  'may still be read. Errors: PB006.';

@@ -1,6 +1,6 @@
--- The function fills in the values that the world format leaves out of a replica: an empty replica is complete, and
--- lfns without a number found means that the named files are there. It returns a set of one row, since the planner
--- inlines only functions that return sets.
+-- The function fills in the values that the world format leaves out of a replica: an empty replica is complete, and a
+-- replica with lfns but without a number found has the files that are named. It returns a set of one row, since the
+-- planner inlines only functions that return sets.
 create or replace function workload.replica_figures(p_replica workload.replica, p_files bigint)
 returns table (total bigint, found bigint, is_complete boolean)
 language sql immutable rows 1 as $$
