@@ -28,8 +28,8 @@ select n.setup, n.name, 'never ran', true, null, null, null, null, null, null, n
 
 comment on view monitor.loop is
   'The loops of `broker run`: who works on each, and how the last rounds went. Loops that a setup needs and that never '
-  'ran are included. A loop of one setup that nobody leads is left out while a loop of all setups is led. `broker '
-  'loops` prints the view.';
+  'ran are included. A loop of one setup that nobody leads is left out while a loop of all setups is led. '
+  '`broker loops` prints the view.';
 comment on column monitor.loop.setup is 'Setup that the loop works on; null = all setups.';
 comment on column monitor.loop.name is
   'Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or '

@@ -130,6 +130,7 @@ def test_larger_inputs(
     compare(rolled_back, case)
 
 
+@pytest.mark.slow
 def test_placements_on_more_instances_than_a_block_holds(rolled_back: Connection) -> None:
     """Blocks of the list of instances are full and cut in two, also where what is free and hints are equal."""
     draw = random.Random(0)

@@ -159,7 +159,9 @@ def test_a_loop_that_fails_or_does_not_end_is_a_problem(q: Calls) -> None:
     pass_time(q, minutes=11)
     lead(q, ME, "watchdog", began=660, ended=None)
     found = finding(q, "watchdog")
-    assert found and found.verdict == "advice" and found.value.startswith("the round of host 1 has been running since 2")
+    assert (
+        found and found.verdict == "advice" and found.value.startswith("the round of host 1 has been running since 2")
+    )
     assert q.value("select state from monitor.loop where name = 'watchdog'") == "slow"
 
 

@@ -771,6 +771,7 @@ def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Con
     assert chi_square(found, win(queues)) > GENEROUS
 
 
+@pytest.mark.slow
 def test_a_reached_limit_leaves_out_its_queues_where_few_match(connect: Callable[..., psycopg.Connection[Any]]) -> None:
     """Whether the limit was reached before the call, or by the job before in the same call."""
     q = counted(connect, known=True)
