@@ -1,7 +1,7 @@
 """Catalogues of instance types as CSV, and the steps of a genomics pipeline as jobs for instances.
 
 data/instance-types.csv: the general (m5), compute (c5) and memory (r5) families of a large public cloud, list prices
-per hour (USD, on demand, Linux) as they circulated in 2024 to 2026. For demonstrations: nobody should bill by it.
+per hour (USD, on demand, Linux) as they circulated in 2024 to 2026. The prices are for demonstrations, not for billing.
 data/genomics-steps.csv: steps of a whole-genome variant-calling pipeline with the cores and memory that nf-core/sarek's
 base configuration (2026) asks for; jobs a sample are a typical scatter (8 lanes, 21 intervals), our assumption.
 """
@@ -36,12 +36,12 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def shipped_types() -> dict[str, dict[str, Any]]:
-    """The catalogue that comes with pgbroker, as a world has it."""
+    """The catalogue that comes with pgbroker, in the form of a world."""
     return types(_lines("instance-types.csv"), "instance-types.csv")
 
 
 def types(lines: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
-    """A catalogue as a world's instance_types, out of CSV with the columns COLUMNS; memory in MB.
+    """A catalogue as a world's instance_types, from CSV with the columns COLUMNS; memory in MB.
 
     Raises BadRequest, naming the file (`name`), the line, the column and the value.
     """

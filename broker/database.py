@@ -1,11 +1,11 @@
-"""Where the server is, and every way of connecting to it.
-
-The server is the first of: the DSN given (`--dsn`), BROKER_DSN, libpq's own variables (PGHOST, PGHOSTADDR, PGPORT,
-PGSERVICE, PGDATABASE), the embedded server, which is started when it does not run.
+"""Finding the server, and every way of connecting to it. The server is the first of: the DSN given (`--dsn`),
+BROKER_DSN, libpq's own variables (PGHOST, PGHOSTADDR, PGPORT, PGSERVICE, PGDATABASE), the embedded server, which is
+started when it does not run.
 
 Poolers: each call is one statement in autocommit and leaves no session state, so PgBouncer's transaction mode works.
-PgBouncer before 1.21 mixes up prepared statements, so none are made behind a pooler. BROKER_PREPARE=on makes them
-there, too: for PgBouncer from 1.21 with max_prepared_statements. `--no-prepare` or BROKER_PREPARE=off never does.
+PgBouncer before 1.21 mixes up prepared statements, so none are made behind a pooler. BROKER_PREPARE=on also prepares
+behind a pooler, for PgBouncer from 1.21 with max_prepared_statements. `--no-prepare` or BROKER_PREPARE=off never
+prepares.
 """
 
 import logging
@@ -25,7 +25,7 @@ from broker.errors import BrokerError, ConnectError
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-# A pool logs each attempt to connect; who asks for a connection gets the reason in the error.
+# A pool would log each attempt to connect; the caller that asks for a connection gets the reason in the error.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 Connection = psycopg.Connection[Any]
@@ -41,18 +41,17 @@ _TRANSPORT = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-# Seconds after which a pool begins anew to connect. Its pauses double until then: while a standby takes over it tries
-# every two seconds or oftener.
+# Seconds after which a pool starts connecting again from the beginning. Its pauses double until then, so while a
+# standby takes over it tries at least every two seconds.
 _RECONNECT = 5.0
 
 
 @dataclass(frozen=True)
 class Target:
-    """A server: its DSN in libpq's form, who named it, and whether statements may be prepared on it.
+    """A server: its DSN in libpq's form, the source of the DSN, and whether statements may be prepared on it.
 
-    `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is something to tell people (the server was
-    started, another port).
-    `prepare` None: where no pooler is between.
+    `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is a message for people (the server was started,
+    another port). `prepare` None: prepare unless there is a pooler.
     """
 
     dsn: str
@@ -62,11 +61,10 @@ class Target:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What every connection to it is opened with, beside the DSN.
-
-        A server that vanishes with its machine is noticed in half a minute, unless the DSN sets these timeouts. What a
-        service file has (service=...) stands here, too: psycopg goes from one host to the next, each with its timeout,
-        where it sees several, while libpq on its behalf would wait for the first without end.
+        """The parameters of every connection beside the DSN. A server that vanishes with its machine is noticed in half
+        a minute, unless the DSN sets these timeouts. Parameters from a service file (service=...) are included: if
+        psycopg sees several hosts, it tries one after the other, each with its timeout, while libpq would wait for the
+        first without end.
         """
         given = conninfo_to_dict(self.dsn)
         in_file = {name: value for name, value in _of_service_file(given.get("service")).items() if name not in given}
@@ -87,7 +85,7 @@ class Target:
 
 
 def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
-    """Find the server, starting the embedded one where no other is named.
+    """Find the server, and start the embedded one if no other is named.
 
     Raises BrokerError for a DSN that libpq cannot read, EmbeddedError when the embedded server cannot be started.
     """
@@ -105,9 +103,8 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
 
 
 def named(dsn: str | None = None, *, prepare: bool | None = None, source: str = "--dsn") -> Target | None:
-    """The server that the argument or the environment names, or None where that is nobody but the embedded one.
-
-    source: what the argument comes from, for messages.
+    """The server that the argument or the environment names, or None if only the embedded one is left. source: the
+    origin of the argument, for messages.
     """
     if dsn:
         return Target(_readable(dsn, source), source, prepare)
@@ -145,9 +142,8 @@ async def connect_async(target: Target | None = None, *, autocommit: bool = True
 
 
 def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> ConnectionPool:
-    """A pool of autocommit connections, not open yet: use it in a `with` statement.
-
-    While the server is away, the pool tries to connect every two seconds or oftener.
+    """A pool of autocommit connections, not open yet: use it in a `with` statement. While the server is away, the pool
+    tries to connect at least every two seconds.
     """
     target = target or resolve()
     configure = _prepare_without_a_pooler if target.prepare is None else None
@@ -168,8 +164,8 @@ def pool_async(
 ) -> AsyncConnectionPool:
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
 
-    configure: is called with each new connection. While the server is away, the pool tries to connect every two
-    seconds or oftener. reconnect: 0 = it tries again when somebody asks for a connection, and not before.
+    configure: is called with each new connection. While the server is away, the pool tries to connect at least every
+    two seconds. reconnect: 0 = it tries again only when somebody asks for a connection.
     """
     found = target or resolve()
 
@@ -198,7 +194,7 @@ _BACKEND = "select pg_backend_pid()"
 
 
 def _prepare_without_a_pooler(connection: Connection) -> None:
-    """Prepare no statements where a pooler is between: the process that it announces is not the server's."""
+    """Prepare no statements behind a pooler, which announces a process that is not the server's."""
     if connection.execute(_BACKEND).fetchone() != (connection.info.backend_pid,):
         connection.prepare_threshold = None
 
@@ -209,7 +205,7 @@ async def _prepare_without_a_pooler_async(connection: psycopg.AsyncConnection[An
 
 
 def _prepare_wanted() -> bool | None:
-    """The value of BROKER_PREPARE; None where it is not set."""
+    """The value of BROKER_PREPARE, or None if it is not set."""
     said = os.environ.get("BROKER_PREPARE", "")
     if said.lower() not in ("", *_ON, *_OFF):
         raise BrokerError(f"BROKER_PREPARE is {said}, which is neither on nor off", "set it to on or off")
@@ -217,7 +213,7 @@ def _prepare_wanted() -> bool | None:
 
 
 def _readable(dsn: str, source: str) -> str:
-    """The DSN in libpq's form; SQLAlchemy's `postgresql+psycopg://` is taken, too."""
+    """The DSN in libpq's form; SQLAlchemy's `postgresql+psycopg://` is also accepted."""
     dsn = dsn.replace("postgresql+psycopg://", "postgresql://", 1)
     try:
         conninfo_to_dict(dsn)
@@ -228,7 +224,7 @@ def _readable(dsn: str, source: str) -> str:
 
 
 def _from_environment() -> str:
-    """What libpq's variables say, as a DSN that also programs of another environment can use."""
+    """The values of libpq's variables, as a DSN that programs in another environment can use."""
     defaults = pq.Conninfo.get_defaults()
     said = {
         option.keyword.decode(): option.val.decode()
@@ -239,7 +235,8 @@ def _from_environment() -> str:
 
 
 def _of_service_file(service: object) -> dict[str, str]:
-    """What libpq's service file has under a name, or under that of PGSERVICE; nothing where libpq is to look itself."""
+    """The parameters of libpq's service file under a name, or under that of PGSERVICE; nothing if libpq should look
+    itself."""
     name = service or os.environ.get("PGSERVICE")
     if not name:
         return {}

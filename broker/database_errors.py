@@ -1,4 +1,4 @@
-"""Errors of psycopg as errors of pgbroker, and what kind of error a program may wait out or repeat."""
+"""Errors of psycopg as errors of pgbroker, and the kinds of errors that a program may wait out or repeat."""
 
 import re
 
@@ -8,7 +8,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from broker.errors import MOVING, BrokerError, ConnectError, of_sqlstate
 from broker.fronts.remote import own_words, why_unreached
 
-_UNREADABLE = ("22007", "22008", "22P02", "22P05")  # no time, a time that there is not, no such value, NUL
+_UNREADABLE = ("22007", "22008", "22P02", "22P05")  # not a time, an impossible time, no such value, NUL
 _MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
 _DENIED = re.compile(r"permission denied for (\w+(?: \w+)?) \"?([\w.]+)")
@@ -17,9 +17,8 @@ _READ_ONLY = "25006"  # the server was the primary and is a standby now, or alwa
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the server, or the shard behind a front, is no longer there, or takes no changes any more.
-
-    Other trouble of the same kind, such as a lock, a full disk or a statement that was cancelled, is not meant.
+    """Whether the server, or the shard behind a front, is gone or no longer accepts changes. Other trouble of the same
+    class, such as a lock, a full disk or a cancelled statement, does not count.
     """
     if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
         return False
@@ -31,17 +30,17 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def is_moving(error: psycopg.Error) -> bool:
-    """Whether a call was refused since its setup moves to another shard. Nothing was done."""
+    """Whether a call was refused because its setup is moving to another shard. Such a call did nothing."""
     return error.sqlstate == "PB006" and own_words(error.diag.message_detail) == MOVING
 
 
 def is_read_only(error: psycopg.Error) -> bool:
-    """Whether a server refused a change since it is a standby. Nothing was done."""
+    """Whether a server refused a change because it is a standby. Such a call did nothing."""
     return error.sqlstate == _READ_ONLY
 
 
 def from_database(error: psycopg.Error) -> BrokerError:
-    """The same error as message, detail and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's."""
+    """A psycopg error, pgbroker's own (class PB) or PostgreSQL's, with message, detail and hint for people."""
     message = own_words(error.diag.message_primary) or str(error).strip() or type(error).__name__
     hint = own_words(error.diag.message_hint)
     detail = own_words(error.diag.message_detail) or None
@@ -76,7 +75,7 @@ def from_database(error: psycopg.Error) -> BrokerError:
 
 
 def _lacking(message: str) -> str:
-    """What a login lacks, of which PostgreSQL denied something."""
+    """The hint for a login to which PostgreSQL denied something: the role that it lacks."""
     roles = roles_with(message)
     if not roles:
         return "no role of pgbroker may do that but its owner: a member of broker_owner, or a superuser, can"
@@ -88,9 +87,8 @@ def _lacking(message: str) -> str:
 
 
 def roles_with(denied: str) -> list[str]:
-    """The roles of pgbroker that may what a message of PostgreSQL denies, the one that may least first.
-
-    Empty for what is not pgbroker's, and for what only its owner may.
+    """The roles of pgbroker that have the right that a message of PostgreSQL denies, the role with the fewest rights
+    first. Empty for objects that are not pgbroker's, and for rights that only its owner has.
     """
     found = _DENIED.search(denied)
     if not found:

@@ -1,4 +1,4 @@
-"""Errors: each is one clear line, with a hint on what to do.
+"""The errors of pgbroker: each is one clear line, with a hint on what to do.
 
 Errors that the database raises carry SQLSTATEs of our own class `PB`. They reach Python as psycopg errors, and
 `broker.database_errors.from_database` turns them into these.
@@ -17,8 +17,8 @@ SQLSTATES = {
 }
 
 
-MOVING = "The setup moves between shards."
-"""Detail of the error PB006 that goes away when a setup has moved."""
+MOVING = "The setup is moving between shards."
+"""Detail of the error PB006 that lasts until a setup has moved."""
 
 
 class BrokerError(Exception):
@@ -59,7 +59,7 @@ class Busy(BrokerError):
 
 
 class Unauthenticated(BrokerError):
-    """PB008: a token or secret that the service does not know, or that has ended or was revoked."""
+    """PB008: the service does not know the token or secret, or it has expired or was revoked."""
 
 
 class EmbeddedError(BrokerError):
@@ -67,7 +67,7 @@ class EmbeddedError(BrokerError):
 
 
 class ConnectError(BrokerError):
-    """The server that was asked for does not answer, or refuses."""
+    """The requested server does not answer, or refuses the connection."""
 
 
 _CLASSES: dict[str | None, type[BrokerError]] = {

@@ -102,20 +102,22 @@ def _version(wanted: bool) -> None:
 def root(
     dsn: Annotated[
         str | None,
-        typer.Option(help="The server; else BROKER_DSN, else libpq's PG* variables, else the embedded server."),
+        typer.Option(
+            help="The server; by default that of BROKER_DSN, of libpq's PG* variables, or the embedded server."
+        ),
     ] = None,
     no_prepare: Annotated[
         bool,
         typer.Option("--no-prepare", help="Prepare no statements: for PgBouncer before 1.21 (BROKER_PREPARE=off)."),
     ] = False,
     wide: Annotated[
-        bool, typer.Option("--wide", help="Print tables as wide as they are, also on a terminal that is narrower.")
+        bool, typer.Option("--wide", help="Print whole tables, even if they are wider than the terminal.")
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Workload brokerage as PostgreSQL queries. --dsn, --no-prepare and --wide may stand behind a command, too."""
+    """Workload brokerage as PostgreSQL queries. --dsn, --no-prepare and --wide may also follow a command."""
     options.dsn = dsn
     options.prepare = False if no_prepare else None
     options.as_json = False
@@ -127,12 +129,12 @@ def root(
 def main() -> None:
     """Run the command line; the console script `broker` points here. Ends quietly when its reader has gone."""
     gc.freeze()
-    gc.set_threshold(50_000)  # imports make objects that stay: collections among them took a quarter of a short command
+    gc.set_threshold(50_000)  # collecting garbage among imported objects, which stay, took a quarter of a short command
     try:
         try:
             app()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere at exit, too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # also discard what is still buffered at exit
         sys.exit(1)

@@ -1,6 +1,5 @@
-"""`broker agent match`, `match-many`, `report`, `finish`, `release`: the calls of a JobAgent, or for many of them.
-
-`broker match` is the first of them.
+"""`broker agent match`, `match-many`, `report`, `finish`, `release`: the calls of one JobAgent or of many. `broker
+match` is the first of these commands.
 """
 
 import os
@@ -70,11 +69,11 @@ def match_many(
 
     A request is {"resources": \[{...}, ...], "n": 1, "request_id": "..."}.
 
-    resources: descriptions in the order of preference; the first that yields a job counts.
-    n: how many jobs, 1 by default. request_id: a UUID with which the call can be repeated.
+    resources: descriptions in order of preference; the first that yields a job is used. n: how many jobs, 1 by default.
+    request_id: a UUID with which the call can be repeated.
 
-    Exit code 2: no job matches. A request that is refused is an error; the others
-    have their answers all the same.
+    Exit code 2: no job matches. A refused request is answered with an error; the other requests still get their
+    answers.
     """
     from broker.client.matcher import JobAgent
     from broker.errors import of_sqlstate
@@ -116,7 +115,7 @@ select queue from monitor.queue where setup = %(setup)s
 
 
 def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequence[Match]") -> None:
-    """Name the sites of a description that nothing in the setup names: jobs of any site hide a misspelt one.
+    """Name the sites of a description that nothing in the setup names: a job for any site would hide a misspelt site.
 
     Silent for a login that may not look, and in a setup that names no site.
     """
@@ -143,7 +142,7 @@ def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequ
 
 
 def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
-    """Requirements for people: long lists by their first values and their number."""
+    """Requirements for people: a long list is shown by its first values and its length."""
     return {
         key: f"{', '.join(map(str, value[:3]))} and {len(value) - 3} more"
         if isinstance(value, list) and len(value) > 4
@@ -160,7 +159,7 @@ def report(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Report the status of a leased job. The answer is to continue, or to kill it and why."""
+    """Report the status of a leased job. The answer is to continue, or to kill the job, with a reason."""
     from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:

@@ -1,4 +1,4 @@
-"""`broker alerts`: what fires, the rules of alerts, and whom they are sent to."""
+"""`broker alerts`: firing alerts, the rules of alerts, and their targets."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ app = typer.Typer(invoke_without_command=True, help="Show alerts, and set their 
 _Rule = Annotated[str, typer.Argument(help="Name of the rule; broker alerts rules lists them.")]
 _Target = Annotated[str, typer.Argument(help="Name of the target; broker alerts targets lists them.")]
 _Changes = Annotated[
-    list[str], typer.Argument(metavar="KEY=VALUE...", help="What is set; the value is JSON, or a text as it is.")
+    list[str], typer.Argument(metavar="KEY=VALUE...", help="The keys to set; a value is JSON, or plain text.")
 ]
 
 
@@ -25,7 +25,7 @@ _Changes = Annotated[
 def alerts(
     context: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Show pending and ended alerts, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also show pending and ended alerts.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -62,7 +62,7 @@ def alerts(
 
 @app.command()
 def rules(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """List the rules: which condition, for how long, how severe."""
+    """List the rules, with condition, duration and severity."""
     with session() as connection:
         require_setup(connection, setup)
         rows = _rules(connection, setup)
@@ -94,13 +94,13 @@ def set_rule(rule: _Rule, changes: _Changes, *, setup: Setup = "default", as_jso
 
 @app.command("clear-rule")
 def clear_rule(rule: _Rule, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Remove a rule, or make one that comes with the program hold as it was. Needs the role broker_operator."""
+    """Remove a rule of your own, or reset a rule that comes with the program. Needs the role broker_operator."""
     _clear("select alert.clear_rule(%s, %s)", "own or changed rule", "rules", rule, setup, as_json=as_json)
 
 
 @app.command()
 def targets(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """List the targets that alerts are sent to, and what is on its way. Needs the role broker_operator."""
+    """List the targets of alerts, and the messages that are on their way. Needs the role broker_operator."""
     from broker.operate.reading import rows_of
 
     with session() as connection:
@@ -132,13 +132,13 @@ def set_target(target: _Target, changes: _Changes, *, setup: Setup = "default", 
 
 @app.command("clear-target")
 def clear_target(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Remove a target, with what is on its way there. Needs the role broker_operator."""
+    """Remove a target, and the messages that are on their way there. Needs the role broker_operator."""
     _clear("select alert.clear_target(%s, %s)", "target", "targets", target, setup, as_json=as_json)
 
 
 @app.command()
 def test(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Send a test to a target now, and nothing else, and show whether that worked. Needs the role broker_operator."""
+    """Send only a test message to a target now, and show whether that worked. Needs the role broker_operator."""
     from broker.errors import BrokerError
     from broker.operate import notify
 
@@ -149,7 +149,7 @@ def test(target: _Target, *, setup: Setup = "default", as_json: Json = False) ->
         query = "select sent_at is not null, error from alert.sent where setup = %s and notification_id = %s"
         sent, error = connection.execute(query, [setup, number]).fetchone() or (False, None)
     if not sent:
-        hint = "it is tried again for a day; broker alerts targets shows how that goes"
+        hint = "it is tried again for a day; broker alerts targets shows the progress"
         raise BrokerError(f"target {target}: {error or 'another process sends it'}", hint)
     report(f"sent to {target}", as_json=as_json, setup=setup, target=target, sent=True)
 

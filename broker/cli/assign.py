@@ -1,4 +1,4 @@
-"""`broker assign jobs`, `tasks`, `analysis`: one run of a broker, and what it decided."""
+"""`broker assign jobs`, `tasks`, `analysis`: one run of a broker, and its decisions."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ _COMMANDS = {
 }
 """The name of each command, the algorithm that it runs, and what it does."""
 
-_WHICH = "Takes all tasks that are due, or those named with --task, due or not. Needs the role broker_operator."
+_WHICH = "Decides all due tasks, or those named with --task, due or not. Needs the role broker_operator."
 _BAR = 20  # characters of the longest bar in a table
 _QUEUES = 20  # bars of queues or nuclei
 
@@ -77,13 +77,13 @@ def _assign(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run one batch and show what it did."""
+    """Run one batch and show its results."""
     from broker import database
     from broker.errors import BadRequest
     from broker.operate import batch
 
     if workers > 1 and dry_run:
-        raise BadRequest("a dry run locks no task, so that workers cannot share them", "leave --workers out")
+        raise BadRequest("a dry run locks no task, so workers cannot share the tasks", "leave --workers out")
     target = ready()
     with ExitStack() as open_ones:
         connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
@@ -113,7 +113,7 @@ def _assign(
 
 
 def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
-    """The tasks among these that are not due, and why."""
+    """Those of the tasks that are not due, with the reasons."""
     query = """select task_id, not_due from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
                 order by 1"""
@@ -121,7 +121,7 @@ def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[i
 
 
 def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: int | None) -> str:
-    """Why a run decided no task: other brokers hold the due ones, or tasks wait, or they are not open."""
+    """The reason why a run decided no task: other brokers hold the due tasks, or tasks wait, or they are not open."""
     query = """select count(*) filter (where not_due is null) as due,
                       count(*) filter (where not_open is null and waits) as waiting,
                       min(retry_at) filter (where not_open is null and waits) as retry_at,
@@ -145,7 +145,7 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
 
 
 def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -> None:
-    """Show what a run did; `nothing` is the text for a run that decided no task."""
+    """Show the results of a run; `nothing` is the text for a run that decided no task."""
     tasks = sum(row["tasks"] for row in summary["tasks"])
     if not tasks:
         output.say(f"run {summary['run']}: {nothing}")
@@ -189,6 +189,6 @@ def _show_assigned(places: list[tuple[str, int]], what: str, place: str) -> None
 
 
 def _barred(rows: Sequence[Sequence[Any]], place: int) -> list[list[object]]:
-    """The rows with a bar of the value at a place as their last cell."""
+    """The rows, each with a bar of the value at a place as its last cell."""
     most = max((row[place] for row in rows), default=0) or 1
     return [[*row, "█" * -(-_BAR * row[place] // most)] for row in rows]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Brokerage"
 
-Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's.")]
+Profile = Annotated[str | None, typer.Option(help="Profile that decides; by default the setup's.")]
 Tasks = Annotated[
     list[int] | None, typer.Option("--task", min=0, max=2**63 - 1, help="Take only this task; repeat it for several.")
 ]
@@ -32,11 +32,11 @@ On = Annotated[
     str | None,
     typer.Option(
         metavar="DSN",
-        help="Decide on this database, in a copy of the setup that is undone: --dsn may be a standby then.",
+        help="Decide on this database, in a copy of the setup that is undone; --dsn may then be a standby.",
     ),
 ]
 Algorithm = Annotated[
-    str, typer.Option(help="Algorithm whose rules or tasks these are; the error for an unknown one lists all.")
+    str, typer.Option(help="Algorithm of the rules or tasks; the error for an unknown algorithm lists all.")
 ]
 
 
@@ -60,7 +60,8 @@ def what_if(
     algorithm: Algorithm = "production_job",
     task: Tasks = None,
     newest: Annotated[
-        int | None, typer.Option(min=1, max=2**31 - 1, help="Take only so many open tasks, the highest ids.")
+        int | None,
+        typer.Option(min=1, max=2**31 - 1, help="Take at most this many open tasks, those with the highest ids."),
     ] = None,
     limit: Limit = 20,
     on: On = None,
@@ -69,8 +70,8 @@ def what_if(
 ) -> None:
     """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
-    A queue's jobs are what it would get if each task were alone. Needs the role broker_operator; with --on there, and
-    broker_viewer and pg_read_all_data where the setup is.
+    A queue's jobs are those that it would get if each task were alone. Needs the role broker_operator; with --on, needs
+    that role there, and broker_viewer and pg_read_all_data at the setup's database.
     """
     import psycopg
 
@@ -134,7 +135,7 @@ def what_if(
 
 
 def _show_greatest(found: "WhatIf", limit: int) -> None:
-    """Where the jobs would go, and what rejects: the rows that differ, greatest difference first."""
+    """The destinations of the jobs, and the rules that reject: the rows that differ, greatest difference first."""
     queues = [
         (row["queue"], row["jobs_before"], row["jobs_after"], f"{row['jobs_after'] - row['jobs_before']:+}")
         for row in sorted(found.queues, key=lambda row: -abs(row["jobs_after"] - row["jobs_before"]))
@@ -175,7 +176,8 @@ def _first_weight(row: Row) -> tuple[object, ...]:
 
 @contextmanager
 def _deciding(target: "Target", setup: str, on: str | None) -> "Iterator[Connection]":
-    """A connection on which a setup is decided about: to its own database, or to another that has a copy meanwhile."""
+    """A connection for decisions about a setup: to its own database, or to another database that temporarily has a
+    copy."""
     from broker import database, upgrade
     from broker.errors import BrokerError
     from broker.fronts.borrowed import borrowed
@@ -215,7 +217,7 @@ def evaluate(
     on: On = None,
     setup: Setup = "default",
 ) -> None:
-    """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored.
+    """Decide cases, one per line, each in a world of its own, and print one answer per line. Nothing is stored.
 
     Exit code 1: a case had an error. Needs the role broker_operator; rights with --on as for what-if.
     """
@@ -227,7 +229,7 @@ def evaluate(
         raise BadRequest("--on is given without --over", "each case has a world of its own: name the database by --dsn")
 
     if not over:
-        options.setup = None  # cases bring worlds of their own, which any shard decides
+        options.setup = None  # cases bring worlds of their own, so any shard can decide them
     target = ready() if over else any_shard(ready())
     one_by_one = over or str(file) == "-"
     with ExitStack() as open_ones, reading(file) as stream:
@@ -243,7 +245,7 @@ def evaluate(
             answers = brokerage.evaluate_together(opened, cases, profile)
         open_ones.enter_context(
             closing(answers)
-        )  # before the connections, also when the reader of the answers has gone
+        )  # before the connections, even when the reader of the answers has gone
         failed = False
         for answer in answers:
             failed = failed or "error" in answer
@@ -256,7 +258,7 @@ def evaluate(
 def rules(
     profile: Annotated[
         str | None,
-        typer.Option(help="Profile: documented, panda2026 or your own; else that of --setup, or documented."),
+        typer.Option(help="Profile: documented, panda2026 or your own; by default that of --setup, or documented."),
     ] = None,
     algorithm: Algorithm = "production_job",
     setup: Annotated[

@@ -13,7 +13,7 @@ from broker.operate.reading import Row, rows_of
 app = typer.Typer()
 
 _CLASSES = {"queue": ("hi", "mid", "lo"), "user": ("A", "B", "C"), "task": ("S", "A", "B", "C")}
-_FEW = 3  # users and tasks of lower classes that are named
+_FEW = 3  # at most this many users and tasks of lower classes are named
 _WAITS = {"mean_wait": "mean wait (s)", "upper_wait": "95 % bound (s)", "long_jobs": "longer now"}
 
 
@@ -21,7 +21,7 @@ _WAITS = {"mean_wait": "mean wait (s)", "upper_wait": "95 % bound (s)", "long_jo
 def classify(
     *,
     profile: Annotated[
-        str | None, typer.Option(help="Profile whose formula is used, documented or panda2026; else the setup's.")
+        str | None, typer.Option(help="Profile whose formula is used, documented or panda2026; by default the setup's.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the classes and store nothing.")] = False,
     limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many queues, 0 for all.")] = 30,

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Show and set configuration: the keys of PanDA's gdpconfig.")
 
 _Key = Annotated[str, typer.Argument(help="KEY, of every component, or component:KEY.")]
-_Everywhere = Annotated[bool, typer.Option("--everywhere", help="For all setups that have no value of their own.")]
+_Everywhere = Annotated[
+    bool, typer.Option("--everywhere", help="Set the key for all setups that have no value of their own.")
+]
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -24,11 +26,11 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 def get(
     key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Only KEY, or component:KEY.")] = None,
     *,
-    known: Annotated[bool, typer.Option("--known", help="Show also known keys that are not set.")] = False,
+    known: Annotated[bool, typer.Option("--known", help="Also show known keys that are not set.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the configuration that holds in a setup, with units and defaults."""
+    """Show the configuration of a setup, with units and defaults."""
     from broker.errors import NoSuchThing
     from broker.operate.reading import rows_of
 
@@ -79,7 +81,7 @@ def set_key(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set a key: `broker config set jobbroker:NQUEUED_SAT_CAP 300`. It counts from the next run on.
+    """Set a key: `broker config set jobbroker:NQUEUED_SAT_CAP 300`. The key takes effect with the next run.
 
     `broker what-if --set` shows what it would change. Needs the role broker_operator.
     """
@@ -101,7 +103,7 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
     from broker.json_text import json_text
 
     if everywhere:
-        options.setup = None  # a front sends it to all shards
+        options.setup = None  # a front sends the call to all shards
     with session() as connection:
         typed = json_text(None if value is None else _typed(connection, key, value))
         try:
@@ -118,7 +120,7 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
 
 
 def _typed(connection: "Connection", key: str, value: str) -> object:
-    """The value as the key has it: JSON, any other text as it is, and yes or no where the key is a truth."""
+    """The value of a key: JSON, any other text unchanged, and yes or no for a key with a truth value."""
     from broker.json_text import parse_or_text
 
     component, _, name = key.rpartition(":")

@@ -1,4 +1,4 @@
-"""`broker credential`: who may call through the service (`broker serve`), and as what."""
+"""`broker credential`: who may call through the service (`broker serve`), and in which role."""
 
 from typing import Annotated, Literal
 
@@ -9,10 +9,10 @@ from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.session import Setup, require_setup, session
 
-app = typer.Typer(no_args_is_help=True, help="Tokens, secrets of pilots, and which tokens of an issuer count.")
+app = typer.Typer(no_args_is_help=True, help="Tokens, secrets of pilots, and accepted tokens of issuers.")
 
 Kind = Literal["agent", "submitter", "operator", "viewer"]
-_Name = Annotated[str, typer.Argument(help="Name by which it can be found and taken away.")]
+_Name = Annotated[str, typer.Argument(help="Name by which it can be found and revoked.")]
 _Stamp = Annotated[str, typer.Argument(help="Stamp: the name of the pilot, or of the kind of pilots.")]
 _As = Annotated[Kind, typer.Option("--as", help="Role that the holder acts as.")]
 _Group = Annotated[str | None, typer.Option(help="Owner group that the holder acts for.")]
@@ -97,7 +97,7 @@ def set_credential(
 
 @app.command()
 def clear(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Take a credential away: its tokens are refused from the next request on. Needs the role broker_operator."""
+    """Remove a credential: its tokens are refused from the next request on. Needs the role broker_operator."""
     _take_away("select resource.clear_credential(%s, %s)", "credential", name, setup, as_json=as_json)
 
 
@@ -112,7 +112,7 @@ def token(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Make a token and print it, this once. Needs the role broker_operator."""
+    """Make a token and print it; it cannot be shown again. Needs the role broker_operator."""
     with session() as connection:
         made = connection.execute(
             "select token, expires_at from resource.make_token(%s, %s, %s, %s, %s, %s)",
@@ -127,7 +127,7 @@ def token(
 
 @app.command()
 def revoke(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Take the tokens of a name away. Needs the role broker_operator."""
+    """Revoke the tokens of a name. Needs the role broker_operator."""
     _take_away("select resource.revoke_tokens(%s, %s) > 0", "token", name, setup, as_json=as_json)
 
 
@@ -142,7 +142,8 @@ def secret(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Make the secret of a pilot and print it, this once. Replaces that of the stamp, with its tokens.
+    """Make the secret of a pilot and print it; it cannot be shown again. Replaces the earlier secret of the stamp, with
+    its tokens.
 
     The pilot exchanges stamp and secret for a short token. Needs the role broker_operator.
     """
@@ -160,7 +161,7 @@ def secret(
 
 @app.command()
 def revoke_secret(stamp: _Stamp, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Take the secret of a pilot away, with its tokens. Needs the role broker_operator."""
+    """Revoke the secret of a pilot, with its tokens. Needs the role broker_operator."""
     _take_away("select resource.revoke_secret(%s, %s)", "secret", stamp, setup, as_json=as_json)
 
 
@@ -168,7 +169,7 @@ def revoke_secret(stamp: _Stamp, *, setup: Setup = "default", as_json: Json = Fa
 def sessions(
     *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
 ) -> None:
-    """List whose browser is logged in, where, and as what. Needs the role broker_operator."""
+    """List the people who are logged in with a browser, with their setups and roles. Needs the role broker_operator."""
     from broker.operate.reading import rows_of
 
     with session() as connection:
@@ -191,7 +192,7 @@ def sessions(
 
 @app.command()
 def log_out(
-    who: Annotated[str, typer.Argument(help="Whose sessions, as `broker credential sessions` shows it.")],
+    who: Annotated[str, typer.Argument(help="The person, as `broker credential sessions` shows them.")],
     *,
     setup: Setup = "default",
     as_json: Json = False,

@@ -20,9 +20,11 @@ _INSTALL = "hint:  broker db upgrade"
 @app.command()
 def upgrade(
     role_prefix: Annotated[
-        str | None, typer.Option(help="What the roles' names begin with; broker_ in a new database.")
+        str | None, typer.Option(help="Prefix of the roles' names; broker_ in a new database.")
     ] = None,
-    patience: Annotated[float, typer.Option(help="Seconds to go on giving way to the agents' locks.")] = 120.0,
+    patience: Annotated[
+        float, typer.Option(help="Seconds during which the command gives way to the agents' locks.")
+    ] = 120.0,
     as_json: Json = False,
 ) -> None:
     """Bring the database to this release: tables, code, grants. Safe under load, and to repeat."""
@@ -40,7 +42,9 @@ def downgrade(
     target: Annotated[
         str | None, typer.Argument(help="The release before (the default), or base, which removes everything.")
     ] = None,
-    patience: Annotated[float, typer.Option(help="Seconds to go on giving way to the agents' locks.")] = 120.0,
+    patience: Annotated[
+        float, typer.Option(help="Seconds during which the command gives way to the agents' locks.")
+    ] = 120.0,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:

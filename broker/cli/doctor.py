@@ -18,10 +18,10 @@ _COLOURS = {"problem": "bold red", "advice": "yellow"}
 
 @app.command(rich_help_panel="Server")
 def doctor(
-    everything: Annotated[bool, typer.Option("--all", help="Show the checks that found nothing, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show the checks that found nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check what on the server slows matching down, what that costs, and what to do about it.
+    """Check what slows down matching on this server, and show the cost and the remedy.
 
     Exit code 1: there is a problem.
     """
@@ -48,7 +48,7 @@ def doctor(
 
 
 def _show(findings: list[dict[str, Any]]) -> None:
-    """Show a table that is readable at 80 columns: cost and remedy share a cell."""
+    """Show a table that is readable at 80 columns; cost and remedy share a cell."""
     from rich.table import Table
     from rich.text import Text
 

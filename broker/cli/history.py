@@ -31,13 +31,14 @@ _OVER = """
 def history(
     *,
     figure: Annotated[
-        str | None, typer.Argument(metavar="[FIGURE]", help="The figure, such as jobs_waiting; else all of them.")
+        str | None, typer.Argument(metavar="[FIGURE]", help="The figure, such as jobs_waiting; by default all figures.")
     ] = None,
     since: Annotated[
         str, typer.Option(metavar="SPAN|TIME", help="How far back, such as 90min or 2d, or a time.")
     ] = "6h",
     by: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="A line for each value of this label; else of the first.")
+        str | None,
+        typer.Option(metavar="LABEL", help="A line for each value of this label; by default of the first label."),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -47,10 +48,9 @@ def history(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show figures over time: what waits, runs, matches and ends, shares, rejections, and rented machines.
-
-    The loop sample of `broker run` samples them each minute. A character of a line is the mean of a span; a gap was not
-    sampled.
+    """Show figures over time: jobs that wait, run, are matched and end, shares, rejections, and rented machines. The
+    loop sample of `broker run` samples them each minute. A character of a line is the mean of a span; a gap means that
+    nothing was sampled.
     """
     from broker.json_text import json_text
 

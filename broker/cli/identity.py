@@ -18,7 +18,8 @@ _Role = Annotated[str, typer.Argument(help="Login of the database, or the role t
 def list_identities(
     *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
 ) -> None:
-    """List who may act in which setup, and for whom. Needs the role broker_operator, which itself may everywhere."""
+    """List who may act in which setup, and for whom. Needs the role broker_operator, which may itself act
+    everywhere."""
     from broker.operate.reading import rows_of
 
     with session() as connection:
@@ -47,9 +48,8 @@ def grant(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Let a login act in a setup: for any owner, or bound to a group, an owner, or both. Replaces what it had.
-
-    The login exists: a DBA has created it, and granted it a role, `grant broker_agent to LOGIN` for a JobAgent,
+    """Let a login act in a setup: for any owner, or bound to a group, an owner, or both. Replaces its earlier identity.
+    The login must exist: a DBA creates it and grants it a role, `grant broker_agent to LOGIN` for a JobAgent,
     broker_submitter for a submitter. Needs the role broker_operator.
     """
     with session() as connection:
@@ -69,7 +69,7 @@ def grant(
 
 @app.command()
 def revoke(role: _Role, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Take the use of a setup away from a login. Needs the role broker_operator."""
+    """Revoke the use of a setup from a login. Needs the role broker_operator."""
     from broker.errors import NoSuchThing
 
     with session() as connection:

@@ -48,7 +48,7 @@ _PACKING = """
 def instances(
     context: typer.Context, *, task: _Task = None, limit: Limit = 20, setup: Setup = "default", as_json: Json = False
 ) -> None:
-    """Show how full the rented instances are, what they cost an hour, and a lower bound of that cost."""
+    """Show how full the rented instances are, their cost per hour, and a lower bound of that cost."""
     if context.invoked_subcommand:
         return
     with session() as connection:
@@ -126,7 +126,7 @@ def schedule(
 ) -> None:
     """Pack the waiting steps of a task, or of all tasks, onto instances, and release instances without steps.
 
-    Waiting jobs of cloud queues get steps first. `broker run` does it every 20 seconds.
+    Waiting jobs of cloud queues get steps first. `broker run` does this every 20 seconds.
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")

@@ -1,4 +1,4 @@
-"""`broker limit` and `broker group`: what a site takes at most, and what an owner group gets."""
+"""`broker limit` and `broker group`: limits of sites, and shares of owner groups."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Annotated
@@ -28,11 +28,11 @@ def set_limit(
     site: _Site,
     attribute: _Attribute,
     value: _Value,
-    limit: Annotated[str, typer.Argument(help="Jobs at a time, or seconds between two matches; 0 jobs: none.")],
+    limit: Annotated[str, typer.Argument(help="Jobs at a time, or seconds between two matches; 0 jobs means none.")],
     *,
     ce: _Ce = None,
     burst: Annotated[
-        int, typer.Option(min=1, max=100_000, help="Matches that may come at once after a pause, of a delay.")
+        int, typer.Option(min=1, max=100_000, help="For a delay: matches that may come at once after a pause.")
     ] = 1,
     setup: Setup = "default",
     as_json: Json = False,
@@ -81,7 +81,7 @@ def clear(
 
 @group_app.command("list")
 def list_groups(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """List the owner groups whose share or properties were set; any other has the share 1000."""
+    """List the owner groups whose share or properties were set; any other group has the share 1000."""
     from broker.operate.reading import rows_of
 
     with session() as connection:
@@ -102,7 +102,7 @@ def list_groups(*, setup: Setup = "default", as_json: Json = False) -> None:
 def set_group(
     group: Annotated[str, typer.Argument(help="Owner group.")],
     *,
-    share: Annotated[float | None, typer.Option(help="Its share, in any unit; other groups have 1000.")] = None,
+    share: Annotated[float | None, typer.Option(help="The share, in any unit; other groups have 1000.")] = None,
     job_sharing: Annotated[
         bool | None,
         typer.Option(
@@ -116,7 +116,8 @@ def set_group(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set the share or the properties of an owner group; what is not given stays. Needs the role broker_operator."""
+    """Set the share or the properties of an owner group; values that are not given stay. Needs the role
+    broker_operator."""
     from broker.errors import BadRequest
 
     if share is None and job_sharing is None and background is None:

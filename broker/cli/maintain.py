@@ -1,4 +1,4 @@
-"""`broker maintain`, `watchdog`, `summarize` and `sample`: one round of what `broker run` does all the time."""
+"""`broker maintain`, `watchdog`, `summarize` and `sample`: one round of the loops that `broker run` repeats."""
 
 from typing import Annotated
 
@@ -10,14 +10,13 @@ from broker.cli.shared.session import require_setup, session
 
 app = typer.Typer()
 
-_Only = Annotated[str | None, typer.Option(help="Work on this setup only, instead of all.")]
+_Only = Annotated[str | None, typer.Option(help="Work on this setup only; by default on all.")]
 
 
 @app.command(rich_help_panel="Setups")
 def maintain(*, setup: _Only = None, as_json: Json = False) -> None:
     """Do one round of the background work: shares, counts, empty TaskQueues, resources seen, histories, decisions.
-
-    `broker run` does it every few seconds.
+    `broker run` repeats it every few seconds.
     """
     from broker.operate import loops
 
@@ -43,13 +42,13 @@ def watchdog(
     *,
     setup: _Only = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what it would do by leases, timeouts, fast rebrokerage; do nothing.")
+        bool,
+        typer.Option("--dry-run", help="Only show what would happen to leases, by timeouts, and by fast rebrokerage."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Do one round of the watchdog: expired leases, timeouts, fast rebrokerage, input that has arrived, counts.
-
-    `broker run` does it every few seconds.
+    """Do one round of the watchdog: expired leases, timeouts, fast rebrokerage, input that has arrived, counts. `broker
+    run` repeats it every few seconds.
     """
     from broker.operate.loops import watch
 
@@ -66,9 +65,8 @@ def watchdog(
 
 @app.command(rich_help_panel="Setups")
 def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
-    """Find why jobs and tasks wait, and count the jobs that wait by reason, once.
-
-    `broker run` does it every few seconds, and `broker reasons` shows the counts.
+    """Find once why jobs and tasks wait, and count the waiting jobs by reason. `broker run` repeats it every few
+    seconds, and `broker reasons` shows the counts.
     """
     from broker.operate import loops
 
@@ -87,9 +85,8 @@ def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
 
 @app.command(rich_help_panel="Setups")
 def sample(*, setup: _Only = None, as_json: Json = False) -> None:
-    """Sample the figures of the minute that is over, where it has no sample yet, once.
-
-    `broker run` does it every minute, and `broker history` shows the samples.
+    """Sample the figures of the last full minute once, unless it already has a sample. `broker run` repeats it every
+    minute, and `broker history` shows the samples.
     """
     from broker.operate import loops
 

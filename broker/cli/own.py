@@ -1,4 +1,4 @@
-"""What a submitter sees of its own jobs: `broker jobs` and `broker job` of a login that is no viewer."""
+"""A submitter's view of its own jobs: `broker jobs` and `broker job` for a login that is not a viewer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 
 def instead(of_all: Callable[[], Answer], of_own: Callable[[], Answer]) -> Answer:
-    """What a viewer gets, or what the login gets of its own jobs where it is no viewer."""
+    """The result for a viewer, or the result for the login's own jobs if it is not a viewer."""
     import psycopg
 
     try:
@@ -41,7 +41,7 @@ def instead(of_all: Callable[[], Answer], of_own: Callable[[], Answer]) -> Answe
 
 @contextmanager
 def _refused(first: Exception) -> Iterator[None]:
-    """Who is no submitter either gets the first refusal."""
+    """A login that is not a submitter either gets the first refusal."""
     import psycopg
 
     try:
@@ -66,7 +66,7 @@ def page(
 
 
 def job(connection: "Connection", setup: str, number: int) -> Row:
-    """What the submitter may know about its job: where it is, what happened to it, and why it waits."""
+    """The submitter's information about its job: where the job is, its events, and why it waits."""
     [state] = rows_of(connection, "select * from taskqueue.own_job(%s, %s)", setup, number)
     events = rows_of(connection, "select * from taskqueue.own_job_events(%s, %s)", setup, number)
     waits = state["state"] in ("waiting", "held")

@@ -1,4 +1,4 @@
-"""`broker profile`: profiles of your own, and what they change of the profile that they are based on."""
+"""`broker profile`: profiles of your own, and their changes to their base profiles."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ def list_profiles(*, as_json: Json = False) -> None:
 
 @app.command()
 def show(profile: _Name, *, as_json: Json = False) -> None:
-    """Show what a profile changes of the one that it is based on; `broker rules --profile` shows the result."""
+    """Show the changes of a profile to its base profile; `broker rules --profile` shows the result."""
     from broker.errors import NoSuchThing
 
     with session() as connection:
@@ -60,7 +60,7 @@ def set_profile(
     profile: _Name,
     *,
     based_on: Annotated[
-        str, typer.Option(help="Profile whose rules it has, unless its own change them.")
+        str, typer.Option(help="Base profile, whose rules hold unless rules of its own change them.")
     ] = "documented",
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
     as_json: Json = False,
@@ -91,14 +91,14 @@ def set_rule(
     profile: _Name,
     rule: _Rule,
     *,
-    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Apply the rule, or do not.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Apply the rule, or switch it off.")] = None,
     position: Annotated[float | None, typer.Option(help="Place in the order of the algorithm.")] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--parameter", metavar="NAME=VALUE", help="Change a parameter; repeat it for several."),
     ] = None,
     function: Annotated[str | None, typer.Option(help="Function that decides: schema.name.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Kind of a new rule: row rule, weight, task rule ...")] = None,
+    kind: Annotated[str | None, typer.Option(help="Kind of a new rule, such as row rule, weight or task rule.")] = None,
     criteria: Annotated[str | None, typer.Option(help="Tag of rejections.")] = None,
     temporary: Annotated[
         bool | None, typer.Option("--temporary/--lasting", help="Whether a rejection may pass by itself.")
@@ -145,7 +145,7 @@ def set_rule(
 
 @app.command("unset-rule")
 def unset_rule(profile: _Name, rule: _Rule, *, algorithm: Algorithm = "production_job", as_json: Json = False) -> None:
-    """Undo what a profile changes of a rule: one of your own goes, a shipped one is as it came.
+    """Undo a profile's changes to a rule: a rule of your own is removed, a shipped rule is reset.
 
     Needs the role broker_operator.
     """

@@ -1,4 +1,4 @@
-"""`broker replay`: yesterday's decisions under other rules."""
+"""`broker replay`: earlier decisions taken again by other rules."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,11 +19,14 @@ _QUEUES = 10  # with the greatest difference
 @app.command(rich_help_panel="Brokerage")
 def replay(
     *,
-    since: Annotated[str, typer.Option(help="Take the runs of this time up to now, such as 2 hours.")] = "1 day",
-    until: Annotated[str | None, typer.Option(help="Leave out the runs since then, such as 1 hour.")] = None,
+    since: Annotated[str, typer.Option(help="Take the runs within this time before now, such as 2 hours.")] = "1 day",
+    until: Annotated[
+        str | None, typer.Option(help="Leave out the runs within this time before now, such as 1 hour.")
+    ] = None,
     run: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Take only this run, however old.")] = None,
     newest: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Take so many runs, the newest that decided something.")
+        int | None,
+        typer.Option(min=1, max=1000, help="Take at most this many runs, the newest that decided something."),
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Decide with this profile; it needs the same base.")] = None,
     settings: Annotated[
@@ -39,10 +42,9 @@ def replay(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Decide again what real runs decided, from the facts of that time, by other rules. Nothing is stored.
-
-    What a part of a run assigns counts for the rest of the part; all later facts stay as they were. Configuration keys
-    are part of the facts: ask broker what-if about them.
+    """Decide the tasks of real runs again, from the facts of that time, by other rules. Nothing is stored. Assignments
+    of a part of a run count for the rest of that part; all later facts stay as they were. Configuration keys are part
+    of the facts: ask broker what-if about them.
     """
     from broker.errors import BadRequest
     from broker.operate.replay import replay as replayed

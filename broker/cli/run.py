@@ -1,4 +1,4 @@
-"""`broker run`: the loops that keep an installation going, and `broker loops`: who works on them."""
+"""`broker run`: the loops that keep an installation going, and `broker loops`: the processes that lead them."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def run(
     """Run all loops until SIGTERM or Ctrl-C: counts, timeouts, samples, alerts, and the brokers.
 
     Run it on two machines: one leads each loop, and the other takes over within half a minute when the first is gone.
-    It outlives a restart of the server, and a standby that takes over. A second signal ends it at once. Needs the role
+    It survives a restart of the server, and a failover to a standby. A second signal ends it at once. Needs the role
     broker_operator.
     """
     from broker.operate.runner import Runner
@@ -65,7 +65,7 @@ def run(
 
 
 def _run(runners: "list[Runner]", stop: Callable[[], None]) -> None:
-    """Run until all have ended, those of a front side by side. The error of one ends all."""
+    """Run until all runners have ended, those of a front in parallel. An error of one ends all."""
     import threading
 
     if len(runners) == 1:
@@ -110,15 +110,15 @@ def _period(text: str) -> tuple[str, float]:
         period = float(seconds)
     except ValueError:
         raise typer.BadParameter(f"{text} is not LOOP=SECONDS", param_hint="--every") from None
-    if not 0.1 <= period <= 86_400:  # nan is neither
+    if not 0.1 <= period <= 86_400:  # nan is refused as well
         raise typer.BadParameter(f"{seconds} is not between 0.1 and 86400 seconds", param_hint="--every")
     return name, period
 
 
 def _openers(setup: str | None) -> "list[tuple[str | None, Callable[[], Any]]]":
-    """What opens a connection to the server that the options name now; to each shard where that is a front.
-
-    A server that is away cannot be asked whether it is a front: it is taken for a database by itself, and waited for.
+    """Functions that open a connection to the server that the options name now or, if that is a front, to each shard. A
+    server that is away cannot be asked whether it is a front: it is treated as a single database, and the loops wait
+    for it.
     """
     from broker import database, upgrade
     from broker.cli.shared.session import ready
@@ -136,9 +136,8 @@ def _openers(setup: str | None) -> "list[tuple[str | None, Callable[[], Any]]]":
 
 
 def _opener(target: "Target", *, alone: bool = False) -> "Callable[[], Any]":
-    """What opens a connection to a server. alone: it is refused where it turns out to be a front.
-
-    The embedded server is started once. Somebody who stops it later wants it stopped.
+    """A function that opens a connection to a server. alone: the server is refused if it turns out to be a front. The
+    embedded server is started only once: if somebody stops it later, it stays stopped.
     """
     import dataclasses
 
@@ -185,7 +184,7 @@ def _until_a_signal(stop: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
-    """Have the loops' lines on standard error."""
+    """Write the loops' log lines to standard error."""
     import logging
 
     from broker.operate.log import JsonLines, TextLines
@@ -204,7 +203,7 @@ def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
 
 @loops_app.callback()
 def loops(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the loops of `broker run`: who works on each, since when, and what it could not do."""
+    """List the loops of `broker run`: the process that leads each loop, since when, and its errors."""
     from broker.operate.reading import rows_of
 
     if context.invoked_subcommand:
@@ -225,7 +224,7 @@ def loops(context: typer.Context, *, as_json: Json = False) -> None:
 def forget(
     loop: Annotated[str, typer.Argument(help="The loop's name.")], *, setup: _Only = None, as_json: Json = False
 ) -> None:
-    """Forget a loop that nobody is to run any more, so that doctor does not miss it."""
+    """Forget a loop that is no longer to run, so that doctor does not miss it."""
     from broker.errors import NoSuchThing
 
     with session() as connection:

@@ -22,8 +22,7 @@ _NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl
 @app.command(rich_help_panel=PANEL)
 def up(
     account: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Account of the machine that runs a server that root creates; else nobody."),
+        str | None, typer.Option(metavar="NAME", help="Account that runs a server created by root; nobody by default.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -117,7 +116,7 @@ def dsn(
         bool, typer.Option("--no-password", help="Print the DSN without its password, for command lines.")
     ] = False,
     environment: Annotated[
-        bool, typer.Option("--environment", help="Print commands of a shell that set libpq's variables, for eval.")
+        bool, typer.Option("--environment", help="Print shell commands that set libpq's variables, for eval.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -154,7 +153,8 @@ def psql(context: typer.Context) -> None:
     from broker.server import binaries
 
     target = usable()
-    # The wheel's psql fits the embedded server; a server elsewhere may ask for TLS, which only the system's speaks.
+    # The wheel's psql fits the embedded server; a server elsewhere may demand TLS, which only the system's psql
+    # supports.
     program = None if target.source == "embedded" else shutil.which("psql")
     if program is None:
         program = binaries.find().program("psql")

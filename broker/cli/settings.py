@@ -41,7 +41,7 @@ def settings(
             for schema, values in wanted.items():
                 connection.execute(f"select {schema}.set_settings(%s, %s)".encode(), [setup, json_text(values)])
             rows = rows_of(connection, query, setup)
-    if wanted:  # a setting may follow another, such as the timeouts the profile
+    if wanted:  # a setting may depend on another, as the timeouts depend on the profile
         rows = [
             {**row, "before": before.get(key)}
             for row in rows

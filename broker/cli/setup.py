@@ -1,4 +1,4 @@
-"""`broker setup`: what is done to a setup as a whole."""
+"""`broker setup`: commands about a setup as a whole."""
 
 from typing import Annotated
 
@@ -30,7 +30,7 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove a setup with everything in it, after a question that counts it. There is no way back.
+    """Remove a setup with all its content, after a question that counts the content. This cannot be undone.
 
     Needs the role broker_operator.
     """
@@ -63,7 +63,7 @@ def cpu_buckets(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set the CPU buckets, and move the TaskQueues that exist to them. Needs the role broker_operator."""
+    """Set the CPU buckets, and move the existing TaskQueues to them. Needs the role broker_operator."""
     with session() as connection:
         query = "select taskqueue.set_cpu_buckets(%s, %s)"
         row = connection.execute(query, [setup, seconds]).fetchone() or (0,)
@@ -74,12 +74,14 @@ def cpu_buckets(
 @app.command()
 def platform(
     offered: Annotated[str, typer.Argument(help="Platform that a worker node offers.")],
-    accepted: Annotated[list[str] | None, typer.Argument(help="Platforms whose jobs it runs, too; none: none.")] = None,
+    accepted: Annotated[
+        list[str] | None, typer.Argument(help="Other platforms whose jobs it can run; none if omitted.")
+    ] = None,
     *,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set which platforms a worker node of a platform runs, too. Needs the role broker_operator."""
+    """Set the other platforms whose jobs a worker node of a platform can run. Needs the role broker_operator."""
     runs = accepted or []
     with session() as connection:
         connection.execute("select taskqueue.set_platform_compatibility(%s, %s, %s)", [setup, offered, runs])
@@ -90,11 +92,12 @@ def platform(
 @app.command("forget-ended")
 def forget_ended(
     *,
-    older_than: Annotated[str, typer.Option(help="Keep younger ones, for example '7 days'.")] = "30 days",
+    older_than: Annotated[str, typer.Option(help="Keep younger jobs, for example '7 days'.")] = "30 days",
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Forget ended jobs of TaskQueues; an id that comes again begins anew. Needs the role broker_operator."""
+    """Forget ended jobs of TaskQueues; a job that is inserted again with such an id counts as new. Needs the role
+    broker_operator."""
     with session() as connection:
         require_setup(connection, setup)
         query = "select taskqueue.forget_ended(%s, %s::interval)"
@@ -104,9 +107,8 @@ def forget_ended(
 
 @app.command()
 def mend(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """Make what is derived from jobs and TaskQueues anew: posting lists, priorities, counts.
-
-    For what the consistency views of monitor show. Agents are kept out of the setup meanwhile. Needs the role
+    """Rebuild the data that is derived from jobs and TaskQueues: posting lists, priorities, counts. Use it if the
+    consistency views of monitor show differences. Agents are kept out of the setup during the rebuild. Needs the role
     broker_operator.
     """
     with session() as connection, connection.transaction():

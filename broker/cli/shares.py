@@ -1,4 +1,4 @@
-"""`broker shares`: the tree of global shares, and what groups get."""
+"""`broker shares`: the tree of global shares, and the jobs of groups."""
 
 import typer
 
@@ -26,10 +26,9 @@ _WIDTH = 24  # of a bar
 
 @app.command(rich_help_panel="Jobs")
 def shares(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """Show the tree of global shares, the share furthest behind its target, and the jobs that wait by group.
-
-    The bar is the part of all running jobs that the share has, the line in it is the target. Leaves are numbered from
-    the one furthest behind: at each level, the share with the largest target minus usage goes first, as in PanDA.
+    """Show the tree of global shares, the share furthest behind its target, and the waiting jobs by group. The bar is
+    the share's part of all running jobs, and the line in it is the target. Leaves are numbered from the one furthest
+    behind: at each level, the share with the largest target minus usage goes first, as in PanDA.
     """
     with session() as connection:
         require_setup(connection, setup)

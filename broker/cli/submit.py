@@ -25,8 +25,8 @@ def submit(
 ) -> None:
     r"""Insert jobs from a JSON array, a JSON object, JSON lines, or the task_queues of a world.
 
-    An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}.
-    JSON lines are read in constant memory, and each 100,000 jobs are stored in one call.
+    An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}. JSON lines
+    are read in constant memory, and stored in calls of 100,000 jobs.
     """
     from broker.client.submitter import Submitter, There
 

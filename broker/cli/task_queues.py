@@ -15,7 +15,7 @@ app = typer.Typer()
 @app.command("task-queues", rich_help_panel=PANEL)
 @takes_resource
 def task_queues(described: Resource, limit: Limit = None, setup: Setup = "default", as_json: Json = False) -> None:
-    """List TaskQueues by CPU bucket and priority, the highest first, or all that match a resource."""
+    """List TaskQueues by CPU bucket and priority, the highest first, or all TaskQueues that match a resource."""
     from broker.client.call import jsonb
 
     with session() as connection:
@@ -77,7 +77,7 @@ def _few(values: list[str] | None) -> str:
 
 
 def _memory(requirements: Row) -> str | None:
-    """The memory that the jobs ask for: at least, at most, or between."""
+    """The memory that the jobs ask for, as a minimum, a maximum, or a range."""
     least, most = requirements.get("MinRAM"), requirements.get("MaxRAM")
     if least is None:
         return None if most is None else f"up to {most:g}"

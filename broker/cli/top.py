@@ -1,4 +1,4 @@
-"""`broker top`: what a setup does now, as one live view."""
+"""`broker top`: the activity of a setup, as one live view."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -63,14 +63,13 @@ def top(
     *,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two pictures.")] = watching.EVERY,
     once: Annotated[
-        bool, typer.Option("--once", help="Show one picture and end, as in a pipe and with --json.")
+        bool, typer.Option("--once", help="Show one picture and end; this is the default in a pipe and with --json.")
     ] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show live what a setup does: jobs by site, matches a second, shares, what waits longest, the loops.
-
-    Ctrl-C ends it.
+    """Show the activity of a setup live: jobs by site, matches per second, shares, the jobs that wait longest, the
+    loops. Ctrl-C ends it.
     """
     rate = _Rate()
     live = not (once or as_json) and output.console().is_terminal
@@ -90,13 +89,13 @@ def top(
 
 
 class _Rate:
-    """Matches a second since the measurement before."""
+    """Matches per second since the previous measurement."""
 
     def __init__(self) -> None:
         self.before: tuple[int, float] | None = None
 
     def measure(self, connection: "Connection") -> float | None:
-        """Matches a second; None at first, and when the server's statistics began anew."""
+        """Matches per second; None at first, and after the server's statistics were reset."""
         [(leases,)] = connection.execute(_MATCHES).fetchall()
         at = time.monotonic()
         before, self.before = self.before, (leases, at)
@@ -132,7 +131,7 @@ def _show(found: Row) -> None:
     console = output.console()
     for line in head:
         output.say(line)
-    wrapped = sum((len(line) - 1) // console.width for line in head)  # else the last rows would be cut off
+    wrapped = sum((len(line) - 1) // console.width for line in head)  # otherwise the last rows would be cut off
     sites = found["sites"][: max(3, console.height - _LINES - 2 - wrapped)]
     _table("Sites", sites, found, drop=("reached", "starting"))
     _table("Shares", found["shares"], found)
@@ -140,7 +139,7 @@ def _show(found: Row) -> None:
 
 
 def _loop(row: Row) -> str:
-    """A loop of `broker run`: when it was last heard, and its state where that is not well."""
+    """A loop of `broker run`: its last heartbeat, and its state unless that is well."""
     heard = f" ({output.ago(row['renewed_at'], row['now'])})" if row["renewed_at"] else ""
     return f"{row['name']} {row['state'] if row['state'] == 'well' else row['state'].upper()}{heard}"
 

@@ -17,7 +17,9 @@ _WIDTH = 25  # characters of an interval that is drawn
 
 @app.command()
 def begin(
-    profile: Annotated[str, typer.Argument(help="Profile that decides the share; it needs the base of the setup's.")],
+    profile: Annotated[
+        str, typer.Argument(help="Profile that decides the share; it needs the same base profile as the setup's.")
+    ],
     *,
     share: Annotated[float, typer.Option(help="Share of the tasks, more than 0 and less than 1.")] = 0.1,
     setup: Setup = "default",
@@ -69,15 +71,14 @@ def list_trials(*, setup: Setup = "default", as_json: Json = False) -> None:
 
 @app.command()
 def show(
-    trial: Annotated[int | None, typer.Argument(help="Number of the trial; else the last one.")] = None,
+    trial: Annotated[int | None, typer.Argument(help="Number of the trial; by default the last one.")] = None,
     *,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Compare the arms of a trial: candidates, remote input, waits, failures, walltime that was lost.
-
-    Both arms share the queues, so a gain of one may be a loss of the other. Intervals are 90 % intervals by
-    task, and low is good in all measures.
+    """Compare the arms of a trial: candidates, remote input, waits, failures, lost walltime. Both arms share the
+    queues, so a gain of one may be a loss of the other. Intervals are 90 % intervals by task, and lower is better in
+    all measures.
     """
     from broker.errors import NoSuchThing
 

@@ -53,7 +53,7 @@ def load(
     merge: Annotated[
         bool,
         typer.Option(
-            "--merge", help="Change only the fields given of rows that exist. Always on when exports are loaded."
+            "--merge", help="Change only the given fields of existing rows. Always on when exports are loaded."
         ),
     ] = False,
     lenient: Annotated[
@@ -63,7 +63,8 @@ def load(
 ) -> None:
     """Load worlds (queues, data, tasks, TaskQueues ...) and exports of other systems, all files or none.
 
-    Exports come first. A row of a world replaces the existing one, or is merged over it with --merge or beside exports.
+    Exports come first. A row of a world replaces the existing row; with --merge, or beside exports, it is merged over
+    that row.
     """
     from broker import world
     from broker.operate.reading import not_loaded
@@ -115,7 +116,7 @@ def load(
 
 
 _NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", *EXPORTS))
-"""Sections and exports whose rows name rows of other sections."""
+"""Sections and exports whose rows refer to rows of other sections."""
 
 
 def _show_loaded(loaded: "Loaded") -> None:
@@ -141,7 +142,7 @@ def dump(
         Path | None, typer.Option("--out", "-o", help="Write to this file instead of standard output.")
     ] = None,
     with_leases: Annotated[
-        bool, typer.Option("--with-leases", help="Dump leases, too, with their secret attempts: keep the file secret.")
+        bool, typer.Option("--with-leases", help="Also dump leases with their secret attempts: keep the file secret.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -1,4 +1,5 @@
-"""Clients for programs: a JobAgent asks for jobs, a submitter inserts them. Each exists sync and async."""
+"""Clients for programs: a JobAgent asks for jobs, a submitter inserts them. Each has a synchronous and an asynchronous
+form."""
 
 from broker.client.matcher import AsyncJobAgent, JobAgent
 from broker.client.submitter import AsyncSubmitter, Submitter

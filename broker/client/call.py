@@ -1,10 +1,10 @@
-"""What the clients share: a call of the database as a value, and running it on a pool, sync or async.
+"""Code that the clients share: a call of the database as a value, and running it on a pool, sync or async.
 
-Each call is one statement in autocommit and leaves no state in the session: PgBouncer's transaction mode works.
+Each call is one statement in autocommit and leaves no state in the session, so PgBouncer's transaction mode works.
 
 A call whose answer is lost with its connection is sent again, if repeating it does no harm: matching and inserting
-carry a request id, with which the database gives the first answer again (for ten minutes). It is sent until a server
-answers, for as long as the client is patient: a standby needs some seconds to take over.
+carry a request id, with which the database gives the first answer again (for ten minutes). The client sends it until a
+server answers, for as long as it is patient: a standby needs some seconds to take over.
 """
 
 import asyncio
@@ -52,14 +52,14 @@ def only(rows: Rows) -> Any:
 
 
 class _Patience:
-    """How long a call may be tried, from now on."""
+    """The time for which a call may be tried, from now on."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
         self._sent = 0
 
     def covers(self, call: Call[Any], error: psycopg.Error) -> bool:
-        """Whether the call is to be sent again after an error: the first time without regard to the clock."""
+        """Whether to send the call again after an error; the first time regardless of the clock."""
         self._sent += 1
         again = is_read_only(error) or is_moving(error) or (is_lost(error) and call.repeatable)
         return again and (self._sent == 1 or self.lasts)
@@ -71,7 +71,7 @@ class _Patience:
 
 
 def _failed(pool: ConnectionPool | AsyncConnectionPool) -> int:
-    """How often a pool could not connect so far."""
+    """The number of times that a pool failed to connect so far."""
     return pool.get_stats().get("connections_errors", 0)
 
 
@@ -84,14 +84,13 @@ def _all_at_work(timeout: float) -> ConnectError:
 class Client:
     """A setup, and a pool to reach it with: the caller's own, or one of the client's, which `close` closes.
 
-    server: a DSN, a Target of broker.database, an open pool of autocommit connections, or None for the server that
-    the environment names (else the embedded one). Leaving a `with` statement closes the client.
-    timeout: seconds that a call waits for a connection, while all are at work.
-    patience: seconds in which a call is tried again while no server answers that takes changes: it restarts, or a
-    standby takes over, for which Patroni needs 20 to 40 seconds. After a lost answer a call is sent once more at least;
-    one that must not be done twice (`release`) is not sent again, unless it was refused by a standby.
-
-    Raises ConnectError at once where the server does not answer or refuses the login.
+    server: a DSN, a Target of broker.database, an open pool of autocommit connections, or None for the server that the
+    environment names (by default the embedded one). Leaving a `with` statement closes the client. timeout: seconds that
+    a call waits for a connection while all are in use. patience: seconds for which a call is tried again while no
+    server that accepts changes answers: the server restarts, or a standby takes over, which takes Patroni 20 to 40
+    seconds. After a lost answer a call is sent at least once more; a call that must not be done twice (`release`) is
+    not sent again, unless a standby refused it. Raises ConnectError at once if the server does not answer or refuses
+    the login.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class Client:
             self._pool = server
         else:
             self._target = server if isinstance(server, Target) else database.resolve(server)
-            database.connect(self._target).close()  # a pool would try again and again before it tells the reason
+            database.connect(self._target).close()  # a pool would try repeatedly before it reports the reason
             self._pool = database.pool(self._target, min_size=1, max_size=connections)
             self._pool.open()
 
@@ -127,7 +126,7 @@ class Client:
             self._pool.close()
 
     def run(self, call: Call[T]) -> T:
-        """Run one call; again after a lost connection, where that does no harm and while patience lasts.
+        """Run one call, and repeat it after a lost connection if that does no harm and while patience lasts.
 
         Raises a BrokerError: the subclass of its SQLSTATE, ConnectError when no server is there.
         """
@@ -149,7 +148,7 @@ class Client:
             time.sleep(_PAUSE)
 
     def _is_there(self, patience: _Patience) -> bool:
-        """Whether a server answers. Raises its reason not to, once patience has ended."""
+        """Whether a server answers. Raises the reason if none answers before patience ends."""
         if self._target:
             try:
                 database.connect(self._target).close()
@@ -160,7 +159,7 @@ class Client:
         return True
 
     def refuses(self, call: Call[Any]) -> bool:
-        """Whether the database answers a call with BadRequest; what it would change is rolled back."""
+        """Whether the database answers a call with BadRequest; the call's changes are rolled back."""
         try:
             with self._pool.connection(self.timeout) as connection, connection.transaction(force_rollback=True):
                 connection.execute(call.query, call.arguments)
@@ -212,7 +211,7 @@ class AsyncClient:
             await self._pool.close()
 
     async def run(self, call: Call[T]) -> T:
-        """Run one call; again after a lost connection, where that does no harm. Raises as Client.run."""
+        """Run one call, and repeat it after a lost connection if that does no harm. Raises the errors of Client.run."""
         patience, failed = _Patience(self.patience), _failed(self._pool)
         while True:
             try:

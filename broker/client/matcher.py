@@ -24,7 +24,7 @@ Status = Literal["starting", "running", "holding", "transferring"]
 
 @dataclass(frozen=True)
 class Lease:
-    """A job that an agent has, and the attempt that proves it: all that is needed to go on after a restart."""
+    """A job that an agent has, and the attempt that proves that: enough to go on after a restart."""
 
     job_id: int
     attempt: str
@@ -32,7 +32,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class Match(Lease):
-    """A job given to an agent: the TaskQueue it was taken from, its requirements, its user priority (0..10)."""
+    """A job given to an agent, with its TaskQueue, its requirements and its user priority (0..10)."""
 
     task_queue_id: int
     requirements: Mapping[str, object]
@@ -42,8 +42,8 @@ class Match(Lease):
 class Request(TypedDict):
     """One request among many, as taskqueue.match_many takes it.
 
-    resources: descriptions in the order of preference, of which the first that yields a job counts.
-    n: how many jobs (1..1000); one where it is left out. request_id: a UUID, as for JobAgent.match.
+    resources: descriptions in order of preference; the first that yields a job is used. n: the number of jobs
+    (1..1000), 1 by default. request_id: a UUID, as for JobAgent.match.
     """
 
     resources: Sequence[Mapping[str, object]]
@@ -53,7 +53,8 @@ class Request(TypedDict):
 
 @dataclass(frozen=True)
 class Matches:
-    """What one request among many got: its jobs, none where nothing fits now, or the error for which it is refused."""
+    """The answer to one request among many: its jobs, none if no job fits now, or the error for which the request is
+    refused."""
 
     jobs: list[Match] = field(default_factory=list)
     error: BrokerError | None = None
@@ -61,9 +62,8 @@ class Matches:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a report: `continue` or `kill`, and why.
-
-    Of many reports also `stale` (stop working on it: another has it, or it has ended) and `refused`.
+    """The answer to a report: `continue` or `kill`, with a reason. One of many reports may also be `stale` (stop
+    working on the job: another agent has it, or it has ended) or `refused`.
     """
 
     action: Literal["continue", "kill", "stale", "refused"]
@@ -72,7 +72,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of one of many ends: its outcome, or `stale` or `refused`, and why."""
+    """The answer to one of many ends: the outcome, or `stale` or `refused`, with a reason."""
 
     outcome: str
     reason: str | None
@@ -105,7 +105,7 @@ def _match_many(setup: str, requests: Iterable[Request | Mapping[str, object]]) 
         b"select request, error, job_id, task_queue_id, requirements, user_priority, attempt"
         b" from taskqueue.match_many(%s, %s)"
     )
-    # The database refuses what is not a mapping, like any other request of a wrong form.
+    # The database refuses a value that is not a mapping, like any other malformed request.
     given: list[Any] = [
         {**request, "request_id": str(request.get("request_id") or uuid.uuid4())}
         if isinstance(request, Mapping)
@@ -167,13 +167,13 @@ def _finish(setup: str, lease: Lease, outcome: Outcome) -> Call[str]:
 
 
 def _release(setup: str, lease: Lease) -> Call[int | None]:
-    # Not repeated: a second release finds the lease gone, whoever has the job by then.
+    # The call is not repeated: a second release finds the lease gone, whoever has the job by then.
     query = b"select taskqueue.release_job(%s, %s, %s)"
     return Call(query, (setup, lease.job_id, lease.attempt), only, repeatable=False)
 
 
 class JobAgent(Client):
-    """What a JobAgent calls. One object serves any number of threads; see Client for its arguments.
+    """The calls of a JobAgent. One object serves any number of threads; see Client for its arguments.
 
     Every method raises NotAllowed when the login may not act in the setup, and ConnectError when the server is gone.
     """
@@ -181,22 +181,23 @@ class JobAgent(Client):
     def match(self, resource: Mapping[str, object], request_id: uuid.UUID | None = None) -> Match | None:
         """Take one job that fits the resource description, or None when nothing fits now.
 
-        A request id makes the call repeatable within ten minutes; without one, each call gets its own, which covers
-        a lost connection. Raises BadRequest for a description that is refused; the message names the key.
+        A request id makes the call repeatable within ten minutes; without one, each call gets its own, which covers a
+        lost connection. Raises BadRequest for a refused description; the message names the key.
         """
         return self.run(_match(self.setup, resource, request_id))
 
     def match_jobs(
         self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
     ) -> list[Match]:
-        """Take up to `limit` (1..1000) jobs for one resource, each drawn as by `match`. Raises as `match`."""
+        """Take up to `limit` (1..1000) jobs for one resource, each drawn as by `match`. Raises the errors of
+        `match`."""
         return self.run(_match_jobs(self.setup, resource, limit, request_id))
 
     def match_many(self, requests: Iterable[Request | Mapping[str, object]]) -> list[Matches]:
-        """Serve up to 1000 requests of many resources, for 1000 jobs in all, in one transaction; an answer for each.
-
-        The answers stand in the order of the requests. A refused request harms no other. A request without an id gets
-        one, which covers a lost connection. Raises BadRequest where the requests as a whole are refused.
+        """Serve up to 1000 requests of many resources, for 1000 jobs in total, in one transaction, with an answer for
+        each. The answers have the order of the requests. A refused request does not affect the others. A request
+        without an id gets one, which covers a lost connection. Raises BadRequest if the requests as a whole are
+        refused.
         """
         return self.run(_match_many(self.setup, requests))
 
@@ -209,36 +210,35 @@ class JobAgent(Client):
         spare: bool = False,
         request_id: uuid.UUID | None = None,
     ) -> list[Match]:
-        """Take the jobs that are placed on a rented instance; with `spare`, others too for what is free on it.
-
-        The resource description adds what does not follow from the type of the instance, such as Platform. Raises
-        BadRequest, and NoSuchThing for an instance that is released: its agent can stop.
+        """Take the jobs that are placed on a rented instance; with `spare`, also other jobs that fit its free space.
+        The resource description adds properties that the type of the instance does not give, such as Platform. Raises
+        BadRequest, and NoSuchThing for a released instance, whose agent can stop.
         """
         return self.run(_match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id))
 
     def report(self, lease: Lease, status: Status | None = "running") -> Answer:
-        """Say what the job does; None is a heartbeat. The first report confirms the match.
-
-        Raises StaleAttempt: stop the job, and WrongState for a status that a brokered job does not go to.
+        """Report the status of the job; None is a heartbeat. The first report confirms the match. Raises StaleAttempt
+        if the job must be stopped, and WrongState for a status that a brokered job cannot change to.
         """
         return self.run(_report(self.setup, lease, status))
 
     def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
-        """Report up to 10,000 jobs in one call; an answer for each by its id. One that is stale stops no other."""
+        """Report up to 10,000 jobs in one call, with an answer for each job id. A stale report does not stop the
+        others."""
         return self.run(_report_many(self.setup, leases, status))
 
     def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
-        """End up to 10,000 jobs in one call; what became of each by its id. One that is stale stops no other."""
+        """End up to 10,000 jobs in one call, with an answer for each job id. A stale end does not stop the others."""
         return self.run(_finish_many(self.setup, leases, outcome))
 
     def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
-        """End the job and return the outcome stored; the same call again is no error. Raises StaleAttempt."""
+        """End the job and return the stored outcome; repeating the call is not an error. Raises StaleAttempt."""
         return self.run(_finish(self.setup, lease, outcome))
 
     def release(self, lease: Lease) -> int | None:
-        """Give the job back; return the TaskQueue it waits in again, None when it was to be killed and has ended.
-
-        Raises StaleAttempt, and ConnectError when the answer was lost: a report then tells what became of it.
+        """Give the job back and return the TaskQueue in which it waits again, or None if it was to be killed and has
+        ended. Raises StaleAttempt, and ConnectError if the answer was lost: a report then shows whether the job was
+        given back.
         """
         return self.run(_release(self.setup, lease))
 
@@ -275,11 +275,11 @@ class AsyncJobAgent(AsyncClient):
         )
 
     async def report(self, lease: Lease, status: Status | None = "running") -> Answer:
-        """Say what the job does; see JobAgent.report."""
+        """Report the status of the job; see JobAgent.report."""
         return await self.run(_report(self.setup, lease, status))
 
     async def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
-        """Reports of many jobs; see JobAgent.report_many."""
+        """Report many jobs; see JobAgent.report_many."""
         return await self.run(_report_many(self.setup, leases, status))
 
     async def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
@@ -287,7 +287,7 @@ class AsyncJobAgent(AsyncClient):
         return await self.run(_finish_many(self.setup, leases, outcome))
 
     async def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
-        """End the job and return the outcome stored; see JobAgent.finish."""
+        """End the job and return the stored outcome; see JobAgent.finish."""
         return await self.run(_finish(self.setup, lease, outcome))
 
     async def release(self, lease: Lease) -> int | None:

@@ -20,8 +20,8 @@ CHARACTERS_A_CALL = 16_000_000  # of JSON: keeps a chunk of jobs with long requi
 
 @dataclass(frozen=True)
 class Chunk:
-    """A part of a stream, to be stored in one call: its elements as JSON, their numbers in the stream (the first is 1),
-    and how many jobs it holds."""
+    """A part of a stream that is stored in one call: its elements as JSON, their numbers in the stream (the first is
+    1), and the number of jobs."""
 
     texts: Sequence[str]
     numbers: Sequence[int]
@@ -36,7 +36,7 @@ class Chunk:
 def chunks(items: Iterable[Mapping[str, object]]) -> Iterator[Chunk]:
     """Cut a stream into chunks that one call takes; a longer group is divided. Holds one chunk at a time.
 
-    Raises BadRequest for an element that is no mapping, or that JSON cannot say.
+    Raises BadRequest for an element that is not a mapping, or that has no JSON form.
     """
     texts: list[str] = []
     numbers: list[int] = []
@@ -55,7 +55,7 @@ def chunks(items: Iterable[Mapping[str, object]]) -> Iterator[Chunk]:
 
 
 def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping[str, object], int]]:
-    """The elements with their numbers and how many jobs they are, groups of more than a call takes divided."""
+    """The elements with their numbers and their counts of jobs; a group too large for one call is divided."""
     for number, item in enumerate(items, 1):
         if not isinstance(item, Mapping):
             raise BadRequest(
@@ -75,31 +75,31 @@ def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping
 
 @dataclass
 class There:
-    """Jobs of a stream that were there when their chunk was sent: that waited, and are moved, and that had ended, and
+    """Jobs of a stream that existed when their chunk was sent: waiting jobs, which are moved, and ended jobs, which
     start again."""
 
     waiting: int = 0
     ended: int = 0
 
     def add(self, counts: tuple[int, int]) -> None:
-        """Count those of a chunk."""
+        """Count the existing jobs of a chunk."""
         self.waiting += counts[0]
         self.ended += counts[1]
 
 
 Where = Callable[[int], str]
-"""Says in words where the n-th element of a stream stands."""
+"""A function that describes the place of the n-th element of a stream."""
 
 
 def an_element(number: int) -> str:
-    """Where it stands, in a stream that came from no file."""
+    """The place of an element in a stream that is not a file."""
     return f"element {number}"
 
 
 def _search(chunk: Chunk) -> Generator[Chunk, bool, int | None]:
-    """Find the element for which a chunk is refused: yields parts, is sent whether each is refused, returns its index.
-
-    None when no element is refused by itself (two that contradict each other, or it was a passing trouble).
+    """Find the element for which a chunk is refused: yields parts, is sent whether each is refused, returns the
+    element's index. Returns None if no single element is refused (two contradict each other, or the trouble has
+    passed).
     """
     low, high = 0, len(chunk.texts)
     while high - low > 1:
@@ -123,9 +123,9 @@ def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> 
 
 
 def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
-    """The error with what of the stream is stored, and how to go on."""
+    """The error, with the stored part of the stream and advice on how to go on."""
     if not stored and error.sqlstate == "42501":
-        return error  # nobody expects that anything is
+        return error  # nobody expects a part to be stored
     note = "of this stream nothing is stored"
     if stored:
         note = (
@@ -157,7 +157,7 @@ def _refresh_statistics() -> Call[None]:
 
 
 class Submitter(Client):
-    """What a submitter calls. One object serves any number of threads; see Client for its arguments.
+    """The calls of a submitter. One object serves any number of threads; see Client for its arguments.
 
     Its methods raise BadRequest (the message names the key; nothing of that call is stored), WrongState for a job
     that is leased, NotAllowed, ConnectError. After a lost connection a call is repeated, and stores nothing twice.
@@ -182,9 +182,9 @@ class Submitter(Client):
     ) -> int:
         """Insert a stream and return how many jobs it had. Each chunk (up to 100,000 jobs) is stored when it is sent.
 
-        on_chunk is called after each with the jobs stored so far. `there` counts the jobs that were there before, which
-        costs a question a chunk. An error leaves the chunks before it stored; it names
-        the element (in the words of `where`), and how many jobs are stored.
+        on_chunk is called after each chunk with the number of jobs stored so far. `there` counts the jobs that existed
+        before, which costs one query per chunk. After an error the earlier chunks stay stored; the error names the
+        element (in the words of `where`), and the number of stored jobs.
         """
         stored = last = 0
         try:

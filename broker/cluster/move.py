@@ -1,6 +1,5 @@
-"""A setup moves from one shard to another, while agents ask.
-
-Its rows say whose it is, and at each commit exactly one shard may work on it:
+"""Moving a setup from one shard to another, while agents ask. Its rows say which shard has it, and at each commit
+exactly one shard may work on it:
 
 | after the commit | at the source | at the target | who has it |
 | --- | --- | --- | --- |
@@ -12,8 +11,8 @@ Its rows say whose it is, and at each commit exactly one shard may work on it:
 | 6. remove | moved, no rows | works | target |
 
 The mark `leaving` counts while the mover's session holds a lock, so a mover that dies before step 3 leaves everything
-as it was; its copy is removed by the next move. Calls that began before the mark may go on to write: the mover waits
-for each transaction that was there.
+as it was; the next move removes its copy. Calls that began before the mark may still write, so the mover waits for each
+open transaction.
 """
 
 import time
@@ -30,7 +29,7 @@ from broker.fronts import rows
 from broker.fronts.ways import ways
 from broker.upgrade.source import SCHEMAS
 
-_PATIENCE = 10.0  # seconds that the mover waits for transactions which were there before the mark
+_PATIENCE = 10.0  # seconds that the mover waits for transactions that began before the mark
 _OWN = ("resource.setup_move", "cluster.placement", "lifecycle.loop")
 # Unlogged tables hold what may be lost.
 _TABLES = """
@@ -47,7 +46,7 @@ _SEQUENCES = """
 select format('%%I.%%I', s.schemaname, s.sequencename), s.last_value from pg_sequences s
  where s.schemaname = any (%s) and s.last_value is not null
 """
-# Never back: others draw numbers meanwhile, though not as many as it is set ahead within a statement.
+# A sequence is never set back: others draw numbers at the same time, but fewer than it is advanced within a statement.
 _AHEAD = 100_000
 _ADVANCE = """
 select setval(%(sequence)s::regclass, %(last)s + %(ahead)s)
@@ -73,7 +72,7 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Moved:
-    """What a move did: how many rows went, and for how long calls were refused, in seconds."""
+    """The result of a move: the number of moved rows, and the seconds for which calls were refused."""
 
     rows: int
     seconds: float
@@ -82,8 +81,8 @@ class Moved:
 def move(front: Connection, target: Target, setup: str, shard: str, *, step: Step = lambda _: None) -> Moved:
     """Move a setup to a shard. The login of the target must be a superuser on both shards.
 
-    step: gets the name of each step that is done. A move that was broken off is ended, or begun again.
-    Raises BrokerError, and Busy where a transaction of the setup's shard does not end; nothing has moved then.
+    step: is called with the name of each completed step. A move that was broken off is completed, or begun again.
+    Raises BrokerError, and Busy if a transaction on the setup's shard does not end; nothing has moved then.
     """
     known = {way.shard: way.target for way in ways(front, target)}
     if shard not in known:
@@ -160,7 +159,7 @@ def _state(connection: Connection, setup: str) -> tuple[str, str] | None:
 
 
 def _compare(source: Connection, goal: Connection, source_name: str, goal_name: str, setup: str) -> None:
-    """Raises BrokerError where the setup would not be the same at the goal."""
+    """Raises BrokerError if the setup would not be the same at the goal."""
     releases = [one.execute("select release, revision from resource.installed_release()").fetchone()
                 for one in (source, goal)]  # fmt: skip
     if releases[0] != releases[1]:
@@ -183,7 +182,7 @@ def _compare(source: Connection, goal: Connection, source_name: str, goal_name: 
 
 
 def _clear(goal: Connection, setup: str, goal_name: str) -> None:
-    """Take away what moves that were broken off have left: the source works, so what is marked here is not in use.
+    """Remove the remains of moves that were broken off: the source works, so the marked rows here are not in use.
 
     Raises BrokerError for a setup of the goal's own.
     """
@@ -203,14 +202,15 @@ def _mark(source: Connection, setup: str, shard: str) -> None:
                on conflict (setup) do update set state = excluded.state, shard = excluded.shard, since = now()""",
         [setup, shard],
     )
-    # A description that is known is matched without a look at who asks. A call from before may make one known again.
+    # A parsed description is matched without a check of the caller. An earlier call may store a parsed description
+    # again.
     for _ in range(2):
         source.execute("select taskqueue.forget_descriptions(%s)", [setup])
         _wait(source, setup)
 
 
 def _wait(source: Connection, setup: str) -> None:
-    """Wait until all transactions that there are have ended. Raises Busy."""
+    """Wait until all present transactions have ended. Raises Busy."""
     until = time.monotonic() + _PATIENCE
     before = set(source.execute(_OTHERS.encode()).fetchall())
     while before and time.monotonic() < until:
@@ -225,7 +225,7 @@ def _wait(source: Connection, setup: str) -> None:
 
 
 def _copy(source: Connection, goal: Connection, setup: str, source_name: str) -> int:
-    """Copy all rows in one transaction of the goal, and make there what holds numbers of transactions anew."""
+    """Copy all rows in one transaction of the goal, and rebuild there the rows that contain transaction numbers."""
     copied = 0
     source.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
@@ -256,7 +256,7 @@ def _tables(connection: Connection, persistence: str) -> list[str]:
 
 
 def _remove(connection: Connection, setup: str) -> None:
-    """Delete the rows of a setup, and leave the row that names where it went."""
+    """Delete the rows of a setup, except the row that names its new shard."""
     with connection.transaction():
         connection.execute(rows.WITHOUT_TRIGGERS)
         for table in (*_tables(connection, "p"), *_tables(connection, "u")):

@@ -1,4 +1,4 @@
-"""Making a front, and letting it know shards."""
+"""Making a front, and adding shards to it."""
 
 import re
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from broker.upgrade.session import connect
 Connection = psycopg.Connection[Any]
 
 EXTENSIONS = {"plproxy": "postgresql-{major}-plproxy", "postgres_fdw": "postgresql-contrib"}
-"""What a front needs beside pgbroker, and the packages that have it."""
+"""The extensions that a front needs beside pgbroker, and the packages that have them."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET = ("user", "password", "passfile", "options", "application_name", "fallback_application_name", "service")
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard by its name, and the DSN by which the front reads its views: of a login that is an operator there."""
+    """A shard by its name, and the DSN with which the front reads its views; the login is an operator there."""
 
     name: str
     dsn: str
@@ -52,7 +52,7 @@ class Shard:
 
     @property
     def where(self) -> dict[str, str]:
-        """What leads there: the DSN without the login."""
+        """The place of the shard: the DSN without the login."""
         given = conninfo_to_dict(self.dsn)
         return {key: str(value) for key, value in given.items() if key not in _SECRET and value is not None}
 
@@ -64,7 +64,7 @@ class Shard:
 
 
 def read_shard(text: str) -> Shard:
-    """A shard of NAME=DSN. Raises BrokerError."""
+    """A shard from NAME=DSN. Raises BrokerError."""
     name, equals, dsn = text.partition("=")
     if not equals or not dsn.strip():
         raise BrokerError(
@@ -74,9 +74,8 @@ def read_shard(text: str) -> Shard:
 
 
 def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> machinery.Report:
-    """Make an empty database a front of shards. Raises BrokerError, with nothing but roles made, where that cannot be.
-
-    The login must be a superuser: only that may write functions in PL/Proxy.
+    """Turn an empty database into a front of shards. Raises BrokerError if that is impossible; only roles may have been
+    made then. The login must be a superuser: only a superuser may write functions in PL/Proxy.
     """
     if not shards:
         raise BrokerError("a front needs a shard", 'for example --shard a="host=db1 dbname=broker user=broker_front"')
@@ -99,10 +98,10 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
 
 
 def add(dsn: str, shard: Shard) -> list[str]:
-    """Let a front know a shard. Returns the setups that are there, which are placed on it.
+    """Add a shard to a front. Returns the setups of the shard, which are placed on it.
 
-    The shard gets the configuration of all setups. Raises BrokerError, with nothing stored, where the shard cannot be
-    reached, is of another release, has a setup that is on another shard, or other configuration of all setups.
+    The shard gets the configuration of all setups. Raises BrokerError, with nothing stored, if the shard cannot be
+    reached, has another release, has a setup that is on another shard, or has other configuration of all setups.
     """
     require_front(dsn)
     setups = _join(shard)
@@ -125,12 +124,12 @@ def add(dsn: str, shard: Shard) -> list[str]:
         connection.cursor().executemany(
             "insert into cluster.placement (setup, shard) values (%s, %s)", [(setup, shard.name) for setup in setups]
         )
-    machinery.upgrade(dsn, front=True)  # views read the new shard, too
+    machinery.upgrade(dsn, front=True)  # views must also read the new shard
     return setups
 
 
 def require_front(dsn: str) -> None:
-    """Raises BrokerError where a database is no front."""
+    """Raises BrokerError if a database is not a front."""
     found = machinery.state_of(dsn)
     if found.kind != "front":
         raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
@@ -157,7 +156,7 @@ def _make_extensions(connection: Connection) -> None:
 
 
 def _make_server(connection: Connection, first: Shard) -> None:
-    """The cluster of PL/Proxy, which has one partition at least. Callers connect to shards as themselves: a mapping may
+    """The cluster of PL/Proxy, which has at least one partition. Callers connect to shards as themselves: a mapping may
     add a password for a role."""
     if connection.execute("select from pg_foreign_server where srvname = %s", [SERVER]).fetchone() is not None:
         return
@@ -200,7 +199,8 @@ def _make_shard(connection: Connection, shard: Shard, number: int) -> None:
 
 
 def _bring_config(front: Connection, shard: Shard, *, joins: bool) -> None:
-    """Set at a shard that joins others what they have set for all setups. Raises BrokerError for what they do not."""
+    """Give a new shard the other shards' configuration of all setups. Raises BrokerError for configuration that they do
+    not have."""
     if not joins:
         return
     query = "select app, component, key, value from monitor.general_config"
@@ -232,7 +232,7 @@ def _owner(connection: Connection) -> sql.Identifier:
 
 
 def _join(shard: Shard) -> list[str]:
-    """Note at a shard that it is one, and return its setups. Raises BrokerError where it cannot be one."""
+    """Mark a database as a shard, and return its setups. Raises BrokerError if it cannot be a shard."""
     release = machinery.Program().release
     with connect(shard.dsn, autocommit=True) as connection:
         try:

@@ -1,4 +1,4 @@
-"""What stands where in a cluster, and whether front and shards go together."""
+"""The places of setups in a cluster, and whether front and shards are compatible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -30,12 +30,12 @@ SHARED = {
         select md5(coalesce(string_agg(to_jsonb(c)::text, '|' order by c.app, c.component, c.key), ''))
           from monitor.general_config c""",
 }
-"""What is not of one setup and is to be alike everywhere: by its name, a query of its hash."""
+"""Data that belongs to no setup and must be equal on all shards: its name, and a query for its hash."""
 
 
 @dataclass(frozen=True)
 class ShardState:
-    """A shard as it is now; error: why it does not answer."""
+    """The present state of a shard; error: why it does not answer."""
 
     shard: str
     where: str
@@ -49,7 +49,7 @@ class ShardState:
 
 
 def states_of_shards(front: Connection, target: Target, *, whole: bool = False) -> list[ShardState]:
-    """Each shard, asked as the login of the target. whole: with what `differences` compares."""
+    """Each shard, asked with the login of the target. whole: includes the data that `differences` compares."""
     return [_state(way, whole) for way in ways(front, target)]
 
 
@@ -70,7 +70,7 @@ def _state(way: Route, whole: bool) -> ShardState:
 
 
 def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
-    """What does not go together, a sentence each: calls that a shard does not have, setups that are not where they are
+    """The incompatibilities, one sentence each: calls that a shard does not have, setups that are not where they are
     placed, and profiles that differ."""
     found: list[str] = []
     asked = {line for line in signatures(front) if f" {OWN_SCHEMA}." not in line}

@@ -1,7 +1,6 @@
-"""A setup's world is borrowed: for a question, it is on another database, in a transaction that is undone.
-
-The other database never shows the copy to anybody, and the server takes it away whatever becomes of the program.
-What is copied is all that brokerage reads. Credentials, jobs in TaskQueues, runs and histories stay where they are.
+"""Borrowing a setup's world: for a question, it is on another database, in a transaction that is undone. The other
+database never shows the copy to anybody, and the server removes it whatever happens to the program. Everything that
+brokerage reads is copied. Credentials, jobs in TaskQueues, runs and histories stay where they are.
 """
 
 from collections.abc import Iterator
@@ -29,16 +28,16 @@ WORLD = (
     "brokerage.live_counter", "brokerage.nucleus_assignment", "brokerage.setting", "brokerage.task_state",
     "brokerage.trial",
 )  # fmt: skip
-"""Tables of which brokerage reads the rows of a setup."""
+"""Tables from which brokerage reads the rows of a setup."""
 SHARED = {
     "resource.config": sql.SQL("setup is null"),
     "brokerage.profile": sql.SQL("true"),
     "brokerage.profile_rule": sql.SQL("true"),
 }
-"""Tables of which brokerage reads rows of no setup, and which rows."""
+"""Tables from which brokerage reads rows that belong to no setup, and the condition for these rows."""
 
 _RELEASE = "select release, revision from resource.installed_release()"
-# Whoever has no right yet may not read resource.installation_role.
+# A login without rights may not read resource.installation_role.
 _RIGHTS = """
 select o.name, regexp_replace(o.name, 'owner$', 'operator'),
        pg_has_role(o.name, 'usage'), pg_has_role(regexp_replace(o.name, 'owner$', 'operator'), 'usage'),
@@ -49,10 +48,9 @@ select o.name, regexp_replace(o.name, 'owner$', 'operator'),
 
 @contextmanager
 def borrowed(source: Connection, goal: Connection, setup: str) -> Iterator[None]:
-    """Within the block, a setup of the source is on the goal, with the clock of the source; afterwards it is not.
-
-    source: is read in one snapshot, so it may be a standby. goal: a database of the same release without a setup of
-    that name; it sees the copy on this connection alone. Both in autocommit. Raises BrokerError.
+    """Within the block only, a setup of the source is on the goal, with the clock of the source. source: is read in one
+    snapshot, so it may be a standby. goal: a database of the same release without a setup of that name; only this
+    connection sees the copy. Both in autocommit. Raises BrokerError.
     """
     _compare(source, goal)
     goal.isolation_level = IsolationLevel.REPEATABLE_READ
@@ -70,7 +68,7 @@ def borrowed(source: Connection, goal: Connection, setup: str) -> Iterator[None]
 
 
 def _compare(source: Connection, goal: Connection) -> None:
-    """Raises BrokerError where the goal cannot have the world, or the login may not bring it there."""
+    """Raises BrokerError if the goal cannot have the world, or if the login may not copy it there."""
     if _one(goal, "select pg_is_in_recovery()") == (True,):
         raise BrokerError(
             f"{_name(goal)} is a standby, which takes no changes",
@@ -106,7 +104,7 @@ def _require_free(goal: Connection, setup: str) -> None:
 
 
 def _copy(source: Connection, goal: Connection, setup: str) -> Any:
-    """Copy the world, and rows of no setup where they differ. Returns the clock of the setup."""
+    """Copy the world, and rows that belong to no setup if they differ. Returns the clock of the setup."""
     source.isolation_level, source.read_only = IsolationLevel.REPEATABLE_READ, True
     try:
         with source.transaction(), _explained(source):
@@ -123,7 +121,8 @@ def _copy(source: Connection, goal: Connection, setup: str) -> Any:
 
 @contextmanager
 def _explained(source: Connection) -> Iterator[None]:
-    """Errors of copying, with what helps. Within the source's transaction, whose state shows which server refused."""
+    """Errors of copying, with a remedy. Runs within the source's transaction, whose state shows which server
+    refused."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
@@ -134,13 +133,13 @@ def _explained(source: Connection) -> Iterator[None]:
         ) from error
     except psycopg.errors.SerializationFailure as error:
         found = from_database(error)
-        if source.info.transaction_status in (TransactionStatus.INERROR, TransactionStatus.UNKNOWN):  # and not the goal
+        if source.info.transaction_status in (TransactionStatus.INERROR, TransactionStatus.UNKNOWN):  # not the goal
             found.hint = "the primary changed what was being read: ask again, or set hot_standby_feedback = on there"
         raise found from error
 
 
 def _copy_shared(source: Connection, goal: Connection, table: str, which: sql.SQL) -> None:
-    """Where rows are alike, none is touched, so that nobody on the goal waits for this transaction."""
+    """Equal rows are not touched, so that nobody on the goal waits for this transaction."""
     name = sql.Identifier(*table.split("."))
     alike = sql.SQL('select array_agg(r::text order by r::text collate "C") from {} r where {}').format(name, which)
     if source.execute(alike).fetchone() != goal.execute(alike).fetchone():

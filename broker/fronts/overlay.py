@@ -1,9 +1,8 @@
-"""What makes an installation a front: its public functions and views become ways to the shards.
-
-A front is an installation of the release as any other. Then each public function is replaced by one line of PL/Proxy
-with the same arguments, result, rights and comment, and each public view by one that reads the same view of all shards.
-Both are made from the catalogue, so that a function of a later release needs nothing here. Functions that read no table
-stay as they are, and procedures stay loops over public functions, of which each commits on its shard.
+"""Turning an installation into a front: its public functions and views forward to the shards. A front is first
+installed like any other database of the release. Then each public function is replaced by one line of PL/Proxy with the
+same arguments, result, rights and comment, and each public view by a view that reads the same view of all shards. Both
+are made from the catalogue, so a function of a later release needs no change here. Functions that read no table stay as
+they are, and procedures stay loops over public functions, each of which commits on its shard.
 """
 
 from dataclasses import dataclass
@@ -22,9 +21,9 @@ Cursor = psycopg.Cursor[Any]
 SERVER = "pgbroker"
 """The cluster of PL/Proxy, a server of SQL/MED."""
 SCHEMA = "shards"
-"""The schema of functions that ask all shards for a public function, which has one row."""
+"""The schema of functions that ask all shards on behalf of a public function whose result is one row."""
 OWN_SCHEMA = "cluster"
-"""The front's own: not overlaid."""
+"""The front's own objects, which are not overlaid."""
 
 HERE = frozenset({
     "resource.bound_setup", "resource.installed_release", "resource.note_shard", "resource.keys_of_analysis_brokerage",
@@ -32,7 +31,7 @@ HERE = frozenset({
     "resource.keys_of_users", "brokerage.split_reason", "brokerage.student_t_bound", "taskqueue.reason_of",
     "taskqueue.requires_value", "workload.is_end",
 })  # fmt: skip
-"""Functions and views of no setup that are answered by the front itself: they read what each installation has."""
+"""Functions and views without a setup that the front answers itself: they read data that each installation has."""
 HERE_VIEWS = frozenset({
     "resource.config_key", "taskqueue.description_key", "taskqueue.requirement_key", "history.figure",
     "alert.shipped_rule", "monitor.shard",
@@ -101,7 +100,7 @@ class View:
 
 
 def routines(cur: Cursor, roles: Roles) -> list[Routine]:
-    """The public routines, and where a front runs each."""
+    """The public routines, and the place where a front runs each."""
     found = []
     for title, name, definition, is_set, volatile, of_setup, result, procedure, definer, callers in cur.execute(
         _ROUTINES.encode(), _public(roles)
@@ -132,7 +131,8 @@ def _public(roles: Roles) -> dict[str, object]:
 
 
 def lay(cur: Cursor, roles: Roles) -> None:
-    """Turn what the upgrade installed into a front's. The login must be a superuser, which acts as the owner."""
+    """Turn the objects that the upgrade installed into those of a front. The login must be a superuser, which acts as
+    the owner."""
     schema = sql.Identifier(SCHEMA)
     cur.execute(sql.SQL("create schema if not exists {}").format(schema))
     for kind in CALLERS:
@@ -151,7 +151,7 @@ def lay(cur: Cursor, roles: Roles) -> None:
 
 
 def is_laid(routine: Routine) -> bool:
-    """Whether a routine is a way to the shards already."""
+    """Whether a routine already forwards to the shards."""
     return "\nAS $front$\n" in routine.definition or "\n LANGUAGE plproxy\n" in routine.definition
 
 
@@ -161,15 +161,13 @@ def schema_of(shard: str) -> str:
 
 
 def server_of(shard: str) -> str:
-    """The server of SQL/MED that foreign tables of a shard are read from."""
+    """The SQL/MED server of a shard's foreign tables."""
     return f"{SERVER}_{shard}"
 
 
 def bodies(routine: Routine) -> list[str]:
-    """The statements that make a routine a way to the shards.
-
-    A result of one row that comes from all shards is their sum, or whether any of them answers yes. The function that
-    asks them for their rows stands in a schema of its own.
+    """The statements that make a routine forward to the shards. A one-row result from all shards is their sum, or
+    whether any of them answers yes. The function that asks them for their rows is in a schema of its own.
     """
     head = routine.definition.partition("\n LANGUAGE ")[0]
     if routine.way == "setup":

@@ -1,4 +1,4 @@
-"""`broker explain`: why a job does not match, or why a task goes to a queue or nucleus or not."""
+"""`broker explain`: why a job does not match, or why a task goes or does not go to a queue or nucleus."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -30,10 +30,11 @@ def explain(
         ),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="Of a task: production_job, production_task or analysis_job; else its broker's.")
+        str | None,
+        typer.Option(help="Of a task: production_job, production_task or analysis_job; by default that of its broker."),
     ] = None,
     run: Annotated[
-        int | None, typer.Option(help="Of a task: what this run has decided, and nothing else.", min=1, max=2**63 - 1)
+        int | None, typer.Option(help="Of a task: show only the decision of this run.", min=1, max=2**63 - 1)
     ] = None,
     now: Annotated[bool, typer.Option("--now", help="Of a task: only how it would be decided now.")] = False,
     limit: brokerage.Limit = 20,
@@ -43,8 +44,8 @@ def explain(
     """Explain why a job does not match a resource, or why a task was or was not sent to a queue or nucleus.
 
     A job is compared with the resource that the options describe, or else with the resources seen lately. Without a
-    job, all that waits is compared with the resource, most jobs first. A task is shown as its last run has decided it,
-    and then as it would be decided now; with --profile only as now.
+    job, all waiting jobs are compared with the resource, most jobs first. For a task, the decision of its last run is
+    shown, and then how it would be decided now; with --profile only the latter.
     """
     is_task, number = _explained(what) if what else (False, None)
     if is_task:

@@ -1,4 +1,4 @@
-"""What a run has decided for a task, as it is stored: the first part of `broker explain task`."""
+"""The stored decision of a run about a task: the first part of `broker explain task`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def show(decided: Row) -> None:
 
 
 def show_place(decided: Row, rows: Sequence[Row]) -> None:
-    """Show what was decided about one queue, its pseudo-queues, or one nucleus."""
+    """Show the decision about one queue, its pseudo-queues, or one nucleus."""
     kind = kind_of(decided)
     for row in rows:
         title = f"{kind.capitalize()} {row['queue']} in run {decided['run_id']}, {output.moment(decided['decided_at'])}"
@@ -39,7 +39,7 @@ def show_place(decided: Row, rows: Sequence[Row]) -> None:
 
 
 def kind_of(decided: Mapping[str, object]) -> str:
-    """What a broker chooses: queues for the jobs, or a nucleus for the task."""
+    """The kind of place that a broker chooses: queues for the jobs, or a nucleus for the task."""
     return "nucleus" if decided["algorithm"] == "production_task" else "queue"
 
 

@@ -1,4 +1,4 @@
-"""What `broker explain` shows of matching: the conditions of a job, and what waits for a resource."""
+"""The part of `broker explain` about matching: the conditions of a job, and the jobs that wait for a resource."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from broker.operate.reading import Row, rows_of, seen_lately
 
 
 def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
-    """Explain why a job does not match a resource or, where none is described, the resources seen lately."""
+    """Explain why a job does not match a resource or, if none is described, the resources seen lately."""
     from broker.client.call import jsonb
 
     with session() as connection, elsewhere(connection, "job", job, setup):
@@ -30,7 +30,7 @@ def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_jso
 
 
 def explain_resource(setup: str, described: Mapping[str, object], limit: int, *, as_json: bool) -> None:
-    """Explain what waits for a resource and which conditions keep it away, most jobs first."""
+    """Explain which jobs wait for a resource and which conditions keep them away, most jobs first."""
     from broker.client.call import jsonb
 
     with session() as connection:

@@ -1,4 +1,4 @@
-"""How `broker explain task --queue NAME` shows a unified queue: rules down, its pseudo-queues across."""
+"""The table of a unified queue in `broker explain task --queue NAME`: a row per rule, a column per pseudo-queue."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What `broker explain task` shows: where a task or its jobs can go, as decided and as it is now."""
+"""The output of `broker explain task`: where a task or its jobs can go, as decided and as of now."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from broker.operate.reading import Row, reason_of, stored_decision, task_explana
 
 
 def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: bool) -> None:
-    """Show what a run has decided for a task."""
+    """Show the decision of a run about a task."""
     with session() as connection, elsewhere(connection, "task", task, setup):
         require_setup(connection, setup)
         stored = stored_decision(connection, setup, task, "", run)
@@ -37,9 +37,8 @@ def explain_task(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others not.
-
-    stored: begin with what the last run of its broker has decided.
+    """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others would not.
+    stored: begin with the decision of the last run of its broker.
     """
     with session() as connection, elsewhere(connection, "task", task, setup):
         require_setup(connection, setup)
@@ -95,7 +94,7 @@ def _unified(queue: str) -> str | None:
 
 
 def show_explanation(explained: Row, limit: int) -> None:
-    """Show where a task or its jobs can go, and why not elsewhere."""
+    """Show where a task or its jobs can go, and why they cannot go elsewhere."""
     task, refused = explained["task"], explained["refused"]
     _show_not_due(explained)
     _show_not_loaded(explained)
@@ -185,7 +184,7 @@ def _missing(explained: Row) -> str:
 
 
 def _show_candidates(rows: Sequence[Row], kind: str) -> None:
-    """Show candidates with their weights, a bar each, and the factors of the weights."""
+    """Show candidates with a bar for each weight, and the factors of the weights."""
     factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
     cells = [

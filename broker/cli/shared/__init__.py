@@ -1,1 +1,1 @@
-"""What several commands share: sessions, options, lists, and how results are printed."""
+"""Code that several commands share: sessions, options, lists, and the printing of results."""

@@ -1,4 +1,5 @@
-"""Whom a call waits for: a line on standard error once the call has waited some seconds, and where that changes."""
+"""The sessions that a call waits for: a line on standard error once the call has waited some seconds, and on each
+change."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ _BLOCKERS = """
 
 @contextmanager
 def named(connection: "psycopg.Connection[Any]") -> Iterator[None]:
-    """Name the sessions that hold what a call on this connection waits for."""
+    """Name the sessions whose locks a call on this connection waits for."""
     done = threading.Event()
     watch = threading.Thread(target=_watch, args=(connection, connection.info.backend_pid, done), daemon=True)
     watch.start()
@@ -53,4 +54,4 @@ def _watch(connection: "psycopg.Connection[Any]", pid: int, done: threading.Even
                 if done.wait(SECONDS):
                     return
     except psycopg.Error:
-        return  # the call itself tells what is wrong
+        return  # the call itself reports the error

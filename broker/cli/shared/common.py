@@ -1,4 +1,4 @@
-"""What all commands share: the global options, the target they name, and how errors end.
+"""Code that all commands share: the global options, the target that they name, and the reporting of errors.
 
 A command module holds `app = typer.Typer()` and its commands, imports only typer and this package at its top (heavy
 imports go into the functions, so that `broker --help` stays quick), and is registered by one line in cli/__init__.py.
@@ -39,14 +39,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 @contextmanager
 def working(on: str) -> Iterator[None]:
-    """Show on a terminal that a step goes on which takes seconds or minutes; nothing elsewhere, and with --json."""
+    """Show on a terminal that a step of seconds or minutes is in progress; show nothing elsewhere, or with --json."""
     console = output.console(stderr=True)
     with console.status(f"{on} ...") if console.is_terminal and not options.as_json else nullcontext():
         yield
 
 
 def target() -> "Target":
-    """The server that the options and the environment name; starts the embedded server if it is that one."""
+    """The server that the options and the environment name; the embedded server is started if it is meant."""
     from broker import database
 
     with starting():
@@ -57,13 +57,12 @@ def target() -> "Target":
 
 
 ANYWHERE = {"--dsn": True, "--no-prepare": False, "--wide": False}
-"""Options of the program that may stand behind the command, too, and whether a value follows."""
+"""Options of the program that may also follow the command, and whether they take a value."""
 
 
 def _in_front(arguments: list[str]) -> list[str]:
-    """The arguments with the program's own options first, wherever they stood; psql gets its arguments as they are.
-
-    --watch gets its default where no number follows.
+    """The arguments with the program's own options moved to the front; psql gets its arguments unchanged. --watch gets
+    its default if no number follows.
     """
     front: list[str] = []
     rest: list[str] = []
@@ -86,7 +85,7 @@ _NEGATIVE = re.compile(r"-\.?\d")
 
 
 def _marked(context: Any, command: Any, arguments: list[str]) -> list[str]:
-    """The arguments with `--` before those of a command among which there is a negative number.
+    """The arguments, with `--` inserted before those of a command if one of them is a negative number.
 
     The command checks the number then. Without `--`, the number would be an option that does not exist.
     """
@@ -111,14 +110,14 @@ def _marked(context: Any, command: Any, arguments: list[str]) -> list[str]:
 
 
 def starting() -> AbstractContextManager[None]:
-    """Show that the embedded server is created, started or recovers, where the options name it and it does not run."""
+    """Show that the embedded server is created, started or recovers, if the options name it and it does not run."""
     from broker import database
     from broker.server import account, embedded
 
     try:
         there = None if database.named(options.dsn) else embedded.status()
     except BrokerError:
-        return nullcontext()  # whoever starts it gets the same error
+        return nullcontext()  # starting the server raises the same error
     if there is None or there.state == "running":
         return nullcontext()
     crashed = account.read(there.home / "cluster" / "data", "postmaster.pid") is not None
@@ -131,7 +130,7 @@ class BrokerGroup(TyperGroup):
     """The root command: turns errors that a user can act on into a line, a hint and exit code 1."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the program's own options behind the command as well. Refuse an argument that is no text."""
+        """Accept the program's own options after the command as well. Refuse an argument that is not text."""
         for argument in args:
             try:
                 argument.encode()
@@ -152,7 +151,7 @@ class BrokerGroup(TyperGroup):
             raise typer.Exit(1) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; a name that only an option of the program is like is answered with that option."""
+        """Find the command; if only an option of the program resembles the name, the error suggests that option."""
         options = {opt.lstrip("-"): opt for param in self.params for opt in param.opts}
         known = self.get_command(ctx, args[0]) is not None or get_close_matches(args[0], self.list_commands(ctx))
         if not known and (near := get_close_matches(args[0], options, 1, 0.8)):
@@ -170,7 +169,7 @@ _FAULTS = {
 
 
 def _name_value(error: typer.BadParameter) -> None:
-    """Put the value that was given into a message of pydantic, by which newer releases of Typer read values."""
+    """Put the given value into a message of pydantic, with which newer releases of Typer read values."""
     errors = getattr(error.__cause__, "errors", None)
     if errors is None:
         return
@@ -204,7 +203,7 @@ def _report(error: Exception) -> bool:
 
 
 def require_packages(names: Sequence[str], extra: str) -> None:
-    """Raise BrokerError where a package is missing that the commands of an extra need."""
+    """Raise BrokerError if a package is missing that the commands of an extra need."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise BrokerError(
@@ -213,7 +212,7 @@ def require_packages(names: Sequence[str], extra: str) -> None:
 
 
 def pair(option: str, text: str, example: str) -> tuple[str, object]:
-    """The name and the value (JSON, or any other text) of NAME=VALUE. Raises BadRequest where there is no value."""
+    """The name and the value (JSON, or any other text) of NAME=VALUE. Raises BadRequest if there is no value."""
     from broker.json_text import parse_or_text
 
     name, equals, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""How commands that change something end."""
+"""The output of commands that change something."""
 
 from broker.cli.shared import output
 

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 @contextmanager
 def reading(file: Path) -> Iterator[TextIO]:
-    """A text to read. Raises BrokerError when the file cannot be read, or is not UTF-8."""
+    """Open a text to read. Raises BrokerError when the file cannot be read, or is not UTF-8."""
     from broker.errors import BrokerError
 
     encoding = "utf-8-sig"  # UTF-8, with the mark that some editors put first, or without
@@ -21,7 +21,7 @@ def reading(file: Path) -> Iterator[TextIO]:
     try:
         opened = nullcontext(sys.stdin) if str(file) == "-" else file.open(encoding=encoding)
         if isinstance(opened, TextIOWrapper) and isinstance(opened.buffer, BufferedReader):
-            opened.buffer.peek()  # some files open, and cannot be read
+            opened.buffer.peek()  # some files can be opened, but not read
     except OSError as error:
         raise BrokerError(f"cannot read {file}: {error.strerror}", "name a file, or - for standard input") from None
     try:
@@ -33,9 +33,8 @@ def reading(file: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
-    """A text to write; None is standard output. A secret one can be read by nobody else.
-
-    Raises BrokerError when the file cannot be written.
+    """Open a text to write; None is standard output. Nobody else can read a secret file. Raises BrokerError when the
+    file cannot be written.
     """
     from broker.errors import BrokerError
 
@@ -58,7 +57,7 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
 
 
 class Elements:
-    """The elements of a file: one by one of JSON lines, all at once of any other JSON."""
+    """The elements of a file: JSON lines are read one by one, any other JSON all at once."""
 
     def __init__(self, stream: Iterator[str], name: str, listed: Callable[[Any], list[Mapping[str, object]]]) -> None:
         self._lines = enumerate(stream, 1)
@@ -86,7 +85,7 @@ class Elements:
             if isinstance(value, dict) and found[:1] == [value]:
                 self._skipped = skipped
             yield from found
-        except ValueError:  # an object or array that goes over several lines
+        except ValueError:  # an object or array over several lines
             try:
                 yield from self._listed(parse(first + "".join(line for _, line in self._lines)))
             except ValueError as error:

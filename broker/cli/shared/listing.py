@@ -1,8 +1,8 @@
-"""How a list is read and printed: filters, pages by key, columns. `broker.cli.lists` says which lists there are.
+"""Reading and printing of lists: filters, pages by key, columns. `broker.cli.lists` defines the lists.
 
 A page is read by the key that its list is ordered by, from the key after which it begins: it costs the same at the
-first row as at the ten-millionth, and rows that come meanwhile move nothing. Nothing is counted or sorted. Where a
-filter has no index, a page looks at WINDOW rows at most, and the next page goes on behind them.
+first row as at the ten-millionth, and rows that arrive in between do not shift the pages. Nothing is counted or sorted.
+If a filter has no index, a page looks at WINDOW rows at most, and the next page continues after them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ Limit = Annotated[
 class Filter:
     """An option that restricts a list to rows of a condition.
 
-    columns: what the condition reads. condition: with %s for each value, or without for a flag (kind bool); by default
-    that the first column has the value. indexed: the rows are found by an index. names: of the option, if several.
-    values: those that are possible. known: a query of those that a setup has, with %(setup)s.
+    columns: the columns that the condition reads. condition: has %s for each value, or none for a flag (kind bool); by
+    default the first column must equal the value. indexed: the rows are found by an index. names: the names of the
+    option, if several. values: the possible values. known: a query for the values in a setup, with %(setup)s.
     """
 
     columns: str
@@ -59,11 +59,10 @@ class Filter:
 
 @dataclass(frozen=True)
 class List:
-    """A list: what it shows, the view that it reads, and the columns with their headings.
-
-    columns: the usual ones. more: others, for -o. key: what it is ordered by, unique in a setup; with a blank behind it
-    `desc` for the largest first. paged: whether --after is offered. large: whether a filter needs WINDOW. dropped:
-    headings to leave out of a table that is too wide, in this order.
+    """A list: its subject, the view that it reads, and the columns with their headings. columns: the usual columns.
+    more: other columns, for -o. key: the column that orders it, unique in a setup; followed by ` desc` for the largest
+    first. paged: whether --after is offered. large: whether a filter needs WINDOW. dropped: headings to leave out of a
+    table that is too wide, in this order.
     """
 
     help: str
@@ -79,12 +78,12 @@ class List:
 
     @property
     def key_column(self) -> str:
-        """The column that it is ordered by."""
+        """The column that orders the list."""
         return self.key.split()[0]
 
 
 def columns(names: str, **headings: str) -> Mapping[str, str]:
-    """Columns, separated by blanks, with their headings: the column's name in words where no other is given."""
+    """Columns, separated by blanks, with their headings: by default a heading is the column's name in words."""
     return {name: headings.get(name, name.replace("_", " ")) for name in names.split()}
 
 
@@ -117,7 +116,8 @@ def _names(known: Mapping[str, str]) -> str:
 
 @dataclass
 class Page:
-    """Rows of a list. after: the key to go on with, None at the end. looked: a window was looked through in vain."""
+    """Rows of a list. after: the key to go on with, None at the end. looked: a window was searched without finding
+    enough rows."""
 
     rows: list[Row]
     after: object = None
@@ -179,7 +179,7 @@ def read(
     after: object = None,
     limit: int | None = None,
 ) -> Page:
-    """A page of a list; all of it without a limit. Raises NoSuchThing for a setup that is not there."""
+    """A page of a list; the whole list without a limit. Raises NoSuchThing for a setup that does not exist."""
     asked = list(dict.fromkeys([*shown, of.key_column]))
     text, values = query(of, asked, setup, given, after=after, limit=None if limit is None else limit + 1)
     rows = rows_of(connection, text, *values)
@@ -196,7 +196,7 @@ def read(
 
 
 def refuse_unknown(connection: "Connection", of: List, setup: str | None, given: Mapping[str, object]) -> None:
-    """Raise BadRequest for a value of a filter that is none of the possible ones, which it names."""
+    """Raise BadRequest for an impossible value of a filter; the error names the possible values."""
     from broker.errors import BadRequest
 
     for name, value in given.items():
@@ -217,7 +217,7 @@ def refuse_unknown(connection: "Connection", of: List, setup: str | None, given:
 
 
 def moment_of(connection: "Connection", setup: str | None) -> datetime:
-    """The time of a setup, simulated or not, for what is shown as 3 min ago."""
+    """The time of a setup, simulated or not, for times that are shown as 3 min ago."""
     import psycopg
 
     query = "select coalesce((select simulated from monitor.setup where setup = %s), now()) as now"
@@ -230,7 +230,7 @@ def moment_of(connection: "Connection", setup: str | None) -> datetime:
 
 
 def show(name: str, headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
-    """Print a page as a table, and how to go on."""
+    """Print a page as a table, and the option for the next page."""
     cells = [list(row.values()) for row in page.rows]
     output.table(name, list(headings.values()), cells, drop=of.dropped, now=now)
     if page.looked:

@@ -1,4 +1,4 @@
-"""How the command line prints: tables and bars for people, JSON for programs.
+"""Printing of the command line: tables and bars for people, JSON for programs.
 
     table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right; see its docstring
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
@@ -16,7 +16,8 @@ A command takes `as_json: Json = False` (from broker.cli.shared.common) and ends
         table(...)
 
 Cells are shown as they are, cut by no width when the output is not a terminal. Rich is imported when first needed.
-Every table of the program is printed by table(): what a narrow terminal cannot show is named there, and only there.
+table() prints every table of the program, and is the only place that names the columns that a narrow terminal cannot
+show.
 """
 
 import dataclasses
@@ -35,10 +36,10 @@ from broker.cli.shared.options import options
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-_PIPE_WIDTH = 240  # columns of what goes to a file or a pipe; a table there is as wide as its rows
+_PIPE_WIDTH = 240  # columns of text for a file or a pipe; a table there is as wide as its rows
 
 
-_screen: "Console | None" = None  # where everything is printed while drawn() collects it
+_screen: "Console | None" = None  # the console that collects all output within drawn()
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> "Console":
@@ -55,7 +56,7 @@ def console(*, stderr: bool = False, width: int | None = None) -> "Console":
 
 
 def drawn(show: Callable[[], None]) -> str:
-    """What show prints on standard output, with the colours of the terminal."""
+    """The output of show on standard output, with the colours of the terminal."""
     global _screen  # noqa: PLW0603
     screen = console()
     _screen = screen
@@ -120,14 +121,14 @@ _NUMBERS = (int, float, decimal.Decimal)
 
 
 def _is_right(values: Sequence[object]) -> bool:
-    """Whether a column stands on the right: numbers, also numbers that were made texts."""
+    """Whether a column is aligned to the right: numbers, including numbers that were made texts."""
     texts = [value for value in values if isinstance(value, str)]
     return any(isinstance(value, _NUMBERS) for value in values) or (
         bool(texts) and all(re.fullmatch(r"[\d,]+\.\d+", text) for text in texts)
     )
 
 
-_TEXT = 24  # columns to which a text of several words may shrink
+_TEXT = 24  # width in columns to which a text of several words may shrink
 
 
 @dataclasses.dataclass
@@ -141,7 +142,7 @@ class _Table:
     plain: bool
 
     def width(self, places: Sequence[int], *, narrow: bool) -> int:
-        """Columns of the terminal that the table needs; narrow: headings and texts of several words are wrapped."""
+        """The width in columns that the table needs; narrow: headings and texts of several words are wrapped."""
         from rich.cells import cell_len
 
         total = 3 * len(places) + 1
@@ -177,7 +178,7 @@ class _Table:
             )
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))
-        return Group(Text(self.title, style="bold"), shown)  # a title of the table would be as narrow as the table
+        return Group(Text(self.title, style="bold"), shown)  # a title set on the table would be as narrow as the table
 
     def blocks(self, places: Sequence[int]) -> "RenderableType":
         """A block a row: its first value, and below it all others with their names, those without a value left out."""
@@ -219,7 +220,8 @@ def fields(title: str, values: Mapping[str, object], *, now: datetime.datetime |
 
 
 def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float]]) -> None:
-    """Print a bar a row, in proportion to the largest value; with a third value, full where the value reaches it."""
+    """Print one bar per row, in proportion to the largest value; with a third value, the bar is full if the value
+    reaches it."""
     from rich.text import Text
 
     listed = [(item[0], item[1], item[2] if len(item) == 3 else None) for item in items]
@@ -233,16 +235,15 @@ def _of(value: float, whole: float | None) -> str:
     return f"{value:,.10g}" if whole is None else f"{value:,.10g} of {whole:,.10g}"
 
 
-_BAR = 40  # columns of a bar; _BAR_LEAST where the terminal is narrow
+_BAR = 40  # width of a bar in columns; _BAR_LEAST if the terminal is narrow
 _BAR_LEAST = 8
 
 
 def chart(
     title: str, rows: Sequence[tuple[str, float, float, str]], width: int, *, ground: bool = False
 ) -> "RenderableType":
-    """Bars with a label, a value, what fills the bar, and words behind it: the bars shrink before a label is broken.
-
-    width: columns of the terminal that it may take. ground: whether the rest of a bar is shown.
+    """Bars with a label, a value, the filled fraction, and words after the bar: the bars shrink before a label is
+    broken. width: columns of the terminal that a bar may take. ground: whether the rest of a bar is shown.
     """
     from rich.bar import Bar
     from rich.cells import cell_len
@@ -288,12 +289,13 @@ def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
 
 
 def note(text: str) -> None:
-    """Print a line beside the result: on standard error, so that a pipe does not get it."""
+    """Print a line beside the result, on standard error, so that a pipe does not get it."""
     print(text, file=sys.stderr)
 
 
 def json_out(value: object, *, stderr: bool = False) -> None:
-    """Print a value as indented JSON. Dates are ISO 8601, Decimals numbers, everything else unknown is its text."""
+    """Print a value as indented JSON. Dates are ISO 8601, Decimals are numbers, and any other unknown value is its
+    text."""
     print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain), file=sys.stderr if stderr else sys.stdout)
 
 

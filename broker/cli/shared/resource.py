@@ -26,7 +26,7 @@ def _describe(
     tag: Annotated[list[str] | None, typer.Option(help="Tag; repeat it for several.")] = None,
     processors: Annotated[int | None, typer.Option(help="Number of processors (NumberOfProcessors).")] = None,
     max_ram: Annotated[float | None, typer.Option(help="Memory in MB (MaxRAM).")] = None,
-    owner_group: Annotated[list[str] | None, typer.Option(help="Group of a private pilot (OwnerGroup).")] = None,
+    owner_group: Annotated[list[str] | None, typer.Option(help="Owner group of a private pilot (OwnerGroup).")] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of a private pilot (OwnerDN).")] = None,
 ) -> Resource:
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
@@ -63,6 +63,6 @@ def takes_resource(command: Callable[..., None]) -> Callable[..., None]:
         command(described=described, **values)
 
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options.values())]
-    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the signature
     with_options.__annotations__ = {p.name: p.annotation for p in parameters}
     return with_options

@@ -1,4 +1,4 @@
-"""A connection for the commands that need the database of this release."""
+"""Connections for the commands that need the database of this release."""
 
 import shlex
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ SETUP = "BROKER_SETUP"
 
 
 def setups(context: typer.Context, incomplete: str) -> list[str]:
-    """The setups whose names begin so, for the completion of a shell. No server is started for that."""
+    """The setups whose names have this prefix, for the completion of a shell. No server is started for that."""
     import psycopg
 
     from broker import database
@@ -66,8 +66,8 @@ Job = Annotated[int, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="T
 def ready() -> "Target":
     """The server that the options name, with pgbroker of this release on it.
 
-    The first command that needs the embedded server installs pgbroker there. Any other server is left to its DBA.
-    Raises CompatibilityError (PB007) when nothing, an older or a newer release is installed.
+    The first command that needs the embedded server installs pgbroker there. On any other server, the DBA installs
+    pgbroker. Raises CompatibilityError (PB007) if pgbroker is not installed, or in an older or newer release.
     """
     from broker import database, upgrade
 
@@ -86,9 +86,8 @@ def ready() -> "Target":
 
 
 def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str) -> "Target":
-    """The shard that has a setup, where the server is a front; else the server itself.
-
-    A command may need several statements in one transaction, which a front cannot give: each of its calls commits.
+    """If the server is a front, the shard that has a setup; otherwise the server itself. A command may need several
+    statements in one transaction, which a front cannot give: each of its calls commits.
     """
     from broker.fronts import ways
 
@@ -97,7 +96,7 @@ def shard_of(connection: "psycopg.Connection[Any]", target: "Target", setup: str
 
 
 def any_shard(target: "Target") -> "Target":
-    """A shard, where the server is a front, for what needs several statements in a transaction and no setup."""
+    """If the server is a front, any shard, for work that needs several statements in a transaction and no setup."""
     from broker import database
     from broker.fronts import ways
 
@@ -107,7 +106,7 @@ def any_shard(target: "Target") -> "Target":
 
 
 def of_new_setup(target: "Target", setup: str) -> "Target":
-    """Where a command makes a setup of its own: at a front, the shard with the fewest setups, on which it is placed."""
+    """The server on which a command makes a setup of its own: at a front, the shard with the fewest setups."""
     from broker import database
     from broker.fronts import ways
 
@@ -119,7 +118,7 @@ def of_new_setup(target: "Target", setup: str) -> "Target":
 
 
 def forget_placement(target: "Target", setup: str) -> None:
-    """Let a front forget where a setup was that has been removed; nothing at any other server."""
+    """At a front, forget the place of a removed setup; at any other server, do nothing."""
     from broker import database
     from broker.fronts import ways
 
@@ -129,8 +128,8 @@ def forget_placement(target: "Target", setup: str) -> None:
 
 
 def make_partitions(connection: "psycopg.Connection[Any]") -> None:
-    """Make the partitions of the days ahead where there is none for today: nobody may run `broker run` on a server
-    that is used now and then."""
+    """Make the partitions of the next days if there is none for today: `broker run` may not run on a server that is
+    used only now and then."""
     today = "select to_regclass('taskqueue.history_' || to_char(now() at time zone 'utc', 'YYYYMMDD'))"
     if connection.execute(today).fetchone() == (None,):
         connection.execute("select from lifecycle.make_partitions()")
@@ -139,7 +138,7 @@ def make_partitions(connection: "psycopg.Connection[Any]") -> None:
 def install_if_new(embedded_dsn: str) -> bool:
     """Install pgbroker on the embedded server if it is not there; returns whether it was installed now.
 
-    The login of the embedded server gets every role: whoever has the server's folder operates it.
+    The login of the embedded server gets every role, since the owner of the server's folder is its operator.
     """
     import psycopg
 
@@ -190,7 +189,8 @@ _ELSEWHERE = {
 
 @contextmanager
 def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, setup: str) -> Iterator[None]:
-    """Name the setups that have a task or job, as far as the login sees them, where this setup does not (PB004)."""
+    """Name the other setups that have a task or job, as far as the login sees them, when this setup does not
+    (PB004)."""
     import psycopg
 
     from broker.database_errors import from_database
@@ -227,7 +227,8 @@ def session() -> "Iterator[psycopg.Connection[Any]]":
 
 @contextmanager
 def connected(target: "Target") -> "Iterator[psycopg.Connection[Any]]":
-    """An autocommit connection to a server. The error of a submitter who may not look names what it may."""
+    """An autocommit connection to a server. If a submitter is refused a view, the error names the commands that it may
+    use."""
     import psycopg
 
     from broker import database
@@ -252,5 +253,5 @@ def _may_see_own_jobs(connection: "psycopg.Connection[Any]") -> bool:
     query = "select has_function_privilege('taskqueue.own_jobs(text, bigint, integer, text)', 'execute')"
     try:
         return connection.execute(query).fetchone() == (True,)
-    except psycopg.Error:  # not even the schema may be used
+    except psycopg.Error:  # the login may not even use the schema
         return False

@@ -1,4 +1,4 @@
-"""Repeating what a command shows: `--watch` of the lists, and `broker top`."""
+"""Repeated output of a command: `--watch` of the lists, and `broker top`."""
 
 import time
 from collections.abc import Callable
@@ -79,9 +79,8 @@ def _repeat(picture: "Callable[[Connection], None]", every: float) -> None:
 
 
 def _follow(draw: "Callable[..., None]", every: float) -> None:
-    """Draw for ever. A server that does not answer is tried again; an error of the picture itself ends it.
-
-    The server is looked for once: an embedded server that somebody stops is not started again by who looks at it.
+    """Draw for ever. A server that does not answer is tried again; an error of the picture itself ends the loop. The
+    server is found only once, so watching never restarts an embedded server that somebody has stopped.
     """
     import psycopg
 

@@ -32,7 +32,7 @@ def init(
         ),
     ] = None,
     role_prefix: Annotated[
-        str | None, typer.Option(help="What the roles' names begin with; broker_ in a new database.")
+        str | None, typer.Option(help="Prefix of the roles' names; broker_ in a new database.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +51,7 @@ def init(
 def add_shard(
     shard: Annotated[str, typer.Argument(metavar="NAME=DSN", help="As for init.")], as_json: Json = False
 ) -> None:
-    """Let the front know one shard more. Its setups are placed on it, and none moves. Needs a superuser."""
+    """Add a shard to the front. The shard's own setups are placed on it, and no setup moves. Needs a superuser."""
     from broker.cluster import shards
 
     one = shards.read_shard(shard)
@@ -65,7 +65,8 @@ def add_shard(
 def place(
     setup: _Setup,
     shard: Annotated[
-        str | None, typer.Argument(metavar="[SHARD]", help="Shard's name; else the one with the fewest setups.")
+        str | None,
+        typer.Argument(metavar="[SHARD]", help="Name of the shard; by default the shard with the fewest setups."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -80,9 +81,8 @@ def place(
 
 @app.command()
 def move(setup: _Setup, shard: _Shard, as_json: Json = False) -> None:
-    """Move a setup to another shard while agents ask; they are refused with PB006 for some seconds, and ask again.
-
-    A move that was broken off is ended by the same command. Needs a superuser on both shards.
+    """Move a setup to another shard while agents ask; they are refused with PB006 for some seconds, and ask again. The
+    same command completes a move that was broken off. Needs a superuser on both shards.
     """
     from broker.cluster import move as mover
 
@@ -94,7 +94,7 @@ def move(setup: _Setup, shard: _Shard, as_json: Json = False) -> None:
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """List the shards: whether each answers, its release, its setups, and what waits and runs there."""
+    """List the shards: whether each answers, its release, its setups, and its waiting and running jobs."""
     from broker.cluster import survey
 
     with _front() as (connection, target):
@@ -115,7 +115,7 @@ def status(as_json: Json = False) -> None:
 
 @app.command()
 def check(as_json: Json = False) -> None:
-    """Compare the front with its shards: calls, setups, profiles. Exit 1 if they do not go together."""
+    """Compare the front with its shards: calls, setups, profiles. Exit code 1: they are not compatible."""
     from broker.cluster import survey
 
     with _front() as (connection, target):
