@@ -1,4 +1,4 @@
-"""JSON as it comes in and goes out: what PostgreSQL cannot hold is refused here, by name."""
+"""Incoming and outgoing JSON: values that PostgreSQL cannot hold are refused here, by name."""
 
 import json
 import re
@@ -13,8 +13,8 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def parse(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError: no JSON, a key given twice, no number (NaN), too many levels, or a
-    text that is no Unicode."""
+    """The value of a JSON text. Raises ValueError for invalid JSON, a key given twice, NaN, too many levels, or a text
+    that is not Unicode."""
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         if "\\ud" in text or "\\uD" in text:
@@ -30,7 +30,7 @@ def parse(text: str) -> Any:
 
 
 def parse_or_text(text: str) -> Any:
-    """The value of a JSON text, or any other text as it is."""
+    """The value of a JSON text, or any other text unchanged."""
     try:
         return parse(text)
     except ValueError:
@@ -38,8 +38,8 @@ def parse_or_text(text: str) -> Any:
 
 
 def json_text(value: object) -> str:
-    """A value as JSON. Raises BadRequest for what JSON or PostgreSQL cannot hold: nan, infinity, other types, NUL, half
-    of a surrogate pair, too many levels."""
+    """A value as JSON. Raises BadRequest for values that JSON or PostgreSQL cannot hold: nan, infinity, other types,
+    NUL, half of a surrogate pair, too many levels."""
     try:
         text = _dumps(value)
         text.encode()
@@ -57,7 +57,7 @@ def _refuse_nul(text: str) -> None:
 
 
 class _KeyTwice(ValueError):
-    """A key stands twice in one object."""
+    """A key occurs twice in one object."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _named_twice(text: str) -> str:
-    """What key of a JSON text stands twice in one object, and where it stands for the second time."""
+    """The key of a JSON text that occurs twice in one object, and the place of its second occurrence."""
     objects: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         word = token[0]

@@ -1,21 +1,21 @@
-"""The exports of other systems that `broker load` takes: their options, their places, and the fields that mark them.
+"""The exports of other systems that `broker load` takes: their options, their sources, and the fields that identify
+them.
 
-The command line, the how-to page of imports and the messages about a wrong or a missing file read this one table.
+The command line, the how-to page of imports, and the messages about a wrong or missing file read this one table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_SAMPLE = 20  # records of a file that are looked at to recognise it
+_SAMPLE = 20  # records of a file that are examined to recognise it
 _DEPTH = 5  # levels of objects below a record: counts of workers stand that deep
 
 
 @dataclass(frozen=True)
 class Export:
-    """An export: its option, what it is, where it is had, and the shapes that are read.
-
-    marks: fields, in small letters, of which at least `needed` stand in such a file.
+    """An export: its option, its description, its sources, and the accepted formats. marks: field names in lower case,
+    of which such a file has at least `needed`.
     """
 
     name: str
@@ -118,7 +118,7 @@ EXPORTS: Mapping[str, Export] = {
             (f"{_PANDA}/task/get_detailed_info?task_id=ID", f"{_PANDA}/task/get_task_parameters?task_id=ID"),
             "One task, a list, or `{TASK_ID: task}`, bare or as an answer of PanDA. A task is a row with JEDI's"
             " columns (beside raw_task_params), the monitor's `{task, taskparams, datasets}`, or parameters as "
-            "a client submits them: these have no id of their own, stand under the id of the task, and get "
+            "a client submits them: these have no id of their own, so the id of the task is their key, and they get "
             "JEDI's defaults.",
             "jeditaskid taskname jobparameters splitrule prodsourcelabel transhome processingtype",
         ),
@@ -147,7 +147,7 @@ EXPORTS: Mapping[str, Export] = {
                 " from ATLAS_PANDA.JOBS_SHARE_STATS",
             ),
             "`{QUEUE: {STATUS: jobs}}`, with a level of resource types, of labels, or both between; or rows "
-            "with computingSite, jobStatus, njobs and, as far as they are there, gshare, resource_type, "
+            "with computingSite, jobStatus, njobs and, if present, gshare, resource_type, "
             "prodSourceLabel. Only rows have shares.",
             "activated assigned computingsite jobstatus njobs",
         ),
@@ -156,18 +156,19 @@ EXPORTS: Mapping[str, Export] = {
             "DIRAC's TaskQueueDB, a folder of its tables",
             ("mysqldump --tab=FOLDER TaskQueueDB", "mysql --batch -e 'select * from TABLE' TaskQueueDB > TABLE.tsv"),
             "tq_TaskQueues, tq_Jobs, tq_TQToSites, tq_TQToGridCEs, tq_TQToBannedSites, tq_TQToPlatforms, "
-            "tq_TQToJobTypes, tq_TQToTags and, where it is there, tq_RAM_requirements: a file each, TABLE.json,"
+            "tq_TQToJobTypes, tq_TQToTags and, if it exists, tq_RAM_requirements, each in a file of its own, "
+            "TABLE.json,"
             " TABLE.csv or TABLE.tsv with the columns in the first line, or TABLE.txt beside TABLE.sql.",
             "tqid",
             1,
         ),
     )
 }
-"""All exports by the names of their options, in the order in which they are loaded."""
+"""All exports by the names of their options, in the order of loading."""
 
 
 def recognise(value: Any) -> Export | None:
-    """The export that a value looks like by its fields; None where it looks like none."""
+    """The export that a value resembles by its fields; None if it resembles none."""
     found = _fields(value)
     ranked = sorted(
         ((len(export.marks & found) / export.needed, export) for export in EXPORTS.values()), key=lambda pair: -pair[0]
@@ -177,13 +178,13 @@ def recognise(value: Any) -> Export | None:
 
 
 def is_like(value: Any, export: Export) -> bool:
-    """Whether a value has the fields of an export, or is too small to tell."""
+    """Whether a value has the fields of an export, or has too few fields to tell."""
     found = _fields(value)
     return not found or len(export.marks & found) >= export.needed
 
 
 def _fields(value: Any) -> set[str]:
-    """The names of fields of the first records of an export, in small letters, whatever names the records have."""
+    """The field names of the first records of an export, in lower case, whatever names the records have."""
     return {name.lower() for record in _records(value) for name in _names(record, _DEPTH)}
 
 

@@ -202,7 +202,7 @@ def _count(title: str) -> int:
 
 
 def _lay_view(cur: Cursor, view: View, shards: list[str]) -> None:
-    """Let a view read the same view of all shards; of a setup that moves, that of the shard which has it."""
+    """Let a view read the same view of all shards; a setup that is moving is read from the shard that has it."""
     names = sql.SQL(", ").join(sql.SQL("v.{}").format(sql.Identifier(name)) for name, _ in view.columns)
     of_setup = any(name == "setup" for name, _ in view.columns)
     parts = []
@@ -224,7 +224,7 @@ def _lay_view(cur: Cursor, view: View, shards: list[str]) -> None:
 
 
 def _make_table(cur: Cursor, view: View, shard: str, table: sql.Identifier) -> None:
-    """The foreign table of a view of a shard, made anew where the view has other columns than it."""
+    """The foreign table of a view of a shard, made again if the view has other columns."""
     there = cur.execute(_COLUMNS.encode(), [table.as_string(cur)]).fetchone()
     if there and there[0] and tuple(zip(*there, strict=True)) == view.columns:
         return

@@ -1,4 +1,4 @@
-"""Errors of a shard as they come through a front: PL/Proxy puts words before what the shard raised."""
+"""Errors of a shard as they come through a front: PL/Proxy prefixes the shard's message."""
 
 import re
 
@@ -13,7 +13,7 @@ _FAULT = "XX000"
 
 
 def own_words(text: str | None) -> str | None:
-    """A message, hint or detail without what PL/Proxy put before it."""
+    """A message, hint or detail without the prefix of PL/Proxy."""
     if text is None:
         return None
     for prefix in _PREFIXES:
@@ -23,6 +23,6 @@ def own_words(text: str | None) -> str | None:
 
 
 def why_unreached(sqlstate: str | None, message: str | None) -> str | None:
-    """Why a front did not reach a shard, or lost it during a call; None: the error is of another kind."""
+    """The reason why a front did not reach a shard, or lost it during a call; None for another kind of error."""
     found = _UNREACHED.match(message or "") if sqlstate == _FAULT else None
     return re.sub(r"\s+", " ", found[1]).strip() if found else None

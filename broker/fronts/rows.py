@@ -1,4 +1,4 @@
-"""Rows go from one database to another as text, so that the two servers may have different versions."""
+"""Copying rows from one database to another, as text, so that the two servers may have different versions."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from psycopg import sql
 Connection = psycopg.Connection[Any]
 
 WITHOUT_TRIGGERS = "set local session_replication_role = replica"
-"""Until the transaction ends: neither triggers nor foreign keys."""
+"""Suspend triggers and foreign keys until the transaction ends."""
 WITH_TRIGGERS = "set local session_replication_role = origin"
 
-# A number that PostgreSQL draws is kept, but where it is one of all setups.
+# A generated number is kept, unless it is unique over all setups.
 _COLUMNS = """
 select array_agg(a.attname::text order by a.attnum)
   from pg_attribute a
@@ -21,7 +21,7 @@ select array_agg(a.attname::text order by a.attnum)
 
 
 def copy_rows(source: Connection, goal: Connection, table: str, which: sql.Composable) -> int:
-    """Copy the rows of a table for which a condition holds. Returns how many there are."""
+    """Copy the rows of a table for which a condition holds. Returns their number."""
     [(columns,)] = source.execute(_COLUMNS, {"table": table}).fetchall()
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     name = sql.Identifier(*table.split("."))

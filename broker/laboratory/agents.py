@@ -1,4 +1,4 @@
-"""Synthetic JobAgents for demos and tests: processes of several agents each, which take jobs and end some of them.
+"""Synthetic JobAgents for demos and tests: each process runs several agents, which take jobs and end some of them.
 
 Each process sends a Batch several times a second. The processes share nothing but the server.
 """
@@ -24,12 +24,12 @@ from broker.laboratory.pilots import Resource
 REPORT_EVERY = 0.2  # seconds between two batches of a process
 
 Descriptions = Callable[[int], Iterator[Resource]]
-"""Makes the endless stream of resource descriptions of a seed; a module's function, so that processes can import it."""
+"""A function that makes the endless stream of resource descriptions of a seed; processes must be able to import it."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A job that an agent got: its id, group and CPU bucket (seconds), and whether the agent has ended it."""
+    """A job that an agent took: its id, group and CPU bucket (seconds), and whether the agent has ended it."""
 
     job_id: int
     owner_group: str
@@ -39,8 +39,8 @@ class Taken:
 
 @dataclass
 class Batch:
-    """What the agents of one process did: seconds of each answered call, jobs taken, calls without a match, errors,
-    and the first match of each owner group with the resource that got it."""
+    """The results of the agents of one process: seconds of each answered call, jobs taken, calls without a match,
+    errors, and the first match of each owner group with the resource that got it."""
 
     seconds: list[float] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
@@ -51,8 +51,8 @@ class Batch:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the agents do: for how many seconds they ask, and that each n-th job that an agent gets is a short one,
-    ended at once; the others stay leased. Agent k draws its resources with seed + k."""
+    """The plan of the agents: for how many seconds they ask, and that each n-th job of an agent is short and ends at
+    once; the others stay leased. Agent k draws its resources with seed + k."""
 
     setup: str
     target: Target
@@ -63,7 +63,7 @@ class Plan:
 
 
 class Agents:
-    """A set of agents at work while the `with` statement lasts. All begin together, when every process is ready."""
+    """A set of agents that work within the `with` statement. All begin together, when every process is ready."""
 
     def __init__(self, plan: Plan, agents: int, processes: int | None = None) -> None:
         count = max(1, min(agents, processes or os.cpu_count() or 1))
@@ -72,8 +72,8 @@ class Agents:
         self._begin = begin
         self._pipes: list[Connection] = []
         self._processes = []
-        # Ctrl-C is for this process, which ends its children. They inherit the mask, so that none dies of it either
-        # while it is still importing its modules.
+        # Ctrl-C is for this process, which ends its children. They inherit the mask, so that Ctrl-C kills none while it
+        # still imports its modules.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             for number in range(count):
@@ -81,7 +81,7 @@ class Agents:
                 seeds = range(plan.seed + number, plan.seed + agents, count)
                 process = context.Process(target=_process, args=(plan, seeds, sender, begin), daemon=True)
                 process.start()
-                sender.close()  # the child's end: its death is then the pipe's end
+                sender.close()  # the child's end, closed here so that the child's death closes the pipe
                 self._pipes.append(receiver)
                 self._processes.append(process)
         finally:
@@ -92,7 +92,8 @@ class Agents:
         return self
 
     def batches(self, patience: float) -> Iterator[Batch]:
-        """The batches as they come, an empty one after `patience` seconds without any, until all agents have ended."""
+        """The batches as they arrive, and an empty batch after `patience` seconds without one, until all agents have
+        ended."""
         while self._pipes:
             ready = wait(self._pipes, timeout=patience)
             if not ready:
@@ -122,10 +123,10 @@ class _Call:
 
 
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
-    """One process: an agent a seed, each in a thread with a connection of its own."""
+    """One process with one agent per seed, each in a thread with a connection of its own."""
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call reports its own error
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
-    groups: set[str] = set()  # of which a sample was sent
+    groups: set[str] = set()  # a sample of these was sent
     with JobAgent(plan.setup, plan.target, connections=len(seeds)) as agent:
         agents = [threading.Thread(target=_work, args=(plan, seed, agent, done), daemon=True) for seed in seeds]
         begin.wait(timeout=60)
@@ -139,7 +140,7 @@ def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barr
 
 
 def _batch(done: "SimpleQueue[_Call | BrokerError]", groups: set[str]) -> Batch:
-    """What was done since the last batch."""
+    """The results since the last batch."""
     batch = Batch()
     while not done.empty():
         call = done.get()
@@ -160,7 +161,7 @@ def _batch(done: "SimpleQueue[_Call | BrokerError]", groups: set[str]) -> Batch:
 
 
 def _finish(agent: JobAgent, match: Match | None, done: "SimpleQueue[_Call | BrokerError]") -> bool:
-    """End a job; False, and an error noted, when that did not succeed."""
+    """End a job; on failure, record the error and return False."""
     try:
         return match is not None and agent.finish(match) == "finished"
     except BrokerError as error:
@@ -169,7 +170,7 @@ def _finish(agent: JobAgent, match: Match | None, done: "SimpleQueue[_Call | Bro
 
 
 def _work(plan: Plan, seed: int, agent: JobAgent, done: "SimpleQueue[_Call | BrokerError]") -> None:
-    """One agent: asks again and again, until its time is over."""
+    """One agent, which asks repeatedly until its time is over."""
     jobs = 0
     end = time.monotonic() + plan.seconds
     for resource in plan.descriptions(seed):

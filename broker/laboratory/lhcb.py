@@ -2,8 +2,8 @@
 
 The figures are LHCb's, as its TaskQueueDB exported them (data/lhcb-2026-03-28.json holds them in compact form): 871,973
 waiting jobs in 501 queues, with the size, CPU time, group and priority of each queue, and for sites, platforms, job
-types and owners how many queues and jobs name each. How these go together was not exported. It is inferred here, and
-the sums leave few choices:
+types and owners how many queues and jobs name each. The combinations were not exported. They are inferred here, and the
+sums leave few choices:
 
 - Job types by CPU time, group and priority: the only split of the queues that gives the figures.
 - Platforms in six families: 257 queues list the centos7 set, 7 the slc6 set, 9 and 46 the el9 set with and without
@@ -12,12 +12,11 @@ the sums leave few choices:
 - Sites: simulation runs at all 60 (the armv8 queues not at Snellius); the other queues list one to three of 22 sites,
   drawn so that each site has its number of queues and jobs. Jobs of simulation are 81 % of all, so a job sees 49 sites.
 - User priorities: LHCb's priorities are multiples of one unit per group, which gives the mean user priority of each
-  queue. All jobs of a queue have that level, but one in a hundred has the next.
+  queue. All jobs of a queue have that level, except one in a hundred, which has the next level.
 - Three queues vanished while the figures were read: they have 48 jobs, which the overview counts and the list does not.
 
-With the table's shares of the groups, the priorities that the broker computes come out as LHCb's.
-
-Pilots (`resources`) are synthetic: nothing about them was exported but the names of sites and platforms.
+With the table's shares of the groups, the broker computes LHCb's priorities. Pilots (`resources`) are synthetic: only
+the names of sites and platforms were exported.
 """
 
 import json
@@ -43,7 +42,7 @@ class Group(TypedDict):
 
 @dataclass(frozen=True)
 class Queue:
-    """A TaskQueue of the table: what it asks for, its jobs, their usual user priority, and its priority at LHCb."""
+    """A TaskQueue of the table: its requirements, its jobs, their usual user priority, and its priority at LHCb."""
 
     requirements: Mapping[str, object]
     jobs: int
@@ -55,8 +54,8 @@ class Queue:
 class Table:
     """The compact table.
 
-    cpu_buckets: DIRAC's 13, seconds. shares: of the owner groups, such that the priorities come out as LHCb's.
-    figures: by kind (sites, banned_sites, platforms, job_types, cpu_times), as exported: name to [queues, jobs].
+    cpu_buckets: DIRAC's 13, seconds. shares: shares of the owner groups that give LHCb's priorities. figures: by kind
+    (sites, banned_sites, platforms, job_types, cpu_times), as exported: name to [queues, jobs].
     """
 
     cpu_buckets: list[int]
@@ -81,11 +80,10 @@ def table() -> Table:
 
 
 def groups(jobs: int, seed: int = 0, first_id: int = 1) -> Iterator[Group]:
-    """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from `first_id`.
-
-    Up to 871,973 jobs there are the 501 queues of the data, each at its share of the jobs and at least one (below 501
-    jobs, the largest queues only). Above that each queue is there several times, so that none exceeds 5,000 jobs.
-    The same arguments give the same stream. It holds one group at a time.
+    """The workload at a size of `jobs`: one group per TaskQueue, with job ids from `first_id` on. Up to 871,973 jobs it
+    has the 501 queues of the data, each with its share of the jobs and at least one job (below 501 jobs, only the
+    largest queues). Above that each queue occurs several times, so that none exceeds 5,000 jobs. The same arguments
+    give the same stream. It holds one group at a time.
 
     Raises ValueError when `jobs` is negative.
     """
@@ -107,7 +105,7 @@ def groups(jobs: int, seed: int = 0, first_id: int = 1) -> Iterator[Group]:
 def resources(seed: int = 0, mix: pilots.Mix | None = None, kinds: int = 20_000) -> Iterator[pilots.Resource]:
     """An endless stream of resource descriptions at LHCb's sites: synthetic, sites and platforms weighted by jobs.
 
-    kinds: how many different descriptions there are. The fleet is the same for all seeds: a seed draws from it.
+    kinds: the number of different descriptions. The fleet is the same for all seeds: a seed draws from it.
     """
     return pilots.drawn(_fleet(kinds, mix), seed)
 
@@ -118,7 +116,7 @@ def _fleet(kinds: int, mix: pilots.Mix | None) -> list[pilots.Resource]:
 
 
 def offers() -> pilots.Offers:
-    """What LHCb's sites offer: the 60 sites, x86_64 and armv8 platforms, CPU time over all buckets in use."""
+    """The offers of LHCb's sites: the 60 sites, x86_64 and armv8 platforms, CPU time over all buckets in use."""
     figures = table().figures
     waiting = {platform: jobs for platform, (_, jobs) in figures["platforms"].items() if jobs}
     arm = {platform: jobs for platform, jobs in waiting.items() if platform.startswith("armv8")}
@@ -161,7 +159,7 @@ def _sites(named: str, every: Iterable[str]) -> list[str]:
 
 
 def _scaled(queues: tuple[Queue, ...], jobs: int) -> Iterator[Queue]:
-    """The queues with `jobs` jobs shared out among them by their sizes (largest remainders), each at least one."""
+    """The queues with `jobs` jobs distributed among them by size (largest remainders), each with at least one."""
     total = sum(queue.jobs for queue in queues)
     copies = max(1, -(-jobs // total))
     largest_first = sorted(queues, key=lambda queue: -queue.jobs) * copies

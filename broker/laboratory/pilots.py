@@ -1,8 +1,8 @@
 """Synthetic pilots: the resource descriptions of JobAgents, drawn from the sites and platforms of a workload.
 
-What a workload offers (`Offers`), how its requests are mixed (`Mix`) and how many kinds of pilots there are (`fleet`)
-are separate, so that workloads differ in data, not in code. No description comes from a real pilot;
-whatever shows them names them synthetic.
+The offers of a workload (`Offers`), the mix of its requests (`Mix`) and the kinds of pilots (`fleet`) are separate, so
+that workloads differ in data, not in code. No description comes from a real pilot; every display of them calls them
+synthetic.
 """
 
 import random
@@ -15,10 +15,9 @@ Resource = dict[str, object]
 
 @dataclass(frozen=True)
 class Offers:
-    """What the pilots of a workload can offer.
-
-    sites, platforms: name to weight, one mapping of platforms an architecture, with the share of pilots that have it.
-    cpu_times: the least and the most CPU time a pilot offers, in seconds. owners: owner group to its owners.
+    """The possible offers of a workload's pilots. sites, platforms: name to weight; there is one mapping of platforms
+    per architecture, with the share of pilots that have it. cpu_times: the least and the most CPU time of a pilot, in
+    seconds. owners: owner group to its owners.
     """
 
     sites: Mapping[str, float]
@@ -58,7 +57,7 @@ class _Weighted:
 
 
 def fleet(offers: Offers, kinds: int, mix: Mix | None = None, seed: int = 0) -> list[Resource]:
-    """So many kinds of pilots, each with a full description; the same arguments give the same fleet."""
+    """This number of kinds of pilots, each with a full description; the same arguments give the same fleet."""
     mix = mix or Mix()
     rng = random.Random(seed)
     sites = _Weighted(offers.sites)
@@ -67,12 +66,12 @@ def fleet(offers: Offers, kinds: int, mix: Mix | None = None, seed: int = 0) -> 
 
 
 def descriptions(offers: Offers, seed: int, mix: Mix | None = None, kinds: int = 20_000) -> Iterator[Resource]:
-    """An endless stream of descriptions out of a fleet, which is the same for all seeds: a seed draws from it."""
+    """An endless stream of descriptions from a fleet, which is the same for all seeds: a seed draws from it."""
     return drawn(fleet(offers, kinds, mix), seed)
 
 
 def drawn(of: Sequence[Resource], seed: int) -> Iterator[Resource]:
-    """An endless stream of descriptions out of a fleet, each kind as often as any other."""
+    """An endless stream of descriptions from a fleet, in which each kind is equally frequent."""
     rng = random.Random(seed)
     while True:
         yield dict(rng.choice(of))
@@ -129,7 +128,8 @@ def _ban(resource: Resource, offers: Offers, rng: random.Random, sites: _Weighte
 
 
 def match_nothing(resource: Resource, rng: random.Random) -> None:
-    """A group nobody submits with, a tag nobody asks for, or less time than any job needs."""
+    """Make a resource match nothing: a group without jobs, a tag that no job asks for, or less time than any job
+    needs."""
     kind = rng.randrange(3)
     if kind == 0:
         resource.update(PilotType="private", OwnerGroup="pilots_of_nobody")

@@ -1,1 +1,1 @@
-"""What operators do from Python: batches of brokerage, cases and what-if, the watchdog."""
+"""Operators' calls from Python: batches of brokerage, cases and what-if, the watchdog."""

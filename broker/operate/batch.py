@@ -1,6 +1,6 @@
 """One run of brokerage on one or several connections, which share its tasks.
 
-The database decides (`brokerage.broker_next`). On one connection this is what `brokerage.broker` does.
+The database decides (`brokerage.broker_next`). On one connection this does the same as `brokerage.broker`.
 """
 
 import threading
@@ -28,15 +28,14 @@ def broker(
 ) -> int:
     """Broker all tasks that are due, or those named, and return the number of the run.
 
-    algorithm: production_job or analysis_job (their jobs, to queues), or production_task (they themselves, to nuclei).
-    dry_run: decide only, on one connection. stopped: when it is set, the run ends after the next commit.
-
-    connections: in autocommit; each takes the tasks that no other works on, highest current priority first, and commits
-    every `tasks_a_commit`. limit: tasks to decide at most, all connections together. Where weights see assignments
-    (panda2026, and all task brokerage) a task is weighed after those of which this worker sees them, so that a seed
-    repeats a batch of one connection only. When one connection fails, the others stop after the tasks that they are at,
-    and its error is raised; what is committed stays. Raises psycopg's error with PB004 for a task that is not
-    there, PB005 for one whose label is of another broker (a dry run decides it).
+    algorithm: production_job or analysis_job (assign jobs to queues), or production_task (assign tasks to nuclei).
+    dry_run: decide only, on one connection. stopped: when it is set, the run ends after the next commit. connections:
+    in autocommit; each takes tasks that no other works on, highest current priority first, and commits after every
+    `tasks_a_commit` tasks. limit: the maximal number of tasks, over all connections. Where weights see assignments
+    (panda2026, and all task brokerage) a task is weighed after the tasks whose assignments this worker sees, so a seed
+    repeats a batch only on one connection. If one connection fails, the others stop after their present tasks, and its
+    error is raised; committed decisions stay. Raises psycopg's error with PB004 for a task that does not exist, PB005
+    for a task whose label belongs to another broker (a dry run decides it).
     """
     if tasks_a_commit < 1 or (limit is not None and limit < 0):
         raise BadRequest(f"tasks_a_commit is {tasks_a_commit} and limit is {limit}", "at least 1, and 0 or more")
@@ -74,13 +73,13 @@ def broker(
 
 
 class _Share:
-    """How many tasks the workers may still take, of a limit for all of them; None = no limit."""
+    """The number of tasks that all workers together may still take; None = no limit."""
 
     def __init__(self, limit: int | None, most: int) -> None:
         self._left, self._most, self._lock, self._ended = limit, most, threading.Lock(), False
 
     def take(self) -> int:
-        """How many tasks a worker may take now, 0 when it is to stop."""
+        """The number of tasks that a worker may take now; 0 when it must stop."""
         with self._lock:
             if self._ended:
                 return 0
@@ -90,7 +89,7 @@ class _Share:
             return number
 
     def give_back(self, number: int) -> None:
-        """Tasks that a worker was given and did not find."""
+        """Return the tasks that a worker was given and did not find."""
         with self._lock:
             if self._left is not None:
                 self._left += number

@@ -42,13 +42,12 @@ def evaluate(
     over: str | None = None,
     profile: str | None = None,
 ) -> Generator[Row, None, None]:
-    """Decide each case and give its answer, in their order; a case is an object or its JSON text.
-
-    Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
-    case; or merged over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
-    the one that the case names. A case without algorithm is decided by the broker that has its task
-    (brokerage.algorithm_of). A case with an error is answered {"name", "error": {"code", "message"}}, with a
-    "hint" where there is one, and the others go on. Raises psycopg's error when the connection is lost.
+    """Decide each case and yield its answer, in order; a case is an object or its JSON text. Each case is decided in a
+    transaction that is rolled back, in a setup of its own, which contains only the world of the case; or merged over
+    the setup `over`, of which the changed rows are locked during the decision. profile: decides instead of the profile
+    that the case names. A case without algorithm is decided by the broker that has its task (brokerage.algorithm_of). A
+    case with an error is answered {"name", "error": {"code", "message"}}, with a "hint" if there is one, and the other
+    cases continue. Raises psycopg's error when the connection is lost.
     """
     for case in cases:
         name = None
@@ -67,7 +66,7 @@ def evaluate(
 def evaluate_together(
     connections: Sequence[Connection], cases: Iterable[str | Mapping[str, Any]], profile: str | None = None
 ) -> Generator[Row, None, None]:
-    """The same on several connections at once, in the order of the cases; reads some cases ahead of the answers."""
+    """Decide cases on several connections at once, with answers in the order of the cases; reads some cases ahead."""
     free: SimpleQueue[Connection] = SimpleQueue()
     for connection in connections:
         free.put(connection)
@@ -105,7 +104,7 @@ def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _as_json(error: Exception) -> Row:
-    """An error as part of an answer; an error found here and not in the database is a bad request."""
+    """An error as part of an answer; an error found here, not in the database, is a bad request."""
     if isinstance(error, psycopg.Error):
         error = from_database(error)
     code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None) or getattr(error, "detail", None)
@@ -146,7 +145,7 @@ def _require(connection: Connection, setup: str) -> None:
 
 
 def _own(given: World, setup: str) -> World:
-    """The world without configuration of setups that are neither its own nor the one that it is loaded into."""
+    """The world without configuration of other setups than its own and the one that it is loaded into."""
     config = given.get("config")
     if not isinstance(config, list):
         return given
@@ -168,10 +167,8 @@ def _shaped(answer: Row) -> Row:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What a change does: tasks by status before and after, and what is different.
-
-    not_open: named tasks that the broker does not work on, and why. kept: fields of the worlds that
-    no rule reads, in words.
+    """The effect of a change: tasks by status before and after, and the differences. not_open: named tasks that the
+    broker does not work on, with the reasons. kept: fields of the worlds that no rule reads, in words.
 
     differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues or
     nuclei), the best candidate of both whose weight changed (queue, weight_before, weight_after), best_before,
@@ -202,14 +199,14 @@ def what_if(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     without: Sequence[str] = (),
 ) -> WhatIf:
-    """Decide tasks as things are and as they would be with other settings, worlds or rules, in one snapshot.
+    """Decide tasks before and after a change of settings, worlds or rules, in one snapshot.
 
     settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
-    setup, whatever setup they name (world.load). tasks: those to decide; else all that are open (production_job: whose
-    jobs are not all assigned; production_task: without a nucleus), also tasks that wait; newest: only so many of them,
-    the highest ids. forced: take settings that no rule which came with the program reads. parameters: of rules of the
-    profile, by rule; without: rules that are left out. connection: in autocommit. Raises NoSuchThing for a setup or
-    task that is not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
+    setup, whatever setup they name (world.load). tasks: the tasks to decide; by default all open tasks (production_job:
+    with unassigned jobs; production_task: without a nucleus), including waiting ones; newest: at most this many of
+    them, those with the highest ids. forced: accept settings that no shipped rule reads. parameters: parameters of the
+    profile's rules, by rule; without: rules that are left out. connection: in autocommit. Raises NoSuchThing for a
+    setup or task that does not exist (for a task psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
     if tasks is not None and newest is not None:
         raise BadRequest("tasks are named, and the newest are asked for", "give tasks or newest")
@@ -252,7 +249,8 @@ def _changed_profile(
     parameters: Mapping[str, Mapping[str, Any]],
     without: Sequence[str],
 ) -> str:
-    """The name of a profile that has the rules of another (else the setup's) with other parameters and without some."""
+    """The name of a profile with the rules of another (by default the setup's), with other parameters and without some
+    rules."""
     if profile is None:
         query = "select profile from brokerage.setting_in_force where setup = %s"
         [(profile,)] = connection.execute(query, [setup]).fetchall()
@@ -272,7 +270,7 @@ def _changed_profile(
 
 
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
-    """The tasks among these that the broker does not work on, and why. A task that does not exist is an error."""
+    """Those of the tasks that the broker does not work on, with the reasons. A task that does not exist is an error."""
     connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
     query = """select task_id, not_open from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null
@@ -281,12 +279,12 @@ def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequenc
 
 
 def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
-    """Set a key; one without component for every component, also components that have a value of their own."""
+    """Set a key; a key without component is set for every component, including those with a value of their own."""
     query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
     found = connection.execute(query, (setup, key, component)).fetchall()
     query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
     for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
-        own = forced or bool(found)  # a key of somebody's own rules is set already
+        own = forced or bool(found)  # a key that only somebody's own rules read is already set
         connection.execute(query, (setup, key, json_text(value), place, app, own))
 
 
@@ -299,7 +297,8 @@ def _dry_run(
     tasks: Sequence[int] | None,
     newest: int | None,
 ) -> int:
-    """Decide tasks and store nothing but decisions; the number of the run. Both runs draw alike."""
+    """Decide tasks, store only the decisions, and return the number of the run. Both runs use the same random
+    numbers."""
     if tasks is None:
         query = """select task_id from brokerage.open_task where setup = %s and algorithm = %s
                     order by task_id desc limit %s"""

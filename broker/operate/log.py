@@ -1,4 +1,4 @@
-"""Lines of a log: for people, or a JSON object each for programs."""
+"""Lines of a log, as text for people, or as JSON objects for programs."""
 
 import datetime
 import json

@@ -1,6 +1,5 @@
-"""The loops of `broker run`: what each does in a round, and how often. One round alone is a command of its own.
-
-Every round is correct beside another of the same loop: a clock that jumps or two leaders do no harm.
+"""The loops of `broker run`: the work of a round, and its period. A single round is a command of its own. Every round
+is correct beside another round of the same loop: a clock that jumps or two leaders do no harm.
 """
 
 import threading
@@ -26,7 +25,8 @@ _OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round 
 
 
 def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, often: bool = False) -> Report:
-    """Do one round of the watchdog: the jobs that it changed, or would change with dry_run, by setup, rule, action."""
+    """Do one round of the watchdog; return the jobs that it changed, or with dry_run would change, by setup, rule and
+    action."""
     row = connection.execute("call lifecycle.watch(%s, %s, %s)", [setup, dry_run, often]).fetchone()
     jobs: dict[tuple[str, str, str], int] = {}
     for found in row[0] if row else []:
@@ -36,12 +36,13 @@ def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, o
 
 
 def maintain(connection: Connection, setup: str, *, often: bool = False) -> dict[str, int]:
-    """Do the background work of a setup, or with `often` what cannot wait for a minute: what each step changed."""
+    """Do the background work of a setup or, with `often`, only the steps that cannot wait for a minute; return the
+    changes of each step."""
     return dict(connection.execute("select step, changed from taskqueue.maintain(%s, %s)", [setup, often]).fetchall())
 
 
 def summarize(connection: Connection, setup: str) -> dict[str, int]:
-    """Find why the jobs of a setup wait, and count them by reason: what each step changed."""
+    """Find why the jobs of a setup wait, and count them by reason; return the changes of each step."""
     found = dict(connection.execute("select step, changed from taskqueue.find_reasons(%s)", [setup]).fetchall())
     steps = {
         "reasons of tasks": "select brokerage.find_reasons(%s)",
@@ -54,19 +55,21 @@ def summarize(connection: Connection, setup: str) -> dict[str, int]:
 
 
 def sample(connection: Connection, setup: str) -> int | None:
-    """Sample the figures of a setup for the minute that is over: how many series have a value, None = it was done."""
+    """Sample the figures of a setup for the last full minute; return the number of series with a value, or None if that
+    was already done."""
     row = connection.execute("select history.sample(%s)", [setup]).fetchone()
     return row[0] if row else None
 
 
 def judge(connection: Connection, setup: str) -> int | None:
-    """Judge the rules of alerts by the last sample: how many alerts began to fire or ended, None = it was done."""
+    """Evaluate the rules of alerts on the last sample; return the number of alerts that began to fire or ended, or None
+    if that was already done."""
     row = connection.execute("select alert.judge(%s)", [setup]).fetchone()
     return row[0] if row else None
 
 
 def make_partitions(connection: Connection) -> dict[str, int]:
-    """Make the partitions of the histories for the days ahead, and drop old ones: what each step changed."""
+    """Make the partitions of the histories for the next days, and drop old ones; return the changes of each step."""
     return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
 
 
@@ -83,9 +86,8 @@ class Round:
     errors: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def setups(self, *, simulated: bool = False) -> Iterator[str]:
-        """The setups to work on, until the process is to end: the one that was named, or all that want this loop.
-
-        simulated: also setups whose clock is set, which a simulation drives.
+        """The setups to work on, until the process must end: the named one, or all that need this loop. simulated:
+        include setups whose clock is set, which a simulation drives.
         """
         query = """select s.setup from lifecycle.setting_in_force s join monitor.setup p using (setup)
                     where coalesce(%s = any (s.loops), true) and (%s or p.simulated is null) order by 1"""
@@ -97,7 +99,8 @@ class Round:
 
     @contextmanager
     def trying(self, setup: str, step: str = "") -> Iterator[None]:
-        """Keep an error of one setup from the others. A lost connection is raised, and that of a standby."""
+        """Keep an error of one setup from affecting the others. The errors of a lost connection and of a standby are
+        raised."""
         try:
             yield
         except (psycopg.Error, BrokerError) as error:
@@ -149,7 +152,7 @@ def _watchdog(work: Round) -> None:
                     work.errors[setup, row["rule"]] = text
                 else:
                     work.note(setup, f"{row['rule']}: {row['action']}", {"jobs": row["jobs"]})
-    if often:  # what only a full round tries is as it was
+    if often:  # errors of steps that only a full round runs stay
         work.errors |= {key: text for key, text in before.items() if key[1] and key[1] not in _OFTEN}
     else:
         work.memory["looked"] = began
@@ -217,7 +220,7 @@ def _assign(algorithm: str) -> Callable[[Round], None]:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop: what it does, the seconds between the beginnings of two rounds, and a round."""
+    """A loop: its description, the seconds between the beginnings of two rounds, and its round."""
 
     name: str
     meaning: str

@@ -1,7 +1,6 @@
-"""Notifications of alerts on their way: a POST to a webhook, or a mail that a command of this machine sends.
-
-The database names the URL or the addresses; the command is the machine's own, from its environment. A notification is
-sent at least once: what was not noted as sent is due again.
+"""Sending notifications of alerts: by a POST to a webhook, or by a mail that a command of this machine sends. The
+database names the URL or the addresses; the command comes from the environment of the machine. A notification is sent
+at least once: if it was not recorded as sent, it is due again.
 """
 
 import os
@@ -29,11 +28,12 @@ _LINES = 200  # alerts in a mail
 
 
 class NotSentError(BrokerError):
-    """Why notifications were not sent."""
+    """The reason why notifications were not sent."""
 
 
 def send(connection: Connection, setup: str, only: int | None = None) -> dict[str, str]:
-    """Send what is due, or only the notification of this number, a message for each target: the errors, by target."""
+    """Send the due notifications, or only the one with this number, in one message for each target; return the errors
+    by target."""
     errors = {}
     query = "select target, kind, address, header, notifications from alert.take_notifications(%s, %s)"
     for target, kind, address, header, notifications in connection.execute(query, [setup, only]).fetchall():
@@ -51,7 +51,7 @@ def send(connection: Connection, setup: str, only: int | None = None) -> dict[st
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A webhook that answers with another address is refused: the header is meant for the first."""
+    """A redirection by a webhook is refused: the header is meant for the first address only."""
 
     def redirect_request(self, *_: object) -> None:
         return None

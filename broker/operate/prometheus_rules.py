@@ -1,4 +1,4 @@
-"""The rules of alerts as alerting rules of Prometheus: the same conditions about the metrics of `broker serve`."""
+"""The rules of alerts as alerting rules of Prometheus, with the same conditions about the metrics of `broker serve`."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,11 +8,11 @@ from typing import Any
 Rule = Mapping[str, Any]
 
 SAMPLED = "pgbroker_sample_timestamp_seconds"
-"""Metric that is there while the figures are fresh."""
+"""A metric that is present while the figures are fresh."""
 
 
 def rules_file(setup: str, rules: Iterable[Rule], figures: Mapping[str, Rule]) -> str:
-    """The file with the rules of a setup: rows of alert.rule_in_force, and of history.figure by name."""
+    """The file with the rules of a setup, from rows of alert.rule_in_force, and of history.figure by name."""
     lines = ["groups:", f"  - name: {_quoted('pgbroker ' + setup)}", "    interval: 1m", "    rules:"]
     for rule in rules:
         lines += [
@@ -30,7 +30,7 @@ def rules_file(setup: str, rules: Iterable[Rule], figures: Mapping[str, Rule]) -
 
 
 def expression(setup: str, rule: Rule, figures: Mapping[str, Rule]) -> list[str]:
-    """The condition of a rule in PromQL, a line for each part."""
+    """The condition of a rule in PromQL, one line for each part."""
     minutes = _minutes(rule["over"])
     samples = f"count_over_time({_sampled(setup)}{_range(minutes)})" if minutes > 1 else "1"
     limit = f"> {_number(rule['above'])}" if rule["above"] is not None else f"< {_number(rule['below'])}"
@@ -51,7 +51,7 @@ def expression(setup: str, rule: Rule, figures: Mapping[str, Rule]) -> list[str]
 
 
 def _total(setup: str, rule: Rule, figure: str, labels: Mapping[str, str], figures: Mapping[str, Rule]) -> str:
-    """A figure added up over the minutes of the rule, for each value of its label."""
+    """A figure summed over the minutes of the rule, for each value of its label."""
     chosen = ", ".join(f"{name}={_quoted(value)}" for name, value in [("setup", setup), *sorted(labels.items())])
     by = f" by ({rule['by_label']})" if rule["by_label"] else ""
     now = f"{figures[figure]['fold']}{by} ({figures[figure]['metric']}{{{chosen}}})"
@@ -60,7 +60,8 @@ def _total(setup: str, rule: Rule, figure: str, labels: Mapping[str, str], figur
 
 
 def _range(minutes: int) -> str:
-    """So many minutes, each once: half a minute less, since Prometheus before version 3 has both ends of a range."""
+    """A range of this many minutes, each counted once: half a minute less, since before version 3 a range of Prometheus
+    includes both ends."""
     return f"[{60 * minutes - 30}s:1m]"
 
 

@@ -1,4 +1,4 @@
-"""Replay: what real runs decided, decided again from the facts that were kept (brokerage.replay). Nothing is stored."""
+"""Replay: the decisions of real runs, taken again from the kept facts (brokerage.replay). Nothing is stored."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,9 @@ from broker.operate.reading import Row, rows_of
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay found.
-
-    tasks: how many were decided again. differences: rows of brokerage.replay of the tasks that are decided otherwise.
-    changes: functions that have changed since (brokerage.replay_changes), each with how.
+    """The result of a replay. tasks: the number of tasks decided again. differences: rows of brokerage.replay for the
+    tasks that are decided differently. changes: functions that have changed since (brokerage.replay_changes), each with
+    its change.
     """
 
     tasks: int
@@ -24,13 +23,13 @@ class Replay:
     changes: dict[str, str]
 
     def statuses(self) -> list[tuple[str, str, int]]:
-        """Status before, status after, and how many tasks that are decided otherwise have both."""
+        """The status before and after, and the number of differently decided tasks that have both."""
         found = Counter((row["status_before"] or "none", row["status_after"]) for row in self.differences)
         return sorted((before, after, number) for (before, after), number in found.items())
 
     def jobs(self) -> list[tuple[str, int, int]]:
-        """Queues (or nuclei) whose jobs (or tasks) would be others, with their number then and in the replay; the
-        greatest difference first."""
+        """Queues (or nuclei) that would get another number of jobs (or tasks), with the numbers then and in the replay;
+        the greatest difference first."""
         then: Counter[str] = Counter()
         again: Counter[str] = Counter()
         for row in self.differences:
@@ -39,7 +38,7 @@ class Replay:
         return _moved(then, again)
 
     def jobs_of_tasks(self) -> list[tuple[int, str, int, int]]:
-        """The same of each task by itself, with the task in front."""
+        """The same for each single task, with the task in front."""
         return [
             (row["task_id"], *one)
             for row in self.differences
@@ -65,11 +64,9 @@ def replay(
     without: Sequence[str] = (),
 ) -> Replay:
     """Decide the real runs of a time again: by another profile of the same base, other parameters of rules, or without
-    some rules; else by the rules that decided.
-
-    since, until: so long ago, such as "1 day"; run: only this run; newest: so many runs, the newest that decided
-    something. changes: rule -> parameter -> value. Raises psycopg's error PB001 for what does not fit, PB004 where no
-    facts are kept, PB006 where it takes too long.
+    some rules; by default by the rules that decided. since, until: spans before now, such as "1 day"; run: only this
+    run; newest: at most this many runs, the newest that decided something. changes: rule -> parameter -> value. Raises
+    psycopg's error PB001 for arguments that do not fit, PB004 if no facts are kept, PB006 if the replay takes too long.
     """
     rows: list[Row] = []
     changed: dict[str, str] = {}
@@ -91,7 +88,7 @@ def replay(
 
 
 def _newest(connection: Connection, setup: str, most: int) -> list[int]:
-    """Real runs that decided something, the oldest of them first."""
+    """Real runs that decided something, the oldest first."""
     query = """select r.run_id from monitor.run r where r.setup = %s and not r.dry and r.tasks > 0
                 order by r.run_id desc limit %s"""
     found = sorted(run for (run,) in connection.execute(query, (setup, most)).fetchall())

@@ -1,8 +1,8 @@
-"""What `broker run` does: all loops in one process, each in a thread of its own, each led by one of several processes.
+"""The process of `broker run`: all loops, each in a thread of its own, and each led by one of several processes.
 
 The lead of a loop is a row in the database that expires (lifecycle.lead). One connection, the keeper's, renews the
-leads of all loops and writes their beats, whatever the loops are doing; a process that dies stops renewing, and another
-takes over within seconds. A loop that waits, fails or takes long keeps no other from its rounds.
+leads of all loops and writes their heartbeats, whatever the loops are doing; a process that dies stops renewing, and
+another takes over within seconds. A loop that waits, fails or takes long does not delay the rounds of others.
 """
 
 import json
@@ -26,7 +26,7 @@ from broker.errors import BrokerError, ConnectError
 from broker.operate.loops import Figures, Loop, Round, one_line
 
 LOG = logging.getLogger("broker.run")
-"""Where the loops write: records with the attributes `loop`, `setup`, `shard` and `figures`."""
+"""The logger of the loops; its records have the attributes `loop`, `setup`, `shard` and `figures`."""
 
 KEEP = 5.0  # seconds between two renewals of the leads
 LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead one's loops after that
@@ -38,8 +38,9 @@ _JITTER = 0.1  # of the period
 class Runner:
     """A process that runs loops.
 
-    connect: opens a connection in autocommit for a with statement. loops: what to run, with the period of each in
-    seconds. setup: the only one to work on; None = all. shard: whose setups they are; None: the database is by itself.
+    connect: opens a connection in autocommit for a with statement. loops: the loops to run, with the period of each in
+    seconds. setup: the only setup to work on; None = all. shard: the shard with the setups; None: the database is not a
+    shard.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Runner:
         self._workers = {loop.name: _Worker(self, loop, period) for loop, period in loops}
 
     def write(self, level: int, loop: str | None, setup: str | None, text: str, figures: Figures | None = None) -> None:
-        """Log a line about a loop (None: about the process) and a setup (None: about no single one)."""
+        """Log a line about a loop (None: about the process) and a setup (None: about no single setup)."""
         about = {"loop": loop, "setup": setup or self.setup, "shard": self.shard, "figures": dict(figures or {})}
         LOG.log(level, text, extra=about)
 
@@ -76,8 +77,7 @@ class Runner:
     def run(self) -> None:
         """Run until stopped. Waits for a server that does not answer.
 
-        Raises the error that the database raises when it is asked for the leads for the first time: no such setup, a
-        role that is missing, another release.
+        Raises the database's error at the first request for the leads: no such setup, a missing role, another release.
         """
         for worker in self._workers.values():
             worker.start()
@@ -144,7 +144,7 @@ class Runner:
             self._renewed.notify_all()
 
     def _without(self, error: Exception) -> None:
-        """Note once that the server is away, or that it refuses; then wait a little."""
+        """Log once that the server is away, or that it refuses; then wait a little."""
         gone = isinstance(error, ConnectError) or (isinstance(error, psycopg.Error) and is_gone(error))
         if not gone and self._there is None:
             raise error
@@ -161,16 +161,16 @@ class Runner:
             self.stopped.wait(_AGAIN)
 
     def wait_for_renewal(self) -> None:
-        """Have the leads renewed, and wait until they were: the server is there again then."""
+        """Request a renewal of the leads, and wait for it: then the server is there again."""
         with self._renewed:
-            wanted = self._renewals + 2  # the first may have begun before
+            wanted = self._renewals + 2  # the first renewal may have begun before the request
             while self._renewals < wanted and not self.stopped.is_set():
                 self._wake.set()
                 self._renewed.wait(0.2)
 
 
 def is_gone(error: psycopg.Error) -> bool:
-    """Whether the server is away: the connection is lost, none is free, or a standby answers until one takes over."""
+    """Whether the server is away: the connection is lost, none is free, or a standby answers before it takes over."""
     return is_lost(error) or error.sqlstate == "53300"
 
 
@@ -181,7 +181,7 @@ class _Worker(threading.Thread):
         super().__init__(name=loop.name, daemon=True)
         self.rounds = 0
         self._runner, self._loop, self._period = runner, loop, period
-        self._until: float | None = None  # the lead, by time.monotonic
+        self._until: float | None = None  # the end of the lead, by time.monotonic
         self._leader: str | None = None
         self._changed = threading.Event()
         self._memory: dict[str, Any] = {}
@@ -190,7 +190,7 @@ class _Worker(threading.Thread):
         self._ended: float | None = None
 
     def beat(self) -> dict[str, Any]:
-        """How the rounds went, as lifecycle.lead takes it."""
+        """The results of the rounds, in the form that lifecycle.lead takes."""
         now = time.monotonic()
         errors = "; ".join(self._texts())
         return {
@@ -202,7 +202,7 @@ class _Worker(threading.Thread):
         }
 
     def may_work(self, until: float | None, leader: str) -> bool:
-        """Take until when this process has the lead, or (None) that another leads; whether that is news."""
+        """Store the end of this process's lead, or None if another process leads; return whether that is new."""
         before = self._leader if self._until is None else ""
         now = leader if until is None else ""
         self._until, self._leader = until, leader
@@ -211,11 +211,11 @@ class _Worker(threading.Thread):
         return now != before
 
     def rouse(self) -> None:
-        """Have it look whether it is to go on."""
+        """Wake the worker, so that it checks whether to go on."""
         self._changed.set()
 
     def run(self) -> None:
-        """Work until the process is to end."""
+        """Work until the process must end."""
         failed = 0
         while not self._runner.stopped.is_set():
             if not self._leads():
@@ -229,7 +229,7 @@ class _Worker(threading.Thread):
                         self._round(connection)
                         failed = 0
                         self._rest()
-            except Exception as error:  # whatever it is, it is tried again and keeps no other loop
+            except Exception as error:  # after any error the round is tried again, and no other loop is affected
                 failed += 1
                 if failed > 1 or not isinstance(error, psycopg.OperationalError | ConnectError):
                     self._note_errors({("", ""): one_line(error)})
@@ -258,7 +258,7 @@ class _Worker(threading.Thread):
         self._runner.write(logging.INFO, self._loop.name, setup, text, figures)
 
     def _note_errors(self, errors: dict[tuple[str, str], str]) -> None:
-        """Log what is new among the errors of a round, and what is no longer there."""
+        """Log the new errors of a round, and the errors that are gone."""
         for key, text in errors.items():
             if self._errors.get(key) != text:
                 self._runner.write(logging.ERROR, self._loop.name, key[0], ": ".join(filter(None, (key[1], text))))

@@ -1,9 +1,9 @@
 """The generated reference: pages below sql/reference and broker/docs/reference, from the catalogue and the program.
 
-`python -m broker.reference` writes all of them. What describes the database (functions, views, tables, rules, facts,
-configuration, settings, errors) stands in sql/reference, what describes the program (commands, fields of worlds,
-Python) in broker/docs/reference. Nobody edits these pages: their words are comments in the database, help texts and
-docstrings. One module of this package makes one kind of page.
+`python -m broker.reference` writes all of them. Pages about the database (functions, views, tables, rules, facts,
+configuration, settings, errors) are in sql/reference, and pages about the program (commands, fields of worlds, Python)
+in broker/docs/reference. Nobody edits these pages: their texts are comments in the database, help texts and docstrings.
+Each module of this package makes one kind of page.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _DATABASE = (functions.pages, relations.pages, rules.pages, facts.pages, setting
 
 
 def folders() -> Mapping[str, Path]:
-    """Where the pages stand: folder as a page names it -> the folder of this checkout."""
+    """The places of the pages: folder as a page names it -> the folder of this checkout."""
     return {
         "sql/reference": package_folder("sql") / "reference",
         "broker/docs/reference": Path(__file__).resolve().parents[1] / "docs" / "reference",
@@ -40,7 +40,7 @@ def folders() -> Mapping[str, Path]:
 
 
 def pages(connection: Connection) -> dict[Path, str]:
-    """Every generated page as the database of `connection` and this program have it: file -> text."""
+    """Every generated page, from the database of `connection` and this program: file -> text."""
     database = [page for kind in _DATABASE for page in kind(connection)]
     program = [*commands.pages(), *worlds.pages(connection), *exports.pages(), *python.pages()]
     made = {"sql/reference": [*index.pages(database), *database], "broker/docs/reference": program}
@@ -48,13 +48,13 @@ def pages(connection: Connection) -> dict[Path, str]:
 
 
 def generated() -> set[Path]:
-    """The files that carry the mark of a generated page."""
+    """The files with the mark of a generated page."""
     files = [file for folder in folders().values() for file in folder.glob("*.md")]
     return {file for file in files if file.read_text(encoding="utf-8").startswith(HEAD)}
 
 
 def write(connection: Connection) -> None:
-    """Write all pages, and remove generated ones that are not made any more."""
+    """Write all pages, and remove generated pages that are no longer made."""
     found = pages(connection)
     for file in generated() - found.keys():
         file.unlink()

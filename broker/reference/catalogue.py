@@ -1,4 +1,4 @@
-"""What several pages ask the catalogue."""
+"""Queries of the catalogue that several pages use."""
 
 import re
 from typing import Any
@@ -28,7 +28,7 @@ def rows(connection: Connection, query: str, *arguments: object) -> list[Any]:
 
 
 def sources(connection: Connection) -> dict[str, str]:
-    """Function -> its text, of all functions of ours."""
+    """All functions of pgbroker: function -> its text."""
     return dict(rows(connection, _SOURCES, list(SCHEMAS)))
 
 
@@ -53,5 +53,5 @@ def plain_default(expression: str) -> str:
 
 
 def short_type(name: str) -> str:
-    """A type by the shorter of its names."""
+    """The shorter name of a type."""
     return name.replace("timestamp with time zone", "timestamptz")

@@ -13,14 +13,14 @@ from typer.models import ParameterInfo
 from broker.cli import app
 from broker.reference.markdown import Page, bullets, code, escaped, page, section, slug, wrapped
 
-_MANY = 10  # commands that have an option alike: its line stands once, on the page of all commands
-_DATABASE = "Database"  # the group of what has no panel in `broker --help`: `broker db`
+_MANY = 10  # commands that share an option: its line is only on the page of all commands
+_DATABASE = "Database"  # the group of commands without a panel in `broker --help`: `broker db`
 _SHARED = "Options of many commands"
 _SEE_SHARED = f"see [{_SHARED.lower()}](commands.md#{slug(_SHARED)})"
 
 
 class Command(NamedTuple):
-    """A command of the tree: its whole name, the group of `broker --help` that it stands in, and Typer's object."""
+    """A command of the tree: its whole name, its group in `broker --help`, and Typer's object."""
 
     name: str
     group: str
@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 
 def tree() -> list[Command]:
-    """All commands that are not hidden; a group of commands stands here where it does something by itself."""
+    """All commands that are not hidden; a group of commands is included if it does something by itself."""
 
     def below(name: str, group: str, made: Any) -> Iterator[Command]:
         if made.hidden:
@@ -50,7 +50,7 @@ def tree() -> list[Command]:
 
 
 def root() -> Command:
-    """The program itself, whose options stand before the command."""
+    """The program itself, whose options come before the command."""
     return Command("broker", "", get_command(app))
 
 
@@ -82,7 +82,7 @@ def pages() -> Iterator[Page]:
     for group, found in groups.items():
         lead = (
             f"Commands of the group {group} of `broker --help`, with their arguments, options and defaults. "
-            "Options of the program itself, such as `--dsn`, stand in [commands.md](commands.md)."
+            "Options of the program itself, such as `--dsn`, are in [commands.md](commands.md)."
         )
         yield page(_file(group), f"Commands: {group}", lead, [_entry(command, shared) for command in found])
 
@@ -146,7 +146,7 @@ def _options(command: Command) -> Iterator[str]:
 
 
 def _bounds(command: Command, name: str) -> str:
-    """The bounds of a number, as its annotation has them."""
+    """The bounds of a number, from its annotation."""
     parameter = inspect.signature(command.made.callback).parameters.get(name)
     for info in typing.get_args(parameter.annotation) if parameter else ():
         if isinstance(info, ParameterInfo):

@@ -1,4 +1,4 @@
-"""The errors of class PB: what each means, what to do, and which functions raise it."""
+"""The errors of class PB: the meaning and remedy of each, and the functions that raise it."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -29,7 +29,7 @@ EXPLAINED = {
     ),
     "PB003": Explained(
         "stale attempt",
-        "The job was given back, has ended or was given to another agent, or there is no such job any more.",
+        "The job was given back, has ended or was given to another agent, or no longer exists.",
         "Stop working on the job and report nothing more.",
     ),
     "PB004": Explained(
@@ -44,25 +44,25 @@ EXPLAINED = {
     ),
     "PB006": Explained(
         "busy",
-        "Calls have been open in the setup for over 3 s while it was to be reconfigured.",
+        "Calls have been open in the setup for over 3 s, so it could not be reconfigured.",
         "Try again. Look for open transactions in `pg_stat_activity`.",
     ),
     "PB007": Explained(
         "program and database differ",
         "The program and the database are of different releases, the database is of a development state before the "
-        "first release, pgbroker is not installed in it, or the login has no role of pgbroker there. The "
-        "program raises this error, no function does.",
+        "first release, pgbroker is not installed in it, or the login has no role of pgbroker there. Only the program "
+        "raises this error.",
         "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
     ),
     "PB008": Explained(
         "not known who calls",
-        "The service does not know the token, the secret of a pilot, the session or the ticket of a browser; or it has "
-        "ended, was used up or was revoked.",
+        "The service does not know the token, the secret of a pilot, the session or the ticket of a browser; or it "
+        "has expired, was used up or was revoked.",
         "Get a new one: `broker credential token`, `broker credential secret`; or log in again.",
     ),
 }
 _OTHERS = """\
-A call with arguments of its types raises no other error than those above and these:
+Besides the errors above, a call with arguments of the right types raises only these:
 
 - `40001`, `40P01`: the transaction lost against another one. Try again.
 - `55P03`: a lock was not available in time. Try again.
@@ -100,8 +100,8 @@ def pages(connection: Connection) -> Iterator[Page]:
         for state, explained in EXPLAINED.items()
     ]
     lead = (
-        "Errors of pgbroker have SQLSTATEs of class `PB`. The message names key and value, the hint tells what to do. "
-        "A call that fails has stored nothing. PB003 to PB006 list the functions that raise them."
+        "Errors of pgbroker have SQLSTATEs of class `PB`. The message names the key and the value, and the hint names "
+        "the remedy. A failed call has stored nothing. PB003 to PB006 list the functions that raise them."
     )
     yield page("errors.md", "Errors", lead, [*entries, section(2, "Errors of PostgreSQL", _OTHERS)])
 

@@ -7,7 +7,7 @@ from broker.reference.markdown import Page, bullets, code, escaped, page, sectio
 
 
 def pages() -> Iterator[Page]:
-    """The page of exports: what each is, where it is had, and the shapes that are read."""
+    """The page of exports: the description, the sources and the accepted formats of each."""
     entries = [
         section(
             2,
@@ -19,7 +19,7 @@ def pages() -> Iterator[Page]:
         for export in EXPORTS.values()
     ]
     lead = (
-        "Exports of other systems that load as these systems write them, in the order in which they are loaded. "
+        "This page lists the exports of other systems that load as these systems write them, in the order of loading. "
         "A file is JSON, lines of JSON, or (rows) a table, .csv or .tsv, with the columns in the first line. "
         "[Import](../how-to/import.md) shows them at work."
     )

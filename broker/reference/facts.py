@@ -1,4 +1,4 @@
-"""Facts: what rules may compare."""
+"""Facts: the data that rules may compare."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -28,7 +28,8 @@ def pages(connection: Connection) -> Iterator[Page]:
         for kind, of in groupby(rows(connection, _FACTS), lambda row: row[0])
     ]
     lead = (
-        "What a rule may compare. A rule is a function of a task `t`, a queue `q` and their pair `p`, each a row of "
+        "This page lists the data that a rule may compare. A rule is a function of a task `t`, a queue `q` and their "
+        "pair `p`, each a row of "
         "facts that is made before the rules are asked."
     )
     yield page("facts.md", "Facts", lead, entries)

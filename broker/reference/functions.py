@@ -1,4 +1,4 @@
-"""Functions and procedures that a role may call: a page a schema, an entry a name."""
+"""Functions and procedures that a role may call: one page per schema, one entry per name."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _FUNCTIONS = """
 
 
 def pages(connection: Connection) -> Iterator[Page]:
-    """A page a schema that has functions to call."""
+    """One page for each schema that has functions to call."""
     raised = errors_of(connection)
     found = rows(connection, _FUNCTIONS, list(SCHEMAS), list(ROLES))
     for schema, in_schema in groupby(found, lambda row: row[0]):
@@ -34,14 +34,14 @@ def pages(connection: Connection) -> Iterator[Page]:
             for _, name, *signature, comment, roles in in_schema
         ]
         lead = (
-            f"Functions and procedures of the schema `{schema}` that a role may call, with what each role may. "
+            f"This page lists the functions and procedures of the schema `{schema}` that roles may call. "
             "A procedure is called with `call`. The errors are explained in [errors.md](errors.md)."
         )
         yield page(f"functions-{schema}.md", f"Functions of {schema}", lead, [bullets(entries)])
 
 
 def _text(comment: str, roles: list[str], raised: list[str]) -> str:
-    """What it does, who may call it, and which errors of ours it raises."""
+    """The comment of a function, the roles that may call it, and the errors of class PB that it raises."""
     errors = f"; errors: {', '.join(raised)}" if raised else ""
     return f"{escaped(_ERRORS_SENTENCE.sub('', comment))} Roles: {', '.join(r for r in ROLES if r in roles)}{errors}."
 

@@ -6,10 +6,11 @@ from broker.reference.markdown import Page, bullets, page
 
 
 def pages(listed: Sequence[Page]) -> Iterator[Page]:
-    """The page that lists the others, a line each."""
+    """The page that lists the others, one line each."""
     lead = (
-        "What the database holds, page by page. The words are the comments of its objects; psql shows the same: "
-        "`\\df+ taskqueue.*`, `\\dv+ monitor.*`. Tables stand in the README of each schema, such as "
+        "These pages list the content of the database. Their texts are the comments of its objects; psql shows the "
+        "same: "
+        "`\\df+ taskqueue.*`, `\\dv+ monitor.*`. Tables are in the README of each schema, such as "
         "[taskqueue](../taskqueue/README.md#tables), their columns in `migrations/baseline`."
     )
     yield page(

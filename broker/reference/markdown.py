@@ -16,7 +16,7 @@ _CODE_SPAN = re.compile(r"(`+[^`]*`+)")
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its file name, its title, a sentence that tells what it lists, and its text with both."""
+    """A page: its file name, its title, a sentence about its content, and its text with both."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ def page(name: str, title: str, lead: str, parts: Iterable[str]) -> Page:
 
 
 def escaped(text: str) -> str:
-    """Plain text as Markdown: nothing of it is HTML, outside code spans."""
+    """Plain text as Markdown, with HTML escaped outside code spans."""
     parts = _CODE_SPAN.split(text)
     return "".join(part if part.startswith("`") else part.replace("<", "&lt;") for part in parts)
 
@@ -43,7 +43,7 @@ def code(text: str) -> str:
 
 
 def wrapped(text: str, first: str = "", width: int = WIDTH) -> str:
-    """A paragraph wrapped at words; `first` begins it, and further lines are indented by its length."""
+    """A paragraph wrapped at words; it begins with `first`, and further lines are indented by the length of `first`."""
     lines, line, indent = [], first, " " * len(first)
     begun = False
     for word in text.split():
@@ -61,7 +61,7 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def filled(units: Iterable[str]) -> str:
-    """Short texts, one after the other in paragraphs that a reader can survey."""
+    """Short texts, joined into paragraphs of a readable length."""
     paragraphs: list[list[str]] = [[]]
     for unit in units:
         if wrapped(" · ".join([*paragraphs[-1], unit])).count("\n") >= LONGEST_PARAGRAPH:
@@ -71,15 +71,15 @@ def filled(units: Iterable[str]) -> str:
 
 
 def item(name: str, signature: str, text: str) -> str:
-    """What a list has for a function: an anchor with its name, its signature as code, and a text."""
+    """The entry of a function in a list: an anchor with its name, its signature as code, and a text."""
     return f'<a id="{slug(name)}"></a>{code(signature)}: {text}'
 
 
 def section(level: int, title: str, *parts: str) -> str:
-    """A heading and what stands below it."""
+    """A heading and the text below it."""
     return "\n\n".join([f"{'#' * level} {title}", *filter(None, parts)])
 
 
 def slug(title: str) -> str:
-    """The anchor of a heading, as GitHub and the site make it of a heading that is unique on its page."""
+    """The anchor that GitHub and the site make for a heading that is unique on its page."""
     return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.replace("`", "")).strip().lower())

@@ -27,12 +27,15 @@ _SUBJECTS = {
 
 
 def pages() -> Iterator[Page]:
-    """The page of what Python programs import."""
+    """The page of the modules that Python programs import."""
     entries = []
     for title, modules in _SUBJECTS.items():
         shown: set[int] = set()
         entries += [section(2, title), *(_module(importlib.import_module(module), shown) for module in modules)]
-    lead = "What Python programs import, by module: signatures, with the docstrings. A class stands before its methods."
+    lead = (
+        "This page lists the modules that Python programs import, with signatures and docstrings. A class comes before "
+        "its methods."
+    )
     yield page("python.md", "Python", lead, entries)
 
 
@@ -47,7 +50,8 @@ def _module(module: ModuleType, shown: set[int]) -> str:
 
 
 def _public(module: ModuleType) -> list[tuple[str, Any]]:
-    """Functions and classes that a module declares public, or else makes itself, in the order of its text."""
+    """Functions and classes that a module declares public or, without such a declaration, defines itself, in the order
+    of its text."""
     declared = getattr(module, "__all__", None)
     names = declared or [name for name in vars(module) if not name.startswith("_")]
     found = [(name, getattr(module, name)) for name in names]
@@ -80,7 +84,7 @@ def _methods(made: type) -> list[tuple[str, Any]]:
 
 
 def _constructor(name: str, made: type) -> str:
-    """`class Name(arguments)`: those of a dataclass are its fields."""
+    """`class Name(arguments)`; the arguments of a dataclass are its fields."""
     if is_dataclass(made):
         fields = [line for base in reversed(made.__mro__) if is_dataclass(base) for line in _annotations(base)]
         return f"class {name}({', '.join(fields)})"
@@ -116,7 +120,7 @@ def _tree(function: Any) -> ast.FunctionDef | ast.AsyncFunctionDef:
 
 
 def _arguments(function: Any) -> list[str]:
-    """The arguments as the source has them; a default that is a private name is shown by its value."""
+    """The arguments as in the source; a default that is a private name is replaced by its value."""
     found = _tree(function).args
     values = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 

@@ -1,4 +1,4 @@
-"""Views that viewers may read. Tables stand in the README of each schema and in migrations/baseline."""
+"""Views that viewers may read. Tables are in the README of each schema and in migrations/baseline."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -33,7 +33,7 @@ _TITLES = {
     "setup": "Views of setups",
     "waiting": "Views of what waits and runs",
 }
-"""Of each folder of sql/monitor."""
+"""The title of the page of each folder of sql/monitor."""
 _SETUP = "`setup` is the tenant: DIRAC's Setup, PanDA's vo."
 
 

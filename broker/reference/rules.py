@@ -1,4 +1,4 @@
-"""The rules that come with the program: a section a broker, an item a rule, with both base profiles."""
+"""The rules that come with the program: one section per broker, one item per rule, with both base profiles."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from broker.reference.catalogue import Connection, rows, sources
 from broker.reference.markdown import Page, bullets, code, page, section
 from broker.upgrade.source import package_folder
 
-# A rule of both profiles stands where panda2026 asks it, facts (which stand last) behind.
+# A rule of both profiles has its position in panda2026; facts come last.
 _RULES = """
     select r.algorithm, r.rule, r.profile, r.position, r.kind, case when r.temporary then 'temporary' end,
            '`' || nullif(r.parameters, '{}')::text || '`', r.criteria, r.function
@@ -42,16 +42,16 @@ def pages(connection: Connection) -> Iterator[Page]:
         entries.append(section(2, _BROKERS[algorithm], bullets(items)))
     lead = (
         "The rules of the base profiles, in the order of `panda2026`, then those of `documented` alone, then facts. A "
-        "link leads to what a rule compares, and why. D (`documented`) and P (`panda2026`) mark the profiles that have "
+        "link leads to the description of a rule. D (`documented`) and P (`panda2026`) mark the profiles that have "
         "the rule, with its position. Then come its kind, the parameters of its function, the criteria tag that "
         "decisions show, and the function (of the schema brokerage, where none is named). The facts of production jobs "
-        "are those of analysis jobs, too."
+        "are also those of analysis jobs."
     )
     yield page("rules.md", "Rules", lead, entries)
 
 
 def _described(algorithm: str) -> dict[str, str]:
-    """Rule -> the page that has it as a heading. Where both job brokers have a rule, each has its own page."""
+    """Rule -> the page that has it as a heading. If both job brokers have a rule, each has its own page."""
     files = sorted(
         (package_folder("sql") / "brokerage" / "rules").glob("*.md"),
         key=lambda file: file.name.startswith("analysis-") == (algorithm == "analysis_job"),

@@ -35,14 +35,15 @@ def pages(connection: Connection) -> Iterator[Page]:
         for component, found in groupby(rows(connection, _CONFIG), lambda row: row[0])
     ]
     lead = (
-        "The keys of gdpconfig that rules and timeouts read, by component. A part in angle brackets stands for a name. "
+        "The keys of gdpconfig that rules and timeouts read, by component. A part in angle brackets is a placeholder "
+        "for a name. "
         "`broker load` stores them from the section `config` of a world, as `component:KEY`. Both base profiles read a "
         "key, unless it names one."
     )
     yield page("configuration.md", "Configuration keys", lead, entries)
     lead = (
-        "What a setup may change, by schema: `set_settings` of the schema changes it; `broker settings` shows and "
-        "changes all of them. A time is an interval; a number is seconds."
+        "This page lists the settings of a setup, by schema. `set_settings` of the schema changes a setting; `broker "
+        "settings` shows and changes all of them. A time is an interval; a number is seconds."
     )
     settings = [
         section(2, schema, bullets(_setting(*row[1:]) for row in found))

@@ -1,4 +1,4 @@
-"""The fields of a world: sections, fields, and what they mean by the comments of their columns."""
+"""The fields of a world: sections, fields, and their meanings from the comments of their columns."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _COLUMNS = """
 
 
 def pages(connection: Connection) -> Iterator[Page]:
-    """The page of fields: how each section looks, and its fields."""
+    """The page of fields: the form of each section, and its fields."""
     columns = {
         (table, column): (_default(default), meaning) for table, column, default, meaning in rows(connection, _COLUMNS)
     }
@@ -35,14 +35,14 @@ def pages(connection: Connection) -> Iterator[Page]:
                 items.append(f"`{field}`: {escaped(described.words or meaning)}{given}")
         entries.append(section(2, name, wrapped(part.looks), filled(items)))
     lead = (
-        "Every field of every section of a world. A field without a default is null: not set. "
-        "Names in capitals stand for names of yours, `[]` for each element of an array."
+        "This page lists every field of every section of a world. A field without a default is null, which means that "
+        "it is not set. Names in capitals are placeholders for your names, and `[]` for each element of an array."
     )
     yield page("world-fields.md", "Fields of a world", lead, entries)
 
 
 def _default(expression: str | None) -> str:
-    """The default of a column as a world writes it; nothing for null."""
+    """The default of a column in the form of a world; nothing for null."""
     plain = re.sub(r"::[\w\[\] ]+", "", expression or "").strip("()")
     text = plain.removeprefix("'").removesuffix("'")
     listed = re.fullmatch(r"\{(.*)\}", text) if "[]" in (expression or "") else None

@@ -1,1 +1,1 @@
-"""The embedded server: where its programs are, how it is started, and its settings."""
+"""The embedded server: its programs, its start, and its settings."""

@@ -26,16 +26,16 @@ class Account:
 
     @property
     def drops(self) -> bool:
-        """Whether the server runs as somebody else than the caller."""
+        """Whether the server runs under another account than the caller's."""
         return self.uid is not None
 
     def own(self, path: Path) -> None:
-        """Give a file or folder, which lies in a folder of the caller's, to the account."""
+        """Give a file or folder, which is in a folder of the caller, to the account."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def write(self, folder: Path, name: str, text: str) -> None:
-        """Write a file of the account into its folder, whole or not at all. Raises EmbeddedError."""
+        """Write a file of the account into its folder, completely or not at all. Raises EmbeddedError."""
         new = f"{name}.new"
         try:
             with opened(folder) as place:
@@ -56,11 +56,9 @@ class Account:
 
 
 def of(home: Path, name: str | None = None) -> Account:
-    """Who runs the server of a home: the caller; for root, whom PostgreSQL refuses, the owner of the data, for a new
-    home the account `name`, or `nobody`.
-
-    Raises EmbeddedError: the caller is not root and names another account, there is none of this name, or the data
-    is another's.
+    """The account that runs the server of a home: the caller's. For root, which PostgreSQL refuses, it is the owner of
+    the data or, for a new home, the account `name`, or `nobody`. Raises EmbeddedError if the caller is not root and
+    names another account, if no account has this name, or if the data belongs to another account.
     """
     if os.geteuid() != 0:
         if name and name != pwd.getpwuid(os.geteuid()).pw_name:
@@ -101,7 +99,7 @@ def of(home: Path, name: str | None = None) -> Account:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A folder, itself and no link to one, as an open file."""
+    """A folder (not a link to one) as an open file."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         yield descriptor
@@ -110,7 +108,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 def read(folder: Path, name: str) -> str | None:
-    """The text of a regular file in a folder of the account; None where there is none, or it cannot be read."""
+    """The text of a regular file in a folder of the account; None if there is none, or it cannot be read."""
     try:
         with opened(folder) as place:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)

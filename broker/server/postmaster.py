@@ -1,4 +1,4 @@
-"""Starting and stopping one PostgreSQL server process, and telling ours from what merely looks like it."""
+"""Starting and stopping one PostgreSQL server process, and distinguishing ours from foreign processes."""
 
 import fcntl
 import hashlib
@@ -18,10 +18,10 @@ from broker.server.account import Account
 from broker.server.binaries import Installation
 from broker.server.settings import write_settings
 
-# Below the range from which the kernel takes ports for outgoing connections (32768 and up on Linux), so that a port
-# kept is not lost to a passing connection while the server is down.
+# Below the range from which the kernel takes ports for outgoing connections (32768 and up on Linux), so that a kept
+# port is not lost to a short connection while the server is down.
 _PORTS = range(20000, 32000)
-_START_SECONDS = 300  # includes the recovery of what a killed server had written
+_START_SECONDS = 300  # includes the recovery after a killed server
 _STOP_SECONDS = 60
 _ORPHAN_SECONDS = 15
 _NO_PROCESS = 2**31 - 2  # an id that no kernel gives out
@@ -29,12 +29,11 @@ _LOG_BYTES = 16 * 2**20
 
 
 def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, account: Account, *, lock: int) -> None:
-    """Create a data folder: UTF-8, sorted by code point on every machine, passwords asked from everybody.
-
-    initdb holds the home's lock, too: where the caller is killed, the next one waits until nobody writes here.
+    """Create a data folder: UTF-8, sorted by code point on every machine, passwords demanded from everybody. initdb
+    also holds the home's lock: if the caller is killed, the next one waits until nobody writes here.
     """
     locale = ["--locale=C"]
-    if programs.major >= 17:  # the same order, and in addition letters known beyond ASCII
+    if programs.major >= 17:  # the same order, and letters beyond ASCII are recognised
         locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     asked = ["--auth-local=scram-sha-256", "--auth-host=scram-sha-256", f"--username={superuser}", f"--pwfile={pwfile}"]
     done = programs.run(["initdb", f"--pgdata={data}", "--encoding=UTF8", *locale, *asked], account, lock)
@@ -56,7 +55,7 @@ def start(
 ) -> str | None:
     """Start the server and wait until it takes connections. Returns a note for people when the port had to change.
 
-    Also waits for a server that somebody else has started and that still recovers. The caller holds the home's lock.
+    It also waits for a server that somebody else has started and that still recovers. The caller holds the home's lock.
     """
     lock = _lock_data(cluster)
     if lock is None:
@@ -67,7 +66,7 @@ def start(
         _prepare_sockets(sockets, account)
         return _start_on_a_free_port(cluster, programs, account, sockets, settings, lock=lock)
     finally:
-        os.close(lock)  # the server holds it on
+        os.close(lock)  # the server keeps holding it
 
 
 def _start_on_a_free_port(
@@ -89,7 +88,7 @@ def _start_on_a_free_port(
         if done.returncode == 0:
             return note
         said = log.read_bytes()[begin:].decode(errors="replace")
-        if "Address already in use" not in said:  # else another program was quicker than we: try another port
+        if "Address already in use" not in said:  # otherwise another program was quicker: try another port
             raise _start_error(said or done.stdout, log)
     raise EmbeddedError(f"five ports in a row were taken by other programs, the last was {port(cluster)}", "try again")
 
@@ -98,7 +97,7 @@ def stop(cluster: Path, programs: Installation, account: Account) -> bool:
     """Stop the server; returns False when it did not run. Its clients' transactions are rolled back.
 
     A server that does not stop in a minute is stopped at once, and recovers when it starts. PostgreSQL 18.4 was seen to
-    wait without end when it was asked to stop while it recovered from the end of a killed backend.
+    wait for ever when it was asked to stop while it recovered from a killed backend.
     """
     if not running_pid(cluster):
         return False
@@ -118,7 +117,8 @@ def _wait(seconds: int) -> list[str]:
 def running_pid(cluster: Path) -> int | None:
     """The process id of this cluster's server, or None.
 
-    An id in postmaster.pid proves nothing: the server may have been killed and the id be a foreign process' by now.
+    An id in postmaster.pid proves nothing: the server may have been killed, and the id may now belong to a foreign
+    process.
     """
     pid = _noted_pid(cluster / "data")
     if pid is None:
@@ -132,7 +132,7 @@ def running_pid(cluster: Path) -> int | None:
 def answers(dsn: str, cluster: Path) -> bool:
     """Whether the server at `dsn` is this cluster's, and ready.
 
-    Only scram is accepted, in which the server, too, must know the password: a foreign program that took the port
+    Only scram is accepted, with which the server must also know the password: a foreign program that took the port
     learns nothing.
     """
     try:
@@ -152,7 +152,7 @@ def port(cluster: Path) -> int:
 
 
 def keep_port(cluster: Path, number: int) -> None:
-    """Write the port down, whole or not at all."""
+    """Store the port, completely or not at all."""
     new = cluster / "port.new"
     new.write_text(f"{number}\n")
     new.rename(cluster / "port")
@@ -167,13 +167,15 @@ def free_port() -> int:
 
 
 def fingerprint(home: Path) -> str:
-    """Eight characters that tell one home from another, for names that must be short."""
+    """Eight characters that identify a home, for names that must be short."""
     return hashlib.sha256(os.fsencode(home)).hexdigest()[:8]
 
 
 def _is_free(number: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: old connections do not count
+        probe.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+        )  # as the server does, so that old connections do not block the port
         try:
             probe.bind(("127.0.0.1", number))
         except OSError:
@@ -182,8 +184,8 @@ def _is_free(number: int) -> bool:
 
 
 def _wait_until_ready(cluster: Path) -> None:
-    """Wait for a server that runs but does not answer yet (it recovers, or a program that was killed has just started
-    it), and note the port on which it really listens."""
+    """Wait for a server that runs but does not answer yet (it recovers, or a killed program has just started it), and
+    store the port on which it really listens."""
     deadline = time.monotonic() + _START_SECONDS
     while running_pid(cluster):
         lines = (accounts.read(cluster / "data", "postmaster.pid") or "").splitlines()
@@ -199,9 +201,9 @@ def _wait_until_ready(cluster: Path) -> None:
 def _lock_data(cluster: Path) -> int | None:
     """Lock the data for a server, which inherits the lock; None when one runs already.
 
-    The kernel frees the lock when the last process that inherited it has ended. So it also tells of children that
-    outlive a killed server (they end by themselves, soon as a rule), of a start whose program was killed, and of a
-    server in another container, whose process ids mean nothing here.
+    The kernel frees the lock when the last process that inherited it has ended. So it also reveals children that
+    outlive a killed server (they usually end soon by themselves), a start whose program was killed, and a server in
+    another container, whose process ids mean nothing here.
     """
     descriptor = os.open(cluster / "in-use", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _ORPHAN_SECONDS
@@ -230,9 +232,8 @@ def _server_children(cluster: Path) -> list[int]:
 
 
 def _disown_stale_pid(data: Path, account: Account) -> None:
-    """Where a killed server's id now belongs to a foreign process, put an id that cannot exist in its place.
-
-    PostgreSQL would refuse to start. Only the first line changes: the others name the shared memory by which it
+    """If a killed server's id now belongs to a foreign process, replace it by an id that cannot exist; otherwise
+    PostgreSQL would refuse to start. Only the first line changes: the others name the shared memory by which PostgreSQL
     finds out whether the killed server's children still work on the data.
     """
     pid = _noted_pid(data)
@@ -242,7 +243,7 @@ def _disown_stale_pid(data: Path, account: Account) -> None:
 
 
 def _prepare_sockets(sockets: Path, account: Account) -> None:
-    """An own folder for the socket, empty: a killed server's lock file may name a foreign process by now."""
+    """Make an empty folder of its own for the socket: a killed server's lock file may now name a foreign process."""
     owner = os.geteuid() if account.uid is None else account.uid
     if not sockets.exists():
         sockets.mkdir(mode=0o755)
@@ -253,7 +254,7 @@ def _prepare_sockets(sockets: Path, account: Account) -> None:
             found = os.fstat(place)
             if found.st_uid != owner or found.st_mode & 0o022:
                 raise refused
-            os.fchmod(place, 0o755)  # whoever knows the password may come in
+            os.fchmod(place, 0o755)  # everybody who knows the password may connect
             for left_over in os.listdir(place):  # noqa: PTH208  (the folder that was checked)
                 if left_over.startswith(".s.PGSQL."):
                     os.unlink(left_over, dir_fd=place)
@@ -262,7 +263,7 @@ def _prepare_sockets(sockets: Path, account: Account) -> None:
 
 
 def _prepare_log(log: Path, account: Account) -> int:
-    """Make sure that the server can write its log; returns where the next line will stand."""
+    """Make sure that the server can write its log; return the position of the next line."""
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.rename(log.with_suffix(".log.old"))
     log.touch(mode=0o600)
@@ -272,7 +273,7 @@ def _prepare_log(log: Path, account: Account) -> int:
 
 def _start_error(said: str, log: Path) -> EmbeddedError:
     reasons = re.findall(r"(?:FATAL|PANIC): *(.+)", said)
-    if reasons and reasons[0].endswith("contains errors"):  # which ones, the lines before it say
+    if reasons and reasons[0].endswith("contains errors"):  # the lines before it name the settings
         reasons = re.findall(r"LOG: *(.+)", said)
     reasons = reasons or said.strip().splitlines()[-1:] or ["no message"]
     return EmbeddedError(f"the server did not start: {reasons[0]}", f"see {log}")

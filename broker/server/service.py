@@ -1,4 +1,4 @@
-"""The login of `broker serve` on the embedded server: its password is made once and kept beside the others."""
+"""The login of `broker serve` on the embedded server; its password is made once and kept beside the others."""
 
 import os
 import secrets
@@ -30,7 +30,7 @@ def service_dsn(server: Server) -> str:
 
 
 def _password(file: Path) -> str:
-    """The password in the file, which is written whole or not at all, by whoever comes first."""
+    """The password in the file; the first caller writes the file, completely or not at all."""
     try:
         if not file.exists():
             with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix="service.new-") as new:  # mode 600

@@ -7,17 +7,17 @@ from pathlib import Path
 from broker.server.account import Account
 
 _CONF = """\
-# Of pgbroker's embedded server; written anew at each start. ALTER SYSTEM wins over it.
+# Settings of pgbroker's embedded server, written at each start. ALTER SYSTEM overrides them.
 
-# Who can reach it: this machine, with the password.
+# Only this machine can reach the server, with the password.
 listen_addresses = '127.0.0.1'
 
-# A job that was handed out stays handed out, whatever fails.
+# A leased job stays leased, whatever fails.
 fsync = on
 synchronous_commit = on
 full_page_writes = on
 
-# Hundreds of agents come through a pool or each with a connection of their own. The login of the programs has 180.
+# Hundreds of agents come through a pool, or each with a connection of its own. The login of the programs has 180.
 max_connections = 200
 
 # A client that was killed must not keep its locks until its statement ends.
@@ -32,18 +32,18 @@ min_wal_size = 256MB
 checkpoint_timeout = 15min
 wal_compression = on
 
-# The data lies in memory or on an SSD: an index is worth its pages also for small tables.
+# The data is in memory or on an SSD: an index is worth its pages even for small tables.
 random_page_cost = 1.1
 
-# Calls take less than a millisecond; compiling one takes a hundred, helpers of a parallel plan take ten.
+# Calls take less than a millisecond; compiling one takes a hundred, and starting parallel workers takes ten.
 jit = off
 max_parallel_workers_per_gather = 0
 
-# Queue tables turn over completely; clean them before dead rows are in the way of a match.
+# All rows of queue tables are replaced over time; clean them before dead rows slow down a match.
 autovacuum_naptime = 10s
 autovacuum_vacuum_cost_delay = 0
 
-# Not errors of single statements: an agent that repeats a refused call must not fill the disk.
+# Errors of single statements are not logged: an agent that repeats a refused call must not fill the disk.
 log_min_messages = log
 log_checkpoints = off
 log_line_prefix = '%m [%p] '
@@ -62,7 +62,7 @@ def write_settings(data: Path, account: Account, settings: Mapping[str, str]) ->
 def _shared_buffers_mb() -> int:
     """An eighth of the memory, between 64 and 512 MB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")  # a container's, "max" where there is none
+    limit = Path("/sys/fs/cgroup/memory.max")  # the limit of a container; "max" if there is none
     if limit.is_file() and (text := limit.read_text().strip()).isdigit():
         total = min(total, int(text))
     return max(64, min(512, total // 8 // 2**20))

@@ -1,5 +1,5 @@
 """The service: the HTTPS endpoint for agents, submitters and viewers that have no login to the database.
 
-It decides nothing. Each endpoint calls one function of the database, or reads one view, as the role that the caller's
+It decides nothing. Each endpoint calls one function of the database, or reads one view, with the role that the caller's
 credential names. The service keeps a pool, the keys of issuers, and verified tokens for a minute.
 """

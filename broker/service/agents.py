@@ -1,4 +1,4 @@
-"""What agents call: match, report, finish, release."""
+"""Endpoints for agents: match, report, finish, release."""
 
 from typing import LiteralString
 
@@ -16,11 +16,11 @@ _RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, %s)"
 _RELEASES = 1000
 
 WAIT = 30
-"""Seconds after which an agent that got nothing may ask again."""
+"""Seconds after which an agent without a match may ask again."""
 
 
 async def match(call: Call) -> Matches | Response:
-    """Jobs for a resource; nothing now: 204."""
+    """Jobs for a resource, or 204 if no job fits now."""
     wanted = call.body
     request_id = call.match_id(wanted.request_id)
     if wanted.wait:
@@ -51,7 +51,7 @@ async def finish(call: Call) -> list[Finished]:
 
 
 async def release(call: Call) -> list[Released]:
-    """Jobs that shall wait again, each in a transaction of its own: a stale one harms no other."""
+    """Give back jobs, each in a transaction of its own: a stale one does not affect the others."""
     jobs: list[Release] = call.body
     if len(jobs) > _RELEASES:
         raise Problem(422, f"{len(jobs)} jobs in one call", code="PB001", hint=f"A call takes up to {_RELEASES} jobs.")
@@ -68,7 +68,7 @@ def _released(job: Release, answer: list[Row] | psycopg.Error) -> Released:
 
 
 def item_error(error: psycopg.Error) -> ItemError:
-    """Why one of many was refused. Raises the refusal of the whole call, if that is what it is."""
+    """The reason why one of many was refused. Raises the refusal if it concerns the whole call."""
     found = of_error(error)
     if found.status in (403, 500, 503):
         raise found

@@ -1,7 +1,6 @@
-"""The application: routes from the table of endpoints, and what stands around each request.
-
-It is a bare router. What Starlette's application wraps around a router costs a tenth of a request, and does nothing
-here: every error of an endpoint becomes a refusal. Where a path leads is kept, since agents call few paths, often.
+"""The application: routes from the table of endpoints, and the handling of each request. It is a bare router. The
+wrapper of Starlette's application costs a tenth of a request, and does nothing here: every error of an endpoint becomes
+a refusal. The route of a path is cached, since agents call few paths, often.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class _Id(Convertor[int]):
-    """The digits of an id; others are another path."""
+    """The digits of an id; other digits make another path."""
 
     regex = "[0-9]{1,19}"
 
@@ -49,7 +48,8 @@ register_url_convertor("id", _Id())
 
 
 class _Path:
-    """What answers on one path: an endpoint for each of its methods. Answers, counts, makes every error a refusal."""
+    """The handler of one path, with an endpoint for each of its methods. It answers, counts, and turns every error into
+    a refusal."""
 
     def __init__(self, worker: Worker, path: str, endpoints: list[Endpoint]) -> None:
         self._worker = worker
@@ -59,7 +59,7 @@ class _Path:
             self._of_method["HEAD"] = self._of_method["GET"]
 
     def parameters(self, path: str) -> dict[str, Any] | None:
-        """What a path names; None: it is another path."""
+        """The parameters in a path; None if it is another path."""
         found = self._regex.match(path)
         return found and {name: self._convertors[name].convert(value) for name, value in found.groupdict().items()}
 
@@ -82,7 +82,7 @@ class _Path:
 
 
 class _Routes(Router):
-    """Leads a request to what answers on its path."""
+    """Sends a request to the handler of its path."""
 
     def __init__(self, worker: Worker, lifespan: Callable[[Router], AbstractAsyncContextManager[None]]) -> None:
         super().__init__(lifespan=lifespan)
@@ -113,7 +113,7 @@ class _Routes(Router):
 
 
 def create(settings: Settings | None = None) -> Router:
-    """The application of a worker; without settings those of the environment."""
+    """The application of a worker; the settings come from the environment by default."""
     worker = Worker(settings or taken_over())
 
     @asynccontextmanager
@@ -128,7 +128,8 @@ def create(settings: Settings | None = None) -> Router:
 
 
 def _before_end(act: Callable[[], None]) -> None:
-    """Act as soon as a signal asks the worker to end: uvicorn waits for requests before it ends the lifespan."""
+    """Stop waiting requests as soon as a signal asks the worker to end: uvicorn waits for requests before it ends the
+    lifespan."""
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Bodies of requests: read as they come up to a limit, and decoded into the structs of models.py."""
+"""Bodies of requests, read as they arrive up to a limit, and decoded into the structs of models.py."""
 
 import re
 import zlib
@@ -25,7 +25,7 @@ _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 def media_type(request: Request, allowed: tuple[str, ...]) -> str:
-    """The media type of the body. Raises Problem (415) for another than the allowed."""
+    """The media type of the body. Raises Problem (415) if it is not allowed."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in allowed:
         hint = f"Send the header Content-Type: {allowed[0]}."
@@ -34,7 +34,7 @@ def media_type(request: Request, allowed: tuple[str, ...]) -> str:
 
 
 async def stream(request: Request, limit: int) -> AsyncIterator[bytes]:
-    """The body part by part. Raises Problem (413) when it is longer than the limit, whatever its header claims."""
+    """The body, part by part. Raises Problem (413) if it is longer than the limit, whatever its header claims."""
     _refuse_claim(request, limit)
     size = 0
     async for part in request.stream():
@@ -45,7 +45,8 @@ async def stream(request: Request, limit: int) -> AsyncIterator[bytes]:
 
 
 async def read(request: Request, limit: int) -> bytes:
-    """The whole body, as stream() reads it; the generators of a stream would cost a short body more than its bytes."""
+    """The whole body, as stream() reads it; for a short body, the generators of a stream would cost more than the
+    bytes."""
     _refuse_claim(request, limit)
     parts: list[bytes] = []
     size = 0
@@ -69,7 +70,8 @@ def _refuse_claim(request: Request, limit: int) -> None:
 
 
 async def form(request: Request, limit: int) -> dict[str, str]:
-    """The fields of a form. Raises Problem: 400 for what is no text, 422 for a field that comes twice or holds NUL."""
+    """The fields of a form. Raises Problem: 400 for bytes that are not text, 422 for a field that comes twice or holds
+    NUL."""
     media_type(request, (FORM,))
     body = await read(request, limit)
     try:
@@ -87,7 +89,7 @@ async def form(request: Request, limit: int) -> dict[str, str]:
 
 
 def unzipped(body: bytes, limit: int) -> bytes:
-    """The content of a gzip stream. Raises Problem: 400 for what is none, 413 for more than the limit."""
+    """The content of a gzip stream. Raises Problem: 400 for an invalid stream, 413 for more than the limit."""
     unpacker = zlib.decompressobj(wbits=31)  # with the header of gzip
     try:
         content = unpacker.decompress(body, limit + 1)
@@ -101,7 +103,7 @@ def unzipped(body: bytes, limit: int) -> bytes:
 
 
 def too_long(limit: int) -> Problem:
-    """The refusal of a long body. What is left of it is not read."""
+    """The refusal of a long body, whose rest is not read."""
     return Problem(
         413, f"the body has more than {limit} bytes", hint="Use several calls.", headers={"Connection": "close"}
     )
@@ -113,7 +115,7 @@ def _decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
 
 
 def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
-    """The value of a JSON text. Raises Problem: 400 for what is no JSON, 422 for a wrong key, type or text."""
+    """The value of a JSON text. Raises Problem: 400 for invalid JSON, 422 for a wrong key, type or text."""
     try:
         value = _decoder(kind).decode(body)
     except msgspec.ValidationError as error:

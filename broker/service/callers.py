@@ -1,4 +1,4 @@
-"""Who calls: the role, and for whom, that a credential stands for in a setup. The database is asked each time."""
+"""Callers: the role, owner and group that a credential gives in a setup. The database is asked each time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ Group = tuple[str, str, str | None, str | None]
 
 
 class Subject(msgspec.Struct, omit_defaults=True):
-    """Whom a caller is and acts for, as the database knows him."""
+    """The identity of a caller in the database, and for whom the caller acts."""
 
     name: str
     setup: str
@@ -30,7 +30,7 @@ class Subject(msgspec.Struct, omit_defaults=True):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """A caller in a setup: the role that he acts as; `text` is the subject as the database gave it."""
+    """A caller in a setup, with its role; `text` is the subject as the database gave it."""
 
     setup: str
     role: str
@@ -39,7 +39,8 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def group(self) -> Group:
-        """Callers of one group share a transaction: all the database knows of them is alike, but their names."""
+        """The key of a group of callers that share a transaction: they are equal for the database, except for their
+        names."""
         return self.setup, self.role, self.subject.owner_group, self.subject.owner_dn
 
 
@@ -50,11 +51,12 @@ def acting_for(group: Group) -> str:
 
 
 Shown = dict[str, Any]
-"""What a request shows of its caller, for the database: claims, or the hash of a token or of a session's cookie."""
+"""The evidence of a request about its caller, for the database: claims, or the hash of a token or of a session's
+cookie."""
 
 
 class Credentials:
-    """Reads what requests show of their callers: a certificate, else a cookie, else a token."""
+    """Reads the evidence of requests about their callers: a certificate, a cookie, or a token."""
 
     def __init__(self, verifier: Verifier, certificates: Certificates | None, cookies: Cookies) -> None:
         self._verifier = verifier
@@ -62,7 +64,8 @@ class Credentials:
         self._cookies = cookies
 
     async def of(self, headers: Headers, method: str, csrf: str | None = None) -> Shown:
-        """What a request shows. csrf: what a form shows beside the cookie. Raises Problem: 401, 403, 503."""
+        """The evidence of a request. csrf: the token that a form shows beside the cookie. Raises Problem: 401, 403,
+        503."""
         claims = self._certificates.claims(headers) if self._certificates else None
         if claims is not None:
             require_own_page(headers, method)
@@ -84,14 +87,14 @@ class Credentials:
 
 
 class Callers:
-    """Finds out in a database who calls. Look-ups that come together are one call of the database."""
+    """Identifies callers in a database. Look-ups that arrive together are one call of the database."""
 
     def __init__(self, database: Database, note: Any = lambda _: None) -> None:
         self._database = database
         self._collector: Collector[None, Shown, Caller] = Collector(self._look_up, Bounds(_MOST), note=note)
 
     async def of(self, shown: Shown, setup: str) -> Caller:
-        """Who it is that shows this in a setup. Raises Problem: 401, 403, 503."""
+        """The caller with this evidence in a setup. Raises Problem: 401, 403, 503."""
         return await self._collector.ask(None, {"setup": setup, **shown})
 
     async def _look_up(self, _: None, asked: Sequence[Shown]) -> list[Caller | Exception]:

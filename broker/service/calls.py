@@ -1,7 +1,6 @@
-"""The one module that talks to the database.
-
-A call of somebody is one transaction: the role and the subject are set for it alone, then the statement runs. All
-parts travel together, so that a call costs one round trip. Texts of statements are constants; values are parameters.
+"""The only module that talks to the database. A call for somebody is one transaction: the role and the subject are set
+for that transaction, then the statement runs. All parts are sent together, so that a call costs one round trip. Texts
+of statements are constants; values are parameters.
 """
 
 import asyncio
@@ -24,24 +23,24 @@ Row = tuple[Any, ...]
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
 ActAs = tuple[LiteralString, list[str]]
-"""The statement by which a transaction acts as somebody, and its values."""
+"""The statement that makes a transaction act as somebody, and its values."""
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
-_UNDONE = 2  # calls of many statements at a time: each has a connection of its own, and keeps a processor busy
-_READY = 2.0  # seconds in which a database that is ready answers
+_UNDONE = 2  # simultaneous calls of many statements: each has a connection of its own, and keeps a processor busy
+_READY = 2.0  # seconds within which a ready database answers
 IS_SERVICE: LiteralString = "select resource.is_service()"
 _BEGIN: LiteralString = "begin isolation level repeatable read"
 _ACT_AS: LiteralString = (
     "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
     " set_config('statement_timeout', '30s', true)"
 )
-# What reads views is not refused by itself where a setup has been.
+# Reading a view is not refused automatically by a database from which the setup has moved.
 _ACT_AS_ON_A_SHARD: LiteralString = _ACT_AS + ", resource.refuse_moved(%s::jsonb ->> 'setup')"
 
 
 async def _configure(connection: Connection) -> None:
-    """JSON of the database goes to the caller as it is. The subject of a call counts for the service's login alone."""
+    """JSON of the database goes to the caller unchanged. The subject of a call counts only for the service's login."""
     set_json_loads(msgspec.Raw, connection)
     if await (await connection.execute(IS_SERVICE)).fetchone() != (True,):
         raise psycopg.OperationalError(f"{connection.info.user} is not the login of the service")
@@ -50,7 +49,8 @@ async def _configure(connection: Connection) -> None:
 class Database:
     """Connections of the service's login: a pool for calls, and one of half the size for pages.
 
-    of_shard: setups may move away from it. doubt: called when a call finds that one has moved, or the server away.
+    of_shard: setups may move away from the database. doubt: called when a call finds that a setup has moved, or that
+    the server is away.
     """
 
     def __init__(
@@ -68,19 +68,19 @@ class Database:
             self._target, min_size=1, max_size=settings.connections, configure=_configure
         )
         at_once = max(1, settings.connections // 2)
-        # A page has many statements, which a connection plans anew until it has run each of them several times. The
-        # pool of calls finds out that a server is back; this one connects when a page asks.
+        # A page has many statements, which a connection plans each time until it has run each of them several times.
+        # The pool of calls finds out that a server is back; this pool connects when a page asks.
         self._looks: AsyncConnectionPool = database.pool_async(
             self._target, min_size=0, max_size=at_once, configure=_configure, reconnect=0
         )
         self._pools = (self.pool, self._looks)
         self._checking: asyncio.Task[None] | None = None
-        # calls that may take long leave connections to the others
+        # long calls leave connections to the others
         self._long_calls = asyncio.Semaphore(at_once)
         self._undone_calls = asyncio.Semaphore(_UNDONE)
 
     async def open(self) -> None:
-        """Begin to connect. A database that is away does not stop the service from starting."""
+        """Begin to connect. The service starts even if the database is away."""
         for pool in self._pools:
             await pool.open(wait=False)
 
@@ -91,20 +91,21 @@ class Database:
 
     @property
     def in_use(self) -> int:
-        """Connections that are at work."""
+        """The number of connections in use."""
         stats = [pool.get_stats() for pool in self._pools]
         return sum(one.get("pool_size", 0) - one.get("pool_available", 0) for one in stats)
 
     @asynccontextmanager
     async def long_call(self, patience: float = _WAIT) -> AsyncIterator[None]:
-        """A place among the calls that may take long. Raises PoolTimeout where none is free for so many seconds."""
+        """A place among the long calls. Raises PoolTimeout if none becomes free within this many seconds."""
         async with _place(self._long_calls, patience):
             yield
 
     async def as_login(
         self, statement: LiteralString, values: Sequence[object] = (), patience: float | None = None
     ) -> list[Row]:
-        """Rows of a statement that the service's login runs as itself. patience: seconds to wait for a connection."""
+        """Rows of a statement that the service's login runs with its own role. patience: seconds to wait for a
+        connection."""
         async with self.pool.connection(patience or _WAIT) as connection:
             try:
                 return await (await connection.execute(statement, values)).fetchall()
@@ -113,13 +114,13 @@ class Database:
                 raise
 
     async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> list[Row]:
-        """Rows of a statement that somebody's role runs, in a transaction of its own."""
+        """Rows of a statement that runs with somebody's role, in a transaction of its own."""
         async with self.pool.connection(_WAIT) as connection:
             return await self._transaction(connection, role, subject, statement, values)
 
     @asynccontextmanager
     async def read_transaction(self, role: str, subject: str) -> AsyncIterator["ReadTransaction"]:
-        """Statements that somebody's role runs one after the other, all in one transaction."""
+        """Statements that run with somebody's role one after the other, all in one transaction."""
         async with self._looks.connection(_WAIT) as connection:
             reading = ReadTransaction(connection, *self._act_as(role, subject))
             try:
@@ -129,7 +130,7 @@ class Database:
                 raise
             finally:
                 await reading.end()
-                # nothing was written, but psycopg prepares all statements anew after a rollback
+                # nothing was written, but after a rollback psycopg prepares all statements again
                 if connection.info.transaction_status == TransactionStatus.INTRANS:
                     await connection.commit()
                 elif connection.info.transaction_status != TransactionStatus.UNKNOWN:
@@ -138,9 +139,8 @@ class Database:
     async def each_as_role(
         self, role: str, subject: str, statement: LiteralString, each: Sequence[Sequence[object]]
     ) -> list[list[Row] | psycopg.Error]:
-        """The rows, or the error, of a statement for each list of values, a transaction each.
-
-        Raises the error of a lost connection, after which nobody knows what became of the others.
+        """The rows, or the error, of a statement for each list of values, each in its own transaction. Raises the error
+        of a lost connection, after which the results of the others are unknown.
         """
         answers: list[list[Row] | psycopg.Error] = []
         async with self.pool.connection(_WAIT) as connection:
@@ -154,7 +154,8 @@ class Database:
         return answers
 
     async def steps_as_role(self, role: str, subject: str, run: Callable[[Connection], Awaitable[T]]) -> T:
-        """What a function of several statements does as somebody's role, in one transaction. Its error undoes all."""
+        """The result of a function of several statements with somebody's role, in one transaction. An error undoes all
+        of them."""
         async with self.pool.connection(_WAIT) as connection:
             try:
                 async with connection.transaction():
@@ -167,10 +168,9 @@ class Database:
     async def undone_as_role(
         self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], longest: float | None = None
     ) -> T:
-        """What a function of many statements finds as somebody's role, in one snapshot of which nothing is kept.
-
-        It has a thread and a connection of its own. After so many seconds, else a minute, its statement is cancelled.
-        Raises PoolTimeout where two such functions are at work.
+        """The result of a function of many statements with somebody's role, in one snapshot of which nothing is kept.
+        The function has a thread and a connection of its own. After this many seconds, by default a minute, its
+        statement is cancelled. Raises PoolTimeout if two such functions are at work.
         """
         async with _place(self._undone_calls, _WAIT):
             return await self._undone_as_role(role, subject, run, longest or _LONGEST)
@@ -184,7 +184,7 @@ class Database:
             while not (await asyncio.wait([work], timeout=patience))[0]:
                 await asyncio.to_thread(connection.cancel)
                 patience = _WAIT
-        except asyncio.CancelledError:  # the service ends, and would wait for the thread
+        except asyncio.CancelledError:  # the service is ending, and would wait for the thread
             connection.cancel()
             raise
         try:
@@ -223,7 +223,7 @@ class Database:
                 await connection.rollback()
 
     async def _look_at_the_others(self, connection: Connection, error: psycopg.Error) -> None:
-        """Replace the other connections, if they are as dead as one that was lost, or lead to a standby as it does."""
+        """Replace the other connections if they are as dead as a lost one, or lead to a standby as it does."""
         self._note(error)
         if is_read_only(error):
             await connection.close()
@@ -240,12 +240,10 @@ class Database:
 
 
 class ReadTransaction:
-    """Statements of one transaction, which see one snapshot. It begins with the first of them.
-
-    Statements that are asked for at the same time travel together: while agents keep the worker busy, each way to the
-    database and back waits for its turn. They are prepared at once: to plan a view that is made of many views takes
-    longer than to read it, and a page comes to a connection too seldom for a statement to be prepared by its number of
-    calls.
+    """Statements of one transaction, which see one snapshot. The transaction begins with the first statement.
+    Statements that are requested at the same time are sent together: while agents keep the worker busy, each round trip
+    waits for its turn. The statements are prepared at once: planning a view that is made of many views takes longer
+    than reading it, and a page uses a connection too seldom for its statements to be prepared by their number of calls.
     """
 
     def __init__(self, connection: Connection, *act_as: *ActAs) -> None:
@@ -264,7 +262,7 @@ class ReadTransaction:
         return await future
 
     async def end(self) -> None:
-        """Wait for statements under way."""
+        """Wait for running statements."""
         if self._work is not None:
             await asyncio.wait([self._work])
 
@@ -273,7 +271,7 @@ class ReadTransaction:
             asked, self._asked = self._asked, []
             try:
                 answers = await self._answers([(statement, values) for statement, values, _ in asked])
-            except Exception as error:  # it ends the transaction, and so all that was asked
+            except Exception as error:  # it ends the transaction, and so all requested statements
                 for _, _, future in asked:
                     if not future.done():
                         future.set_exception(error)

@@ -1,7 +1,6 @@
-"""Callers with X.509 certificates, behind a proxy that ends TLS: what the proxy hands over becomes claims.
-
-The proxy shows a secret with each request. It hands over either the subject that it has verified, or, where a CA bundle
-is given, the chain of certificates, which is verified here: then proxy certificates (RFC 3820) count as well.
+"""Callers with X.509 certificates, behind a proxy that ends TLS: the proxy's headers become claims. The proxy shows a
+secret with each request. It passes on either the subject that it has verified or, if a CA bundle is given, the chain of
+certificates, which is verified here: then proxy certificates (RFC 3820) are also accepted.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ _LONGEST_DN = 1000
 _LONGEST_CHAIN = 2**16
 _MOST_CERTIFICATES = 10
 
-# A type of attribute: the name that a DN has here, the type, and other names that proxies write.
+# A type of attribute: its name in a DN here, the type, and other names that proxies write.
 _TYPES: tuple[tuple[str, ObjectIdentifier, str], ...] = (
     ("C", NameOID.COUNTRY_NAME, ""),
     ("ST", NameOID.STATE_OR_PROVINCE_NAME, "S"),
@@ -68,11 +67,11 @@ _INTEGER, _OCTETS, _OID, _SEQUENCE = 0x02, 0x04, 0x06, 0x30
 
 
 class _Refused(Exception):
-    """Why a certificate is not accepted."""
+    """The reason why a certificate is not accepted."""
 
 
 class Certificates:
-    """Believes the proxy that knows the secret."""
+    """Trusts a proxy that knows the secret."""
 
     def __init__(self, secret: str, ca: str | None = None) -> None:
         self._secret = secret.encode()
@@ -80,9 +79,8 @@ class Certificates:
         self._authorities = None if ca is None else authorities(Path(ca))
 
     def claims(self, headers: Headers) -> dict[str, Any] | None:
-        """The claims of a caller's certificate; None: the request has none, or has a token, which counts first.
-
-        Raises Problem: 401.
+        """The claims of a caller's certificate; None if the request has no certificate, or has a token, which takes
+        precedence. Raises Problem: 401.
         """
         shown = headers.getlist(SECRET)
         if not shown:
@@ -101,7 +99,7 @@ class Certificates:
         return {"iss": ISSUER, **found}
 
     def _of_subject(self, headers: Headers) -> dict[str, Any]:
-        """The proxy has verified the certificate, and names subject and issuer."""
+        """The claims of a certificate that the proxy has verified; the proxy names subject and issuer."""
         subject, issuer = _one(headers, SUBJECT), _one(headers, SIGNER)
         if _one(headers, CHAIN) is not None:
             raise _Refused(f"the header {CHAIN} needs `broker serve --x509-ca`")
@@ -110,7 +108,8 @@ class Certificates:
         return {"sub": of_rfc2253(subject)} | ({} if issuer is None else {"issuer_dn": of_rfc2253(issuer)})
 
     def _of_chain(self, headers: Headers) -> dict[str, Any]:
-        """The proxy has seen that the caller has the key of the first certificate; the rest is verified here."""
+        """The claims of a chain. The proxy has checked that the caller has the key of the first certificate; the rest
+        is verified here."""
         text = _one(headers, CHAIN)
         if text is None:
             raise _Refused(f"the header {CHAIN} is missing")
@@ -155,7 +154,7 @@ class Certificates:
 
 
 def secret(file: Path, shortest: int = _SHORTEST_SECRET) -> str:
-    """The secret in a file. Raises BrokerError where others can read it, or it is none."""
+    """The secret in a file. Raises BrokerError if others can read it, or if it is not a secret."""
     hint = f"make one: (umask 077; openssl rand -hex 32 > {file})"
     try:
         mode, text = file.stat().st_mode, file.read_text(encoding="latin-1").strip()
@@ -169,7 +168,7 @@ def secret(file: Path, shortest: int = _SHORTEST_SECRET) -> str:
 
 
 def authorities(file: Path) -> list[x509.Certificate]:
-    """The certificates of a CA bundle. Raises BrokerError where one cannot be read, or is not of an authority."""
+    """The certificates of a CA bundle. Raises BrokerError if one cannot be read, or is not an authority's."""
     try:
         found = x509.load_pem_x509_certificates(file.read_bytes())
         for one in found:
@@ -186,7 +185,7 @@ def authorities(file: Path) -> list[x509.Certificate]:
 
 
 def of_rfc2253(text: str) -> str:
-    """The canonical form of a DN that a proxy has written as RFC 2253: the last part first."""
+    """The canonical form of a DN that a proxy has written in the form of RFC 2253, with the last part first."""
     rdns: list[list[tuple[str, str]]] = [[]]
     rest = text.encode("latin-1")
     if rest.startswith(b"/"):
@@ -216,7 +215,7 @@ def of_name(name: x509.Name) -> str:
 
 
 def _value(rest: bytes) -> tuple[str, bytes, bytes]:
-    """A value of RFC 2253, the separator behind it, and what follows."""
+    """A value of RFC 2253, the separator after it, and the rest."""
     found, end, at = bytearray(), 0, 0
     while at < len(rest) and rest[at : at + 1] not in (b",", b"+"):
         one = rest[at : at + 1]
@@ -257,7 +256,7 @@ def _canonical(rdns: list[list[tuple[str, str]]]) -> str:
 
 
 def _one(headers: Headers, name: str) -> str | None:
-    """A header that may stand once; an empty one is none."""
+    """A header that may occur once; an empty header counts as missing."""
     found = headers.getlist(name)
     if len(found) > 1:
         raise _Refused(f"the header {name} stands there {len(found)} times")
@@ -301,7 +300,7 @@ def _is_valid_now(certificate: x509.Certificate) -> bool:
 
 
 def _signed(certificate: x509.Certificate, signer: x509.Certificate) -> bool:
-    """Whether the signer's key made the signature, with a hash that still holds."""
+    """Whether the signer's key made the signature, with a secure hash."""
     hashed = certificate.signature_hash_algorithm
     if hashed is not None and not isinstance(hashed, _HASHES):
         return False
@@ -313,7 +312,7 @@ def _signed(certificate: x509.Certificate, signer: x509.Certificate) -> bool:
 
 
 def _require_usable(certificate: x509.Certificate) -> None:
-    """What holds for every certificate of a chain: its time, and that it may sign."""
+    """Check the conditions for every certificate of a chain: its time, and that it may sign."""
     if not _is_valid_now(certificate):
         raise _Refused("a certificate of the chain has expired, or is not valid yet")
     for one in certificate.extensions:
@@ -327,7 +326,7 @@ def _require_usable(certificate: x509.Certificate) -> None:
 def _require_proxy(
     certificate: x509.Certificate, info: x509.Extension[Any], signer: x509.Certificate, below: int
 ) -> None:
-    """What holds for a proxy certificate (RFC 3820) with so many below it."""
+    """Check the conditions for a proxy certificate (RFC 3820) with this many below it."""
     longest, language = _proxy_info(info.value.value)
     if language == _LIMITED:
         raise _Refused("a limited proxy certificate is not accepted")

@@ -1,9 +1,8 @@
-"""Requests that come at the same time go to the database together.
-
-The first request of a group is sent at once. Requests that come while it is under way wait for its answer, and go
-together; after a call for several, others have two milliseconds to join. So nobody waits while the service is idle.
-While the oldest waiting request has waited for several seconds, further ones are refused at once: more is asked than
-can be done, and a longer queue would only make all answers late.
+"""Requests that arrive at the same time go to the database together. The first request of a group is sent at once.
+Requests that arrive while it is under way wait for its answer, and are sent together; after a call for several, others
+have two milliseconds to join. So nobody waits while the service is idle. If the oldest waiting request has waited for
+several seconds, further ones are refused at once: the service is overloaded, and a longer queue would only make all
+answers late.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ _LATER = {"Retry-After": "5"}
 
 @dataclass(frozen=True)
 class Bounds(Generic[Item]):
-    """What goes together: so many items, of this weight in all, no two of the same name.
+    """The limits of a call: this many items, of this total weight, no two with the same name.
 
     weight: of an item. name: of an item; an item of a name that is in the call already waits for the next one.
     """
@@ -60,9 +59,8 @@ class Collector(Generic[Key, Item, Answer]):
         self._groups: dict[Key, _Group[Item, Answer]] = {}
 
     async def ask(self, key: Key, item: Item) -> Answer:
-        """The answer to one item. The call goes on when the one who asked is gone.
-
-        Raises Problem: 503 while the group waits for too long.
+        """The answer to one item. The call goes on even if the caller is gone. Raises Problem: 503 while the group
+        waits for too long.
         """
         loop = asyncio.get_running_loop()
         group = self._groups.setdefault(key, _Group())
@@ -83,7 +81,7 @@ class Collector(Generic[Key, Item, Answer]):
             except Exception as error:
                 answers = [error] * len(batch)
             for (_, future, _), answer in zip(batch, answers, strict=True):
-                if future.done():  # who asked is gone
+                if future.done():  # the caller is gone
                     continue
                 if isinstance(answer, Exception):
                     future.set_exception(answer)
@@ -94,7 +92,7 @@ class Collector(Generic[Key, Item, Answer]):
         del self._groups[key]
 
     def _taken(self, group: _Group[Item, Answer]) -> list[tuple[Item, "asyncio.Future[Answer]", float]]:
-        """The items of the next call, out of those that wait, the oldest first."""
+        """The items of the next call, taken from the waiting ones, the oldest first."""
         bounds = self._bounds
         taken: list[tuple[Item, asyncio.Future[Answer], float]] = []
         left: list[tuple[Item, asyncio.Future[Answer], float]] = []

@@ -34,7 +34,7 @@ def serve(
         list[str] | None, typer.Option(metavar="URL", help="Accept tokens (JWT) of this issuer; repeat it for several.")
     ] = None,
     audience: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The audience that tokens of issuers must be for.")
+        str | None, typer.Option(metavar="NAME", help="The audience that tokens of issuers must have.")
     ] = None,
     setup: Setup = "default",
     tls_cert: Annotated[
@@ -44,7 +44,10 @@ def serve(
         Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its private key (PEM).")
     ] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy in front of it does TLS: listen without, anywhere.")
+        bool,
+        typer.Option(
+            "--behind-proxy", help="A proxy in front of the service does TLS: listen without TLS, on any address."
+        ),
     ] = False,
     x509_secret: Annotated[
         Path | None,
@@ -52,10 +55,14 @@ def serve(
     ] = None,
     x509_ca: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Verify their chains with these authorities (PEM), proxy certificates too."),
+        typer.Option(
+            metavar="FILE",
+            help="Verify chains of certificates, including proxy certificates, with these authorities (PEM).",
+        ),
     ] = None,
     url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where browsers find the service, if not where it listens.")
+        str | None,
+        typer.Option(metavar="URL", help="URL by which browsers find the service, if it differs from --bind."),
     ] = None,
     login: Annotated[
         str | None, typer.Option(metavar="ISSUER", help="People log in with this OpenID provider.")
@@ -67,7 +74,7 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="The file with the secret that the provider gave the service.")
     ] = None,
     login_scope: Annotated[
-        str, typer.Option(metavar="WORDS", help="What of a person the service asks the provider for.")
+        str, typer.Option(metavar="WORDS", help="Scopes that the service asks the provider for.")
     ] = "openid",
     open_browser: Annotated[
         bool, typer.Option("--open", help="Open a browser that is logged in as an operator of --setup.")
@@ -77,9 +84,7 @@ def serve(
     ] = None,
     connections: Annotated[
         int,
-        typer.Option(
-            min=1, max=1000, help="Connections to the database, of each worker; pages have half as many more."
-        ),
+        typer.Option(min=1, max=1000, help="Connections of each worker to the database; pages have half as many more."),
     ] = 8,
     read: Annotated[
         str | None,
@@ -97,14 +102,14 @@ def serve(
             metavar="SECONDS",
             envvar="BROKER_READ_LAG",
             show_envvar=False,
-            help="Read on the primary while the standby is further behind; else BROKER_READ_LAG.",
+            help="Read on the primary while the standby is further behind; by default BROKER_READ_LAG.",
         ),
     ] = 10,
 ) -> None:
     """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit, and why, for callers with tokens.
 
     --setup names the setup of the token that is shown, whose viewers may read the metrics, and whose jobs go to the
-    clients of other systems. With --dsn or BROKER_DSN the DSN is the service's own login, broker_service. On the
+    clients of other systems. The login of --dsn or BROKER_DSN must be the service's own, broker_service. On the
     embedded server its password is made once.
     """
     from broker import database
@@ -195,7 +200,7 @@ def _public(url: str) -> str:
 
 
 def _login(issuer: str | None, client: str | None, secret: Path | None, scope: str, url: str | None) -> "Login | None":
-    """With whom people log in."""
+    """The provider with which people log in."""
     from broker.errors import BrokerError
     from broker.service import certificates
     from broker.service.settings import Login
@@ -215,7 +220,7 @@ def _login(issuer: str | None, client: str | None, secret: Path | None, scope: s
 
 
 def _is_everywhere(url: str) -> bool:
-    """Whether this is the address of all interfaces, which no browser reaches."""
+    """Whether this is the address of all interfaces, which no browser can use."""
     try:
         return ipaddress.ip_address(urlsplit(url).hostname or "").is_unspecified
     except ValueError:
@@ -223,7 +228,7 @@ def _is_everywhere(url: str) -> bool:
 
 
 def _dsn(setup: str, url: str, *, reads: bool) -> str:
-    """The DSN of the service's login. On the embedded server a token is made for whoever looks at a terminal."""
+    """The DSN of the service's login. On the embedded server a token is made for the person at a terminal."""
     from broker import database
     from broker.cli.shared.session import ready
     from broker.errors import BrokerError
@@ -259,8 +264,8 @@ def _read_dsn(dsn: str | None) -> str | None:
 
 
 def _require_login(target: "Target") -> None:
-    """Refuse a login that is not the service's: whom a call is for would not count. A database that is away is not
-    asked; connections ask once more."""
+    """Refuse a login that is not the service's, since the subject of a call would not count. A database that is away is
+    not asked now; each connection checks again."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -283,7 +288,7 @@ def _require_login(target: "Target") -> None:
 
 
 def _require_no_front(target: "Target") -> None:
-    """Refuse --read where the server is a front: its shards have standbys, which hold other setups each."""
+    """Refuse --read if the server is a front: each of its shards has its own standby, with other setups."""
     from broker import database
     from broker.errors import BrokerError, ConnectError
     from broker.fronts.ways import ways

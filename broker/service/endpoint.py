@@ -1,4 +1,4 @@
-"""What an endpoint gets, and what is checked before it: who calls, how often, and with what body."""
+"""The call that an endpoint gets, and the checks before it: the caller, the rate, and the body."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -23,12 +23,12 @@ T = TypeVar("T")
 NAMESPACE = uuid5(NAMESPACE_URL, "pgbroker/service")
 _LONGEST_NAME = 100
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-"""How a database answers who has a credential in another one."""
+"""The errors with which a database refuses a caller whose credential is in another database."""
 _LONGEST_KEY = 500
 
 
 class _Headers(Headers):
-    """Headers in a table: each request looks for half a dozen, and most requests have few of them."""
+    """Headers in a table: each request looks for half a dozen, and most requests have few."""
 
     def __init__(self, scope: Scope) -> None:
         super().__init__(scope=scope)
@@ -44,7 +44,7 @@ class _Headers(Headers):
 
 
 class Request(starlette.requests.Request):
-    """A request as it came."""
+    """A received request."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         super().__init__(scope, receive)
@@ -58,7 +58,7 @@ class Request(starlette.requests.Request):
 
 @dataclass
 class Call:
-    """One request: what serves its setup, who calls, the decoded body, and which server is asked."""
+    """One request: the service of its setup, the caller, the decoded body, and the server that answers."""
 
     worker: Worker
     service: Service
@@ -71,12 +71,12 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """Who calls. An endpoint that is open to everybody has none."""
+        """The caller. An endpoint that is open to everybody has none."""
         assert self._caller is not None
         return self._caller
 
     async def identify(self, setup: str, csrf: str | None = None) -> Caller:
-        """Find out who calls, and whether he has called too often. csrf: what a form shows beside a cookie."""
+        """Identify the caller, and check its rate. csrf: the token that a form shows beside a cookie."""
         shown = await self.worker.credentials.of(self.request.headers, self.request.method, csrf)
         await self.serve(setup)
         try:
@@ -90,12 +90,12 @@ class Call:
         return self._caller
 
     async def serve(self, setup: str) -> None:
-        """Ask the database that has a setup from now on."""
+        """From now on, ask the database that has the setup."""
         self.service = await self.worker.of(setup)
         self.database = self.service.database
 
     async def follow(self, setup: str) -> bool:
-        """Whether a setup is elsewhere than in the database that was asked, and refused; that one is asked then."""
+        """Whether a setup is in another database than the one that refused the call; that database is then asked."""
         moved = await self.worker.moved(setup, self.service)
         if moved is None:
             return False
@@ -104,7 +104,7 @@ class Call:
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[None]:
-        """Read all that `rows` reads within the block in one transaction, and so as of one moment."""
+        """Within the block, read all `rows` in one transaction, and so as of one moment."""
         async with self.database.read_transaction(self.caller.role, self.caller.text) as reading:
             self._reading = reading
             try:
@@ -113,19 +113,20 @@ class Call:
                 self._reading = None
 
     async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
-        """Rows of a statement that runs as the caller."""
+        """Rows of a statement that runs with the caller's role."""
         if self._reading is not None:
             return await self._reading.rows(statement, values)
         return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def rows_of_primary(self, statement: LiteralString, *values: object) -> list[Row]:
-        """Rows of a statement about the primary itself, that runs as the caller."""
+        """Rows of a statement about the primary itself, which runs with the caller's role."""
         if self.database is self.service.database:
             return await self.rows(statement, *values)
         return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
 
     async def steps(self, run: Callable[[Connection], Awaitable[T]]) -> T:
-        """What a function of several statements does as the caller, in one transaction. Its error undoes all."""
+        """The result of a function of several statements with the caller's role, in one transaction. An error undoes
+        all of them."""
         return await self.service.database.steps_as_role(self.caller.role, self.caller.text, run)
 
     @property
@@ -161,7 +162,7 @@ class Call:
         return number
 
     def key(self, request_id: UUID | None = None) -> str:
-        """What the caller names this call by, to repeat it; else something that nobody else has."""
+        """The caller's key for repeating this call, or a unique key."""
         given = self.request.headers.get("idempotency-key")
         if given is None:
             return str(request_id or uuid4())
@@ -184,7 +185,7 @@ class Call:
         return uuid5(NAMESPACE, f"{self.caller.subject.name}\n{key}")
 
     def match_id(self, request_id: UUID | None = None) -> UUID:
-        """The request id of a match for the database; a random one where the caller named none to repeat it by."""
+        """The request id of a match for the database; a random id if the caller gave no key for repeating it."""
         if request_id is None and "idempotency-key" not in self.request.headers:
             return uuid4()
         return self.id_of(self.key(request_id))
@@ -192,10 +193,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Adapter:
-    """How clients of another system, or browsers, see the service. A call whose path names no setup is for its own.
+    """The form of the service for clients of another system, or for browsers. A call whose path names no setup is for
+    the service's setup.
 
-    refusal: makes the answer that such a client understands. without_credential: answers a request
-    without a credential, in place of a refusal. Their calls are described by that system, not by OpenAPI.
+    refusal: makes the answer that such a client understands. without_credential: answers a request without a
+    credential, in place of a refusal. That system describes its calls, not OpenAPI.
     """
 
     name: str
@@ -205,12 +207,12 @@ class Adapter:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint: routes and OpenAPI are made from a table of these.
+    """An endpoint; routes and OpenAPI are made from a table of endpoints.
 
-    body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: times the limit of
-    a body. open: no credential is asked for. repeatable: a key names the call. outside: it is of no setup.
-    long: it may take long, and leaves connections to the others. adapter: whose clients call it. reads: it changes
-    nothing and may be some seconds old, so that a standby answers it; where that cannot, the primary is asked.
+    body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: factor on the limit
+    of a body. open: needs no credential. repeatable: a key identifies the call. outside: belongs to no setup. long: may
+    take long, and leaves connections to the others. adapter: the system whose clients call it. reads: changes nothing
+    and may be some seconds old, so a standby answers it, or the primary if the standby cannot.
     """
 
     method: str
@@ -233,7 +235,7 @@ class Endpoint:
     reads: bool = False
 
     def refusal(self, problem: Problem) -> Response:
-        """How a refusal looks to whoever calls."""
+        """A refusal in the form that the caller expects."""
         return self.adapter.refusal(problem) if self.adapter else problem.response()
 
     async def answer(self, worker: Worker, request: Request) -> Response:
@@ -272,7 +274,7 @@ class Endpoint:
             return await self.run(call)
 
     async def _read(self, call: Call) -> Any:
-        """What the standby answers, if there is one that may be asked and can answer; else the primary."""
+        """The answer of the standby, if there is one that may and can answer; otherwise that of the primary."""
         service, metrics = call.service, call.worker.metrics
         standby = service.reader.standby_for(call.request)
         if standby is not None:

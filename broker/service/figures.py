@@ -24,10 +24,10 @@ from broker.service.problems import LOG
 Row = tuple[Any, ...]
 
 KEPT = 5.0  # seconds
-MOST = 50  # values of a label that is bounded; all others together are OTHER
+MOST = 50  # values of a bounded label; all others together are OTHER
 OTHER = "other"
 _ROLE = "broker_viewer"
-COST = 0.01  # part of the time that a view may be read
+COST = 0.01  # fraction of the time for reading a view
 STATEMENT = 3.0  # seconds of one view
 _SCRAPE = 6.0  # seconds of all views
 _PATIENCE = 8.0  # seconds of a scrape: Prometheus waits for 10
@@ -36,7 +36,7 @@ _ARRANGE: LiteralString = "select set_config('statement_timeout', %s, true), set
 
 @dataclass(frozen=True)
 class Figure:
-    """A metric: its name, its help, and how the values of several rows become one."""
+    """A metric: its name, its help, and the function that folds the values of several rows."""
 
     name: str
     help: str
@@ -45,10 +45,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one view has: `labels` are its first columns, and the next columns are the figures.
-
-    of_setup: the statement takes the setup, which is a label. bounded: the label of which MOST values are shown, those
-    with the largest first figure.
+    """The metrics of one view: `labels` are its first columns, and the next columns are the figures. of_setup: the
+    statement takes the setup, which is a label. bounded: the label of which only MOST values are shown, those with the
+    largest first figure.
     """
 
     view: str
@@ -135,16 +134,16 @@ OWN = {
 
 @dataclass(frozen=True)
 class _Read:
-    """A view as it was read, None where that failed."""
+    """The rows of a view, or None if reading it failed."""
 
     rows: list[Row] | None
     at: float
     took: float
-    next_at: float  # on the clock that no one sets
+    next_at: float  # on the monotonic clock
 
 
 class Figures:
-    """Reads the figures, one reader at a time. Who asks meanwhile gets the same answer."""
+    """Reads the figures, one reader at a time. Requests that arrive in between get the same answer."""
 
     def __init__(self, database: Database, setup: str) -> None:
         self._database = database
@@ -154,7 +153,7 @@ class Figures:
         self._next_at = 0.0
 
     async def text(self) -> bytes:
-        """The figures in the format of Prometheus. While the database is away they are but that."""
+        """The figures in the format of Prometheus. While the database is away, they say only that."""
         if self._task is None or (self._task.done() and time.monotonic() >= self._next_at):
             self._task = asyncio.create_task(self._read())
         await asyncio.wait([self._task], timeout=_PATIENCE)
@@ -173,7 +172,7 @@ class Figures:
         return found
 
     def _ask(self, connection: "psycopg.Connection[Any]") -> None:
-        """Read the views that are due. An error of one harms no other."""
+        """Read the due views. An error of one view does not affect the others."""
         end = time.monotonic() + _SCRAPE
         statements = {SAMPLE: (_SAMPLE, [self._setup])}
         statements |= {one.view: (one.statement, [self._setup] if one.of_setup else []) for one in READINGS}
@@ -204,7 +203,7 @@ class Figures:
 
 
 def _own(*, up: bool, known: dict[str, _Read] | None = None) -> Iterator[Metric]:
-    """What is known of the reading itself."""
+    """The metrics about the reading itself."""
     yield GaugeMetricFamily(UP, OWN[UP], value=int(up))
     values: dict[str, Callable[[_Read], float]] = {
         READ: lambda one: one.at,
@@ -233,7 +232,7 @@ def _sampled(rows: Sequence[Row], setup: str) -> Iterator[Metric]:
 
 
 def _families(reading: Reading, rows: Sequence[Row], setup: str) -> Iterator[Metric]:
-    """The metrics of a view. Rows whose labels are alike, since their values became OTHER, are folded into one."""
+    """The metrics of a view. Rows whose labels became equal, because their values became OTHER, are folded into one."""
     width = len(reading.labels)
     together: dict[tuple[str, ...], list[Row]] = {}
     shown = _shown(reading, rows)

@@ -1,4 +1,4 @@
-"""The keys of an issuer: where its OpenID configuration names them, fetched when needed and kept."""
+"""The keys of an issuer, fetched when needed from the address in its OpenID configuration, and kept."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ ALGORITHMS = {"RS256": "RSA", "RS512": "RSA", "ES256": "P-256", "ES384": "P-384"
 """The algorithms of a signature, and the kind of key that each needs. All are asymmetric."""
 
 _PAUSE = 30  # seconds between two fetches
-_OLD = 3600  # seconds after which keys are fetched anew, so that a key that the issuer has withdrawn goes
+_OLD = 3600  # seconds after which keys are fetched again, so that a withdrawn key disappears
 TIMEOUT = 5
 MOST_BYTES = 2**20
 _LEAST_BITS = 2048
@@ -42,7 +42,7 @@ class Keys:
     _refreshing: "asyncio.Task[None] | None" = None
 
     async def fitting(self, algorithm: str, kid: str | None) -> list[Key]:
-        """The keys that may have made a signature: the key of this id, or, without an id, each of the right kind.
+        """The keys that may have made a signature: the key with this id or, without an id, each key of the right kind.
 
         Raises NoKeys.
         """
@@ -51,7 +51,7 @@ class Keys:
             await self._fetch()
             found = self._fitting(algorithm, kid)
         elif time.monotonic() - self.fetched_at > _OLD and (self._refreshing is None or self._refreshing.done()):
-            self._refreshing = asyncio.create_task(self._fetch())  # nobody waits for an issuer that hangs
+            self._refreshing = asyncio.create_task(self._fetch())  # nobody waits for a hanging issuer
         if not self.known:
             raise NoKeys(self.issuer)
         return found
@@ -60,7 +60,7 @@ class Keys:
         return [key for name, key in self.known.get(ALGORITHMS[algorithm], []) if kid is None or name == kid]
 
     async def _fetch(self) -> None:
-        """Fetch the keys, unless that was tried a moment ago. Keys that are known stay where the issuer is away."""
+        """Fetch the keys, unless that was tried a moment ago. Known keys stay if the issuer is away."""
         async with self._lock:
             if time.monotonic() - self.tried_at < _PAUSE:
                 return
@@ -99,7 +99,7 @@ def _keys_of(issuer: str) -> dict[str, list[tuple[str | None, Key]]]:
 
 
 def _key(one: Any) -> tuple[str, Key | None]:
-    """A key and its kind; None for a key that makes no signature of a token here."""
+    """A key and its kind; None for a key that cannot sign a token here."""
     if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KINDS:
         return "", None
     public = {name: one[name] for name in ("kty", "crv", "n", "e", "x", "y") if name in one}

@@ -1,4 +1,4 @@
-"""Matching: requests of one group that come at the same time are one call of taskqueue.match_many."""
+"""Matching: requests of one group that arrive at the same time are one call of taskqueue.match_many."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
@@ -21,7 +21,7 @@ _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A request as the database takes it: `text` is its JSON."""
+    """A request in the form that the database takes: `text` is its JSON."""
 
     request_id: UUID
     n: int
@@ -33,14 +33,14 @@ class Matcher:
 
     def __init__(self, database: Database, note: Callable[[int], None]) -> None:
         self._database = database
-        # a request counts by its jobs and by its length, of whichever it has the larger part
+        # the weight of a request is its number of jobs or its length, whichever is the larger part of the limit
         bounds = Bounds[Wanted](
             _REQUESTS, lambda w: max(w.n, len(w.text) * _JOBS // _BYTES), _JOBS, lambda w: w.request_id
         )
         self._collector: Collector[Group, Wanted, list[Match]] = Collector(self._send, bounds, note=note)
 
     async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
-        """The jobs that a request gets. Raises Problem."""
+        """The jobs for a request. Raises Problem."""
         text = msgspec.json.encode(
             {"resources": resources, "n": n, "request_id": request_id, "subject": caller.subject.name}
         )
@@ -53,7 +53,7 @@ class Matcher:
             rows = await self._database.as_role(role, acting_for(group), _MATCH_MANY, [setup, requests.decode()])
         except psycopg.Error as error:
             found = of_error(error)
-            if len(wanted) > 1 and found.status == 422:  # one of them spoils it for the others
+            if len(wanted) > 1 and found.status == 422:  # one of the requests makes the whole call fail
                 return [(await self._send(group, [one]))[0] for one in wanted]
             return [found] * len(wanted)
         answers: list[list[Match] | Exception] = [[] for _ in wanted]

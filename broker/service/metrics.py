@@ -8,18 +8,18 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable with the folder in which workers share what they count."""
+"""The variable with the folder in which workers share their counts."""
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
 class Replica(Protocol):
-    """What is known of the standby that is read."""
+    """The state of the standby that is read."""
 
     @property
     def lag(self) -> float:
-        """Seconds that it is behind."""
+        """Seconds that the standby is behind."""
 
     @property
     def is_used(self) -> bool:
@@ -67,31 +67,32 @@ class Metrics:
         self._counters: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def watch(self, connections: Callable[[], int], agents: Callable[[], int], reader: Replica) -> None:
-        """Learn how to find the numbers of connections at work and of agents that wait, and how the standby is."""
+        """Set the functions that give the number of connections in use, the number of waiting agents, and the state of
+        the standby."""
         self._connections = connections
         self._agents = agents
         self._reader = reader
 
     def read(self, server: str) -> None:
-        """Count a request that primary or standby answered."""
+        """Count a request, by the server that answered: primary or standby."""
         self._reads.labels(server).inc()
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
         key = method, route, status
         counters = self._counters.get(key)
-        if counters is None:  # the search for labels costs more than the count
+        if counters is None:  # looking up labels costs more than counting
             counters = self._requests.labels(method, route, str(status)), self._seconds.labels(route)
             self._counters[key] = counters
         counters[0].inc()
         counters[1].observe(seconds)
 
     def batches(self, call: str) -> Callable[[int], None]:
-        """What counts the sizes of a call's batches."""
+        """A function that counts the sizes of a call's batches."""
         return self._sizes.labels(call).observe
 
     def text(self) -> bytes:
-        """All of it, of all workers."""
+        """All metrics, of all workers."""
         self._in_use.set(self._connections())
         self._waiting.set(self._agents())
         if self._reader is not None:
@@ -105,6 +106,6 @@ class Metrics:
 
 
 def forget_worker() -> None:
-    """Leave what this worker has at work out of the sums, as it ends."""
+    """Remove the figures of this ending worker from the sums."""
     if FOLDER in os.environ:
         multiprocess.mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]

@@ -7,7 +7,9 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 JobId = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Id of a job.")]
-Attempt = Annotated[str, Meta(max_length=200, description="The proof that the job is the caller's, from its match.")]
+Attempt = Annotated[
+    str, Meta(max_length=200, description="The attempt from the match, which proves that the job is the caller's.")
+]
 Reason = Annotated[str, Meta(max_length=1000)]
 Resource = Annotated[dict[str, Any], Meta(title="Resource", description="A description of a resource.")]
 _REQUIRED = Meta(title="Requirements", description="What a job requires.", extra_json_schema={"type": "object"})
@@ -19,19 +21,19 @@ class Request(Struct, forbid_unknown_fields=True):
 
 
 class MatchRequest(Request):
-    """Ask for jobs. resources: descriptions of the resource in the order of preference; the first that yields a job
-    counts. request_id may stand in the header Idempotency-Key instead."""
+    """Ask for jobs. resources: descriptions of the resource in order of preference; the first that yields a job is
+    used. request_id may be in the header Idempotency-Key instead."""
 
     resources: Annotated[list[Resource], Meta(min_length=1, max_length=10)]
     n: Annotated[int, Meta(ge=1, le=1000, description="How many jobs.")] = 1
     request_id: Annotated[
-        UUID | None, Meta(description="The same id within ten minutes gives the same answer; as Idempotency-Key.")
+        UUID | None, Meta(description="The same id within ten minutes gives the same answer; same as Idempotency-Key.")
     ] = None
-    wait: Annotated[float, Meta(ge=0, le=300, description="Seconds to wait for a job where nothing fits now.")] = 0.0
+    wait: Annotated[float, Meta(ge=0, le=300, description="Seconds to wait for a job if none fits now.")] = 0.0
 
 
 class Match(Struct, omit_defaults=True):
-    """A job that was given out. payload: what the agent needs to run it, as it was inserted."""
+    """A leased job. payload: the data that the agent needs to run the job, as it was inserted."""
 
     job_id: JobId
     attempt: Attempt
@@ -42,7 +44,7 @@ class Match(Struct, omit_defaults=True):
 
 
 class Matches(Struct):
-    """The jobs that a request got."""
+    """The jobs for a request."""
 
     matches: list[Match]
 
@@ -71,7 +73,7 @@ class Release(Request):
 
 
 class Reported(Struct):
-    """The answer to a report: continue, kill, stale (stop working on the job) or refused, and why."""
+    """The answer to a report: continue, kill, stale (stop working on the job) or refused, with a reason."""
 
     job_id: JobId
     action: str
@@ -79,7 +81,7 @@ class Reported(Struct):
 
 
 class Finished(Struct):
-    """What became of an end: the outcome, stale or refused, and why."""
+    """The result of an end: the outcome, stale or refused, with a reason."""
 
     job_id: JobId
     outcome: str
@@ -87,7 +89,7 @@ class Finished(Struct):
 
 
 class ItemError(Struct):
-    """Why one of many was refused."""
+    """The reason why one of many was refused."""
 
     code: str | None
     message: str
@@ -95,7 +97,7 @@ class ItemError(Struct):
 
 
 class Released(Struct):
-    """What became of a job that was given back. A job that was marked for kill has ended instead."""
+    """The result of giving back a job. A job that was marked for kill has ended instead."""
 
     job_id: JobId
     released: bool
@@ -104,9 +106,9 @@ class Released(Struct):
 
 
 class NewJob(Request):
-    """A job to be inserted, with an id that the submitter chooses. Or jobs with the same requirements: `jobs` has an
-    id, a user priority and a payload of each, of which the last two may be left out. payload: what the agent needs to
-    run the job, any JSON value."""
+    """A job to be inserted, with an id that the submitter chooses; or jobs with the same requirements: `jobs` has an
+    id, a user priority and a payload for each, and the last two may be left out. payload: the data that the agent needs
+    to run the job, any JSON value."""
 
     requirements: Requirements
     job_id: Annotated[int, Meta(ge=1, le=10**12 - 1)] | UnsetType = UNSET
@@ -116,7 +118,7 @@ class NewJob(Request):
 
 
 class Inserted(Struct):
-    """How many lines and jobs are stored, and the ids of the jobs."""
+    """The numbers of stored lines and jobs, and the ids of the jobs."""
 
     stored: int
     jobs: int
@@ -137,7 +139,7 @@ class Cancel(Request):
 
 
 class Cancelled(Struct):
-    """What became of it: ended, kill asked, or that the job has ended, and how."""
+    """The result: ended, kill asked, or the earlier end of the job with its outcome."""
 
     job_id: JobId
     answer: str
@@ -152,8 +154,8 @@ class Held(Struct):
 
 
 class Job(Struct, omit_defaults=True):
-    """Where a job is and since when. Which of the other members there are depends on whether the job is brokered, and
-    on whether its submitter asks."""
+    """The state of a job, and since when. The other members depend on whether the job is brokered, and on whether its
+    submitter asks."""
 
     job_id: JobId
     status: str
@@ -168,12 +170,12 @@ class Job(Struct, omit_defaults=True):
     heard_at: datetime | None = None
     attempts: int | None = None
     task_queue_id: int | None = None
-    reason: Annotated[str | None, Meta(description="Why it waits, in one word.")] = None
+    reason: Annotated[str | None, Meta(description="The reason why the job waits, in one word.")] = None
     why: str | None = None
 
 
 class Event(Struct):
-    """Something that happened to a job in TaskQueues."""
+    """An event of a job in TaskQueues."""
 
     at: datetime
     attempt: int | None
@@ -194,7 +196,7 @@ class Condition(Struct):
 
 
 class Candidate(Struct):
-    """A queue for the jobs of a task: what the broker decides about it now, and every reason against it."""
+    """A queue for the jobs of a task: the broker's present decision about it, and every reason against it."""
 
     queue: str | None
     verdict: str
@@ -214,7 +216,7 @@ class ResourceRequest(Request):
 
 
 class Waiting(Struct):
-    """Jobs that wait, by the conditions that the resource fails; none = it matches."""
+    """Waiting jobs, by the conditions that the resource fails; an empty list means that it matches."""
 
     jobs: int
     task_queues: int
@@ -225,8 +227,8 @@ class Waiting(Struct):
 
 
 class Restriction(Request):
-    """Rows that a search finds: those whose column compares so with the value, or with the values (in, not in). A
-    column without value is unlike every value; eq and neq take null for it."""
+    """A condition of a search: a row's column is compared with the value, or with the values (in, not in). An empty
+    column differs from every value; eq and neq with null ask whether a column is empty."""
 
     parameter: Annotated[str, Meta(description="A column.")]
     operator: Literal["eq", "neq", "gt", "lt", "in", "not in", "like", "not like", "regex"]
@@ -246,7 +248,7 @@ Restrictions = Annotated[list[Restriction], Meta(max_length=50, description="All
 
 class Search(Request):
     """A search. parameters: columns to show; left out = all. Without sort the newest come first. cursor: that of the
-    page before, with the same search and sort."""
+    previous page, with the same search and sort."""
 
     parameters: Annotated[list[str], Meta(min_length=1, max_length=100)] | None = None
     search: Restrictions = []
@@ -256,22 +258,22 @@ class Search(Request):
 
 
 class Found(Struct):
-    """A page. cursor: where the next one begins; null = this is the last."""
+    """A page of rows. cursor: the beginning of the next page; null = this is the last page."""
 
     rows: list[dict[str, Any]]
     cursor: str | None
 
 
 class Summary(Request):
-    """Counts of rows by the values of some columns; by none = one count."""
+    """Counts of rows by the values of some columns; one count without columns."""
 
     grouping: Annotated[list[str], Meta(max_length=10)]
     search: Restrictions = []
 
 
 class Obstacle(Struct):
-    """A rule that keeps a task from queues: for how many it is the reason, how many fail it, and how many would be open
-    without it alone."""
+    """A rule that keeps a task from queues: the number of queues that it rejects first, that fail it, and that would be
+    open without this rule alone."""
 
     rule: str
     rejects: int
@@ -281,7 +283,7 @@ class Obstacle(Struct):
 
 
 class Retried(Struct):
-    """What became of the work of a job."""
+    """The result of retrying the work of a job."""
 
     job_id: JobId
     answer: str
@@ -289,9 +291,9 @@ class Retried(Struct):
 
 class WhatIf(Request):
     """A change, of which nothing is stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
-    merged over the setup, a profile, other parameters of its rules, rules that are left out. tasks: those to decide;
-    left out = all that are open, or the newest so many of them. force: take settings that no rule which comes with the
-    program reads."""
+    merged over the setup, a profile, other parameters of its rules, rules that are left out. tasks: the tasks to
+    decide; by default all open tasks, or at most `newest` of them. force: accept settings that no shipped rule
+    reads."""
 
     settings: Annotated[dict[str, Any], Meta(title="Settings", description="Settings by name.", max_length=100)] = {}
     world: Annotated[dict[str, Any], Meta(title="World", description="A world, or a part of one.")] | UnsetType = UNSET
@@ -307,8 +309,8 @@ class WhatIf(Request):
 
 
 class Change(Struct):
-    """A task that is decided otherwise: queues or nuclei gained and lost, the best of both whose weight changed, and
-    the best before and after."""
+    """A task that is decided differently: queues or nuclei gained and lost, the best common candidate whose weight
+    changed, and the best candidate before and after."""
 
     task_id: int
     status_before: str | None
@@ -323,7 +325,8 @@ class Change(Struct):
 
 
 class QueueChange(Struct):
-    """A queue or nucleus: tasks whose best candidate it is, and jobs that it would get if each task were alone."""
+    """A queue or nucleus: the tasks whose best candidate it is, and the jobs that it would get if each task were
+    alone."""
 
     queue: str
     tasks_before: int
@@ -345,8 +348,8 @@ class RuleChange(Struct):
 
 
 class Difference(Struct):
-    """What a change does. before, after: tasks by status. not_open: tasks named that no broker works on, and why.
-    kept: fields of the world that no rule reads. what_if_id: the number under which this is found again."""
+    """The effect of a change. before, after: tasks by status. not_open: named tasks that no broker works on, with the
+    reasons. kept: fields of the world that no rule reads. what_if_id: the number of this kept answer."""
 
     before: dict[str, int]
     after: dict[str, int]
@@ -359,7 +362,7 @@ class Difference(Struct):
 
 
 class KeptDifference(Struct):
-    """What a change would have done when somebody asked."""
+    """The kept answer to a what-if: the effect that a change would have had at that time."""
 
     what_if_id: int
     asked_at: datetime
@@ -376,7 +379,7 @@ class Secret(Request):
 
 
 class Token(Struct):
-    """A bearer token, and the seconds for which it holds."""
+    """A bearer token, and the seconds for which it is valid."""
 
     access_token: str
     token_type: str

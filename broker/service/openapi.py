@@ -56,9 +56,8 @@ def document() -> dict[str, Any]:
 
 
 def _named(schemas: Any, components: dict[str, Any]) -> dict[str, Any]:
-    """Objects with a title within the schemas, which refer to them from now on: generated clients call them so.
-
-    A list of anything gets an empty schema of its items, without which generators refuse it.
+    """Move objects with a title out of the schemas, which then refer to them: generated clients use the titles as
+    names. A list of anything gets an empty schema of its items, without which generators refuse it.
     """
     found: dict[str, Any] = {}
     for place in schemas if isinstance(schemas, list) else list(schemas.values()):
@@ -81,7 +80,7 @@ def _named(schemas: Any, components: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def text() -> str:
-    """The same as JSON. It is made once, at the first request."""
+    """The description as JSON, made once, at the first request."""
     return json.dumps(document(), separators=(",", ":")) + "\n"
 
 
@@ -101,7 +100,7 @@ def _answers(operation: dict[str, Any]) -> list[str]:
 
 
 def _types(message: dict[str, Any]) -> str:
-    """The types of a request or of an answer: the names of components, `[]` for a list, else the type of JSON."""
+    """The types of a request or of an answer: the names of components, `[]` for a list, or the JSON type."""
     return " | ".join(dict.fromkeys(_type_name(one["schema"]) for one in message.get("content", {}).values()))
 
 
@@ -130,7 +129,7 @@ def _operation(one: Endpoint, path: str, known: dict[Any, Any]) -> dict[str, Any
 
 
 def _body(one: Endpoint, kind: str, known: dict[Any, Any]) -> Any:
-    """The schema of a body; of JSON lines that of a line."""
+    """The schema of a body; for JSON lines, the schema of a line."""
     return known[one.body]["items"] if kind == bodies.LINES else known[one.body]
 
 

@@ -1,4 +1,4 @@
-"""What operators call who want to change something: what a change would do."""
+"""Endpoints for operators who plan a change: its effect on decisions."""
 
 from typing import Any, LiteralString
 
@@ -15,7 +15,7 @@ _KEEP: LiteralString = "select brokerage.keep_what_if(%s, %s::jsonb, %s::jsonb)"
 
 
 async def what_if(call: Call) -> Difference:
-    """The decisions about tasks as they are and as they would be, in one snapshot. The answer is kept for others."""
+    """The decisions about tasks before and after a change, in one snapshot. The answer is kept for others."""
     return await answered(call, call.body)
 
 

@@ -1,4 +1,4 @@
-"""What is called without a credential, or about the service itself."""
+"""Endpoints that need no credential, or that are about the service itself."""
 
 import ipaddress
 from contextlib import suppress
@@ -22,7 +22,7 @@ _MAY_LOOK: LiteralString = "select has_table_privilege('monitor.task_queue', 'se
 
 
 async def token(call: Call) -> Token:
-    """A short token for the stamp and the secret of a pilot."""
+    """Exchange the stamp and secret of a pilot for a short token."""
     try:
         value, expires_at = await _exchanged(call)
     except psycopg.Error as error:
@@ -44,7 +44,7 @@ async def live(_: Call) -> Health:
 
 
 async def ready(call: Call) -> Health:
-    """The service runs, and the database answers."""
+    """Whether the service runs and the database answers."""
     if not await call.service.database.is_ready():
         raise Problem(503, "the database does not answer")
     return Health("ready")
@@ -53,7 +53,7 @@ async def ready(call: Call) -> Health:
 async def figures(call: Call) -> Response:
     """Metrics, for programs of this machine, and for viewers and operators of the service's setup."""
     setup = call.worker.settings.setup
-    with suppress(psycopg.Error, Problem):  # the figures are but that the database is away
+    with suppress(psycopg.Error, Problem):  # the figures only say that the database is away
         await call.serve(setup)
     if call.worker.settings.behind_proxy or not _is_local(call.request):
         caller = await call.identify(setup)
@@ -65,13 +65,14 @@ async def figures(call: Call) -> Response:
 
 async def openapi(_: Call) -> Response:
     """The description of all endpoints."""
-    from broker.service.openapi import text  # it reads the table of endpoints, which names this function
+    from broker.service.openapi import text  # the module reads the table of endpoints, which names this function
 
     return Response(text(), media_type=JSON)
 
 
 def _is_local(request: Request) -> bool:
-    """Whether a program of this machine asks this machine: a page whose name leads here asks for its own host."""
+    """Whether a program of this machine asks this machine; a foreign page whose name resolves to this machine sends its
+    own host name."""
     return request.client is not None and all(map(_is_loopback, (request.client.host, request.url.hostname or "")))
 
 

@@ -29,7 +29,7 @@ _OF_CODE = {
     "PB008": 401,
     "42501": 403,
 }
-# Of other SQLSTATEs by their beginning: values that PostgreSQL cannot hold, then what passes by itself.
+# Statuses of other SQLSTATEs by their beginning: values that PostgreSQL cannot hold, then temporary errors.
 _OF_BEGINNING = {
     "22": 422,
     "54": 422,
@@ -46,7 +46,7 @@ _NOT_INSTALLED = ("42883", "42P01", "3F000", "42703")  # no such function, table
 
 
 class ProblemDetails(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """A refusal, as RFC 9457 has it, with the members of this service."""
+    """A refusal in the form of RFC 9457, with the members of this service."""
 
     type: str
     title: str
@@ -85,13 +85,13 @@ class Problem(Exception):
 
     @property
     def title(self) -> str:
-        """In a few words: the meaning of the code, else of the status."""
+        """A short text: the meaning of the code or, without one, of the status."""
         return SQLSTATES.get(self.code or "") or HTTPStatus(self.status).phrase
 
     def response(self) -> Response:
         """The answer."""
         details = ProblemDetails(
-            # no page describes a problem further: `code` is what programs look at
+            # no page describes a problem further: programs look at `code`
             type="about:blank",
             title=self.title,
             status=self.status,
@@ -120,12 +120,12 @@ def encoded(value: object) -> bytes:
 
 
 def status_of(code: str) -> int | None:
-    """The status of an SQLSTATE; None for one that nobody expects."""
+    """The status of an SQLSTATE; None for an unexpected one."""
     return _OF_CODE.get(code) or next((s for beginning, s in _OF_BEGINNING.items() if code.startswith(beginning)), None)
 
 
 def of_code(code: str, message: str, hint: str | None) -> Problem:
-    """The refusal of an SQLSTATE with its words."""
+    """The refusal for an SQLSTATE, with its message."""
     status = status_of(code)
     if status is None:
         return unexpected(message)
@@ -140,7 +140,7 @@ def unexpected(reason: object, error: BaseException | None = None) -> Problem:
 
 
 def of_error(error: Exception) -> Problem:
-    """The refusal of any error."""
+    """The refusal for any error."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, PoolTimeout):

@@ -1,10 +1,8 @@
-"""uvicorn's HTTP/1.1 with the bounds that it lacks: the size of a head, and the time of a slow client.
-
-An answer leaves in one piece.
-
-A client has PERIOD seconds for a head, from the beginning of the connection or from the head's first byte, and sends at
-least LEAST bytes of a body in each PERIOD. Else the connection is closed. While the service works on what has come, and
-reads nothing, no time counts. Between requests uvicorn's own limit holds (timeout_keep_alive).
+"""uvicorn's HTTP/1.1 with the limits that it lacks: the size of a head, and the time of a slow client. An answer is
+sent in one piece. A client has PERIOD seconds for a head, from the beginning of the connection or from the head's first
+byte, and must send at least LEAST bytes of a body in each PERIOD. Otherwise the connection is closed. The time while
+the service works on a request, and reads nothing, does not count. Between requests uvicorn's own limit holds
+(timeout_keep_alive).
 """
 
 import asyncio
@@ -17,11 +15,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEAD_BYTES = 64 * 2**10  # the chain of certificates that a proxy hands over takes 20 KiB
 PERIOD = 20.0  # seconds
 LEAST = 2048  # bytes
-_TOGETHER = 64 * 2**10  # bytes of an answer that wait for more
+_TOGETHER = 64 * 2**10  # bytes of an answer that are held back for more
 
 
 class _Part(enum.Enum):
-    """What the client is to send."""
+    """The part that the client must send next."""
 
     HEAD = enum.auto()
     BODY = enum.auto()
@@ -40,7 +38,7 @@ class Together:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send, together with what else is written in this round of the loop."""
+        """Send data, together with everything else that is written in this round of the loop."""
         if not self._pieces:
             self._loop.call_soon(self._send)
         self._pieces.append(data)
@@ -60,22 +58,22 @@ class Together:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A connection. Its timer runs only while a part of a request has come, so that most requests need none."""
+    """A connection. Its timer runs only after a part of a request has arrived, so most requests need no timer."""
 
     _awaited: _Part | None = None
     _timer: asyncio.TimerHandle | None = None
-    _bytes = 0  # of the part that is awaited
-    _piece = 0  # bytes that came last
+    _bytes = 0  # start of the awaited part
+    _piece = 0  # bytes received last
     _too_large = False
 
     def connection_made(self, transport: Any) -> None:
-        """The first head is awaited from here on."""
+        """Await the first head from here on."""
         super().connection_made(cast(asyncio.Transport, Together(transport, self.loop)))
         self._await(_Part.HEAD)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is awaited any more."""
+        """Await nothing any longer."""
         self._await(None)
         super().connection_lost(exc)
 
@@ -98,7 +96,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._await(_Part.HEAD)
 
     def on_headers_complete(self) -> None:
-        """A head is whole. An error makes the parser stop, and uvicorn refuse the request."""
+        """A head is complete. An error makes the parser stop, and uvicorn refuse the request."""
         may_be_large = self._bytes + self._piece > HEAD_BYTES
         if may_be_large and sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
             self._too_large = True
@@ -112,7 +110,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, or too large a head, and close."""
+        """Refuse an invalid request or a too large head, and close."""
         if not self._too_large:
             super().send_400_response(msg)
             return

@@ -1,4 +1,4 @@
-"""How often one caller may ask: a bucket of tokens for each, of one second's worth, in each worker."""
+"""The rate limit of callers: each has a bucket of one second's worth of tokens in each worker."""
 
 import math
 import time
@@ -11,7 +11,7 @@ _MOST_CALLERS = 100_000
 
 
 class Rate:
-    """So many requests a second of each caller; a second's worth may come at once."""
+    """A limit of requests per second of each caller; a second's worth may come at once."""
 
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second

@@ -1,7 +1,7 @@
-"""Where what only reads is read: on a standby while it follows closely, else on the primary.
-
-Once a second a worker asks the primary how far its log has come, and the standby how far it has replayed. The lag is
-the time since the primary was first seen beyond that place: neither the servers' clocks nor an idle primary count.
+"""The choice of a server for requests that only read: a standby while it follows closely, otherwise the primary. Once a
+second a worker asks the primary for the position of its log, and the standby for the position that it has replayed. The
+lag is the time since the primary was first seen beyond that place: neither the servers' clocks nor an idle primary
+count.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from broker.service.settings import Settings
 EACH = 1.0  # seconds between two looks
 _PATIENCE = 2.0  # seconds of a look at one server
 _SEEN = 3600  # looks at the primary that are kept
-_OWN_CHANGE = 60  # seconds for which a browser remembers that it changed something
+_OWN_CHANGE = 60  # seconds for which a browser's cookie says that it changed something
 _DIGITS = 43  # of a place in a cookie: as long as the values of the other cookies
 _PLACE = re.compile(r"[0-9A-F]{1,8}/[0-9A-F]{1,8}")
 _READING = ("GET", "HEAD")
@@ -34,8 +34,8 @@ _FLUSHED = "select system_identifier, pg_current_wal_flush_lsn()::text from pg_c
 _WRITTEN = "select pg_current_wal_insert_lsn()::text"
 _REPLAYED = "select system_identifier, pg_last_wal_replay_lsn()::text, pg_is_in_recovery() from pg_control_system()"
 _ELSEWHERE = ("08", "25", "40", "57P", "PB002", "PB004", "0A000")
-"""SQLSTATEs of a standby that the primary may not have: it is away, a query stood in the way of what it replays, or
-what is asked for has not come yet."""
+"""SQLSTATEs of a standby that the primary may not have: it is away, a query blocked its replay, or the requested row
+has not arrived yet."""
 
 
 def place_of(text: str) -> int:
@@ -46,25 +46,25 @@ def place_of(text: str) -> int:
 
 
 class Lag:
-    """How far a standby is behind, by what was seen of the primary."""
+    """The lag of a standby, from the observed positions of the primary."""
 
     def __init__(self) -> None:
         self.replayed = -1
         self._seen: deque[tuple[float, int]] = deque(maxlen=_SEEN)
 
     def primary(self, place: int, at: float) -> None:
-        """The primary was seen at a place."""
+        """Record the position of the primary."""
         if not self._seen or self._seen[-1][1] != place:
             self._seen.append((at, place))
 
     def standby(self, place: int) -> None:
-        """The standby has replayed to a place."""
+        """Record the position that the standby has replayed."""
         self.replayed = place
         while self._seen and self._seen[0][1] <= place:
             self._seen.popleft()
 
     def seconds(self, at: float) -> float:
-        """The time since the primary was first seen beyond the standby; infinite: the standby was never seen."""
+        """The time since the primary was first seen beyond the standby; infinite if the standby was never seen."""
         if self.replayed < 0:
             return math.inf
         return at - self._seen[0][0] if self._seen else 0.0
@@ -86,13 +86,13 @@ class Reader:
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Begin to connect and to look."""
+        """Begin to connect and to watch."""
         if self._standby is not None:
             await self._standby.open()
             self._watch = asyncio.create_task(self._look_again_and_again())
 
     async def close(self) -> None:
-        """Stop looking, and close all connections."""
+        """Stop watching, and close all connections."""
         if self._watch is not None:
             self._watch.cancel()
             with suppress(asyncio.CancelledError):
@@ -102,7 +102,7 @@ class Reader:
 
     @property
     def lag(self) -> float:
-        """Seconds that the standby is behind. 0 where there is none."""
+        """Seconds that the standby is behind; 0 without a standby."""
         return self._lag.seconds(time.monotonic()) if self._standby is not None else 0.0
 
     @property
@@ -111,19 +111,18 @@ class Reader:
         return self._standby is not None and self._fault is None and self.lag <= self._limit
 
     def standby_for(self, request: Request) -> Database | None:
-        """The standby, if it may answer a request. None: the primary does.
-
-        The primary answers who wants nothing old, and who has changed something that the standby has not replayed.
+        """The standby, if it may answer a request, or None if the primary must. The primary answers callers that want
+        no old data, and callers whose changes the standby has not replayed.
         """
         return self._standby if self.is_used and not self._must_be_new(request.headers) else None
 
     def note(self, error: Exception) -> None:
-        """An error of the standby: where it does not answer, nobody else asks it until it was looked at."""
+        """Handle an error of the standby: if it does not answer, nobody asks it again before the next check."""
         if isinstance(error, psycopg.OperationalError) and (error.sqlstate or "57P")[:3] == "57P":
             self._judge(str(error).strip())
 
     async def remember(self, request: Request) -> str | None:
-        """The cookie by which a browser sees what it has just changed; None: there is no standby, or no browser."""
+        """The cookie that lets a browser see its own changes; None without a standby or a browser."""
         cookies = self._cookies
         if self._standby is None or request.method in _READING or not cookies.value(request.headers, cookies.session):
             return None
@@ -148,7 +147,7 @@ class Reader:
 
     async def _poll(self) -> None:
         assert self._standby is not None
-        with suppress(psycopg.Error, TimeoutError):  # who calls is not known without the primary, so nobody reads
+        with suppress(psycopg.Error, TimeoutError):  # callers cannot be identified without the primary, so nobody reads
             async with asyncio.timeout(_PATIENCE):
                 [(self._system, place)] = await self._primary.as_login(_FLUSHED)
             self._lag.primary(place_of(place), time.monotonic())
@@ -165,14 +164,14 @@ class Reader:
             self._judge("it is no standby of this primary")
 
     def _judge(self, fault: str | None) -> None:
-        """Read the standby, or not, because of a fault. What changes is noted."""
+        """Use the standby, or stop using it because of a fault. A change is logged."""
         if fault != self._fault:
             LOG.warning("the server of --read %s", f"is not read: {fault}" if fault else "is read")
         self._fault = fault
 
 
 def may_differ(error: Exception) -> bool:
-    """Whether the primary may answer what the standby has refused."""
+    """Whether the primary may answer a request that the standby has refused."""
     if isinstance(error, Problem):
         return error.status == HTTPStatus.NOT_FOUND or (
             error.status == HTTPStatus.SERVICE_UNAVAILABLE and error.code != "57014"

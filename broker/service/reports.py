@@ -1,4 +1,4 @@
-"""Reports and ends of single jobs: those of one group that come at the same time are one call."""
+"""Reports and ends of single jobs; those of one group that arrive at the same time are one call."""
 
 from collections.abc import Callable, Sequence
 from typing import LiteralString
@@ -18,9 +18,8 @@ _MOST = 500
 
 
 class Unproven(msgspec.Struct, omit_defaults=True):
-    """A report or an end of an adapter's caller, who has no attempt: subject and, perhaps, number replace it.
-
-    status: of a report, None = a heartbeat. outcome: of an end.
+    """A report or an end from a caller of an adapter, which has no attempt: the subject and, perhaps, a number replace
+    it. status: status of a report, None = a heartbeat. outcome: outcome of an end.
     """
 
     job_id: int
@@ -30,14 +29,14 @@ class Unproven(msgspec.Struct, omit_defaults=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A report or an end as the database takes it: `text` is its JSON."""
+    """A report or an end in the form that the database takes: `text` is its JSON."""
 
     job_id: int
     text: bytes
 
 
 class Reporter:
-    """Collects notices of each group into calls of one statement. A job stands in a call once."""
+    """Collects notices of each group into calls of one statement. A job occurs in a call only once."""
 
     def __init__(self, database: Database, statement: LiteralString, note: Callable[[int], None]) -> None:
         self._database = database
@@ -57,7 +56,7 @@ class Reporter:
             rows = await self._database.as_role(role, acting_for(group), self._statement, [setup, listed.decode()])
         except psycopg.Error as error:
             found = of_error(error)
-            if len(notices) > 1 and found.status == 422:  # one of them spoils it for the others
+            if len(notices) > 1 and found.status == 422:  # one of the notices makes the whole call fail
                 return [(await self._send(group, [one]))[0] for one in notices]
             return [found] * len(notices)
         answers = {row[0]: row for row in rows}

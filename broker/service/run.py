@@ -20,15 +20,15 @@ _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an a
 _LAST_ANSWERS = 20  # seconds that requests under way have when the service is to stop
 _BACKLOG = 4096
 HTTP: dict[str, Any] = {"http": BoundedProtocol, "ws": "none"}
-"""How uvicorn speaks HTTP. With WebSockets an upgrade would be answered by a fault."""
-# psycopg notes each refusal of the database once more; the pool says why it cannot connect
+"""uvicorn's options for HTTP. With WebSockets, an upgrade request would cause an internal error."""
+# psycopg would log each refusal of the database again; the pool says why it cannot connect
 _LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNING"}
 
 
 def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None, tls_key: str | None = None) -> None:
     """Serve. Workers get the settings in the environment."""
     hand_over(settings)
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # each agent keeps a connection
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # each agent keeps a connection open
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)  # uvicorn stops gracefully, and then sends itself the signal again

@@ -1,4 +1,4 @@
-"""What a worker of the service needs to know. The command hands it over in the environment."""
+"""The settings of a worker of the service, which the command passes in the environment."""
 
 import os
 
@@ -10,9 +10,8 @@ _VARIABLE = "BROKER_SERVICE"
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
-    """With whom people log in: an OpenID provider, and how it knows the service.
-
-    client_secret: None = the provider asks for none. scope: what of a person the service asks for.
+    """The OpenID provider with which people log in, and its registration of the service. client_secret: None = the
+    provider needs none. scope: the scopes that the service asks for.
     """
 
     issuer: str
@@ -25,15 +24,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of the service.
 
     dsn: the login of the service. read_dsn: the same login on a standby, where pages, explanations and searches are
-    read; None = there is none. read_lag: seconds that it may be behind. prepare: whether statements are prepared;
-    None = where no pooler is between.
-    issuers, audience: whose tokens are verified, and for whom they must be. setup: the setup whose viewers may read
-    the metrics. rate: requests a second of one caller, on all workers together; None = any number. connections: to
-    the database, of each worker. behind_proxy: every caller comes through a proxy on this machine. x509_secret: what a
-    proxy shows that hands over client certificates; None = there is none. x509_ca: the file with the authorities of
-    these certificates; None = the proxy has verified them. url: where browsers find the service, without a path; None =
-    nobody knows, and a proxy does TLS. login: with whom people log in; None = with tickets alone. body_limit,
-    jobs_limit: bytes of a body, and of the body of an insertion.
+    read; None = no standby. read_lag: seconds that the standby may be behind. prepare: whether statements are prepared;
+    None = unless there is a pooler. issuers, audience: the issuers of accepted tokens, and the audience that the tokens
+    must have. setup: the setup whose viewers may read the metrics. rate: requests a second of one caller, on all
+    workers together; None = any number. connections: connections of each worker to the database. behind_proxy: every
+    caller comes through a proxy on this machine. x509_secret: the secret of a proxy that passes on client certificates;
+    None = no such proxy. x509_ca: the file with the authorities of these certificates; None = the proxy has verified
+    them. url: the URL by which browsers find the service, without a path; None = not known, and a proxy does TLS.
+    login: the provider with which people log in; None = only tickets. body_limit, jobs_limit: bytes of a body, and of
+    the body of an insertion.
     """
 
     dsn: str
@@ -61,7 +60,7 @@ def hand_over(settings: Settings) -> None:
 
 
 def taken_over() -> Settings:
-    """The settings that `hand_over` left in the environment. Raises BrokerError where there are none."""
+    """The settings that `hand_over` left in the environment. Raises BrokerError if there are none."""
     text = os.environ.get(_VARIABLE)
     if text is None:
         raise BrokerError(f"{_VARIABLE} is not set", "start the service with `broker serve`")

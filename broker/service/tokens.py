@@ -1,7 +1,5 @@
-"""Bearer tokens: verifies those of issuers (JWT), and hashes those that the database has made.
-
-What is kept for a minute are the claims of a token that was verified. What the claims allow is asked of the database
-each time.
+"""Bearer tokens: verifies tokens of issuers (JWT), and hashes tokens that the database has made. The claims of a
+verified token are kept for a minute. The database is asked each time what the claims allow.
 """
 
 import binascii
@@ -29,7 +27,7 @@ _LONGEST = 16_384
 
 
 class _Refused(Exception):
-    """Why a token is not accepted."""
+    """The reason why a token is not accepted."""
 
 
 class _Registry(jws.JWSRegistry):
@@ -38,7 +36,7 @@ class _Registry(jws.JWSRegistry):
     max_payload_length = _LONGEST
 
 
-# Issuers go on with the name EdDSA, which RFC 9864 replaces.
+# Issuers still use the name EdDSA, which RFC 9864 replaces.
 filterwarnings("ignore", message="EdDSA is deprecated", module=r"joserfc\.")
 _REGISTRY = _Registry(algorithms=list(ALGORITHMS))
 
@@ -49,17 +47,17 @@ def invalid(detail: str, hint: str | None = None) -> Problem:
 
 
 def digest(token: str) -> str:
-    """What of an opaque token goes to the database."""
+    """The hash of an opaque token, which goes to the database."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def is_jwt(token: str) -> bool:
-    """Whether it has the three parts of a signed token."""
+    """Whether a text has the three parts of a signed token."""
     return token.count(".") == 2
 
 
 class Kept:
-    """Verified claims, for at most a minute. What they stand for is named by its hash."""
+    """Verified claims, kept for at most a minute. The key is the hash of the token or chain."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[bytes, tuple[dict[str, Any], float]] = OrderedDict()
@@ -70,7 +68,7 @@ class Kept:
         return claims if time.time() < until else None
 
     def put(self, name: bytes, claims: dict[str, Any], end: float) -> None:
-        """Keep claims, no longer than to an end."""
+        """Keep claims, at most until their end."""
         self._kept[name] = claims, min(time.time() + _KEPT, end + SKEW)
         self._kept.move_to_end(name)
         while len(self._kept) > _MOST_KEPT:
@@ -86,7 +84,7 @@ class Verifier:
         self._kept = Kept()
 
     async def claims(self, token: str) -> dict[str, Any]:
-        """The claims of a token. Raises Problem: 401, or 503 while the keys of its issuer cannot be had."""
+        """The claims of a token. Raises Problem: 401, or 503 while the keys of its issuer are not available."""
         name = hashlib.sha256(token.encode()).digest()
         kept = self._kept.get(name)
         if kept is not None:
@@ -123,7 +121,7 @@ class Verifier:
         return claims
 
     def _check(self, claims: dict[str, Any]) -> None:
-        """The times and the audience of a token whose signature is right."""
+        """Check the times and the audience of a token whose signature is right."""
         now = time.time()
         if not now < _time(claims, "exp") + SKEW:
             raise _Refused("it has expired")
@@ -139,7 +137,7 @@ class Verifier:
 
 
 def _part(text: str) -> dict[str, Any]:
-    """A part of a token as an object. Nothing of it is believed yet."""
+    """A part of a token as an object, which is not trusted yet."""
     try:
         found = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (binascii.Error, UnicodeDecodeError, json.JSONDecodeError):

@@ -1,4 +1,4 @@
-"""What somebody calls who wants to know: where a job is, and why."""
+"""Endpoints for viewers: where a job is, and why it waits."""
 
 from typing import LiteralString
 
@@ -40,7 +40,7 @@ _WHAT_IF: LiteralString = (
 
 
 async def what_if(call: Call) -> KeptDifference:
-    """What a change would have done when somebody asked."""
+    """A kept what-if: the effect that a change would have had at that time."""
     rows = await call.rows(_WHAT_IF, call.setup, call.what_if_id)
     if not rows:
         raise Problem(
@@ -51,7 +51,7 @@ async def what_if(call: Call) -> KeptDifference:
 
 
 async def job(call: Call) -> Job:
-    """Where a job is. A submitter, who may not read the views, sees its own."""
+    """The place of a job. A submitter, who may not read the views, sees its own jobs."""
     try:
         rows = await call.rows(_LISTED, call.setup, call.job_id)
     except psycopg.errors.InsufficientPrivilege:
@@ -62,7 +62,7 @@ async def job(call: Call) -> Job:
 
 
 async def events(call: Call) -> list[Event]:
-    """What happened to a job."""
+    """The events of a job."""
     try:
         rows = await call.rows(_EVENTS, call.setup, call.job_id)
     except psycopg.errors.InsufficientPrivilege:
@@ -76,16 +76,16 @@ async def why_job(call: Call) -> list[Condition]:
 
 
 async def why_task(call: Call) -> list[Candidate]:
-    """Why the jobs of a task would go to a queue, or not."""
+    """The reasons why the jobs of a task would or would not go to a queue."""
     return [Candidate(*row) for row in await call.rows(_WHY_TASK, call.setup, call.task_id)]
 
 
 async def obstacles(call: Call) -> list[Obstacle]:
-    """What keeps a task from queues, rule by rule."""
+    """The obstacles that keep a task from queues, rule by rule."""
     return [Obstacle(*row) for row in await call.rows(_OBSTACLES, call.setup, call.task_id)]
 
 
 async def why_resource(call: Call) -> list[Waiting]:
-    """What waits for a resource, and why it gets nothing."""
+    """The jobs that wait for a resource, and the reasons why it does not get them."""
     text = msgspec.json.encode(call.body.resource).decode()
     return [Waiting(*row) for row in await call.rows(_WHY_RESOURCE, call.setup, text)]

@@ -1,9 +1,8 @@
-"""Long polls: agents that wait for a job, without a transaction and without a connection to the database.
-
-Each setup with agents that wait is watched: the database is asked twenty times a second which requirements got jobs
-(`taskqueue.arrivals`). As many agents as jobs came, whose resources match, are woken, who waits longest first; each
-asks for a job as if it had come now. Limits, delays and holds that open bring no arrival, so of the agents with one
-description one asks each five seconds.
+"""Long polls: agents that wait for a job, without a transaction and without a connection to the database. Each setup
+with waiting agents is watched: the database is asked twenty times a second which requirements got jobs
+(`taskqueue.arrivals`). For each new job, one agent with a matching resource is woken, the longest waiting first; it
+asks for a job as if it had just arrived. Limits, delays and holds that end cause no arrival, so of the agents with one
+description, one asks every five seconds.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ from broker.service.models import Match
 from broker.service.problems import LOG, of_error
 
 _PAUSE = 0.05  # seconds between two looks at a setup
-_AGAIN = 5.0  # seconds after which one agent of a description asks without news
+_AGAIN = 5.0  # seconds after which one agent of a description asks without an arrival
 _AFTER_ERROR = 1.0  # seconds
 _MOST_VERDICTS = 10_000  # of a description, kept for a minute
 _KEPT = 60.0  # seconds: what a description matches may change with the configuration
@@ -40,12 +39,12 @@ _MATCHING: LiteralString = (
 )
 
 Cpu = tuple[float | None, ...]
-"""The CPU time that each description of a request offers, seconds; None: any."""
+"""The CPU time that each description of a request offers, in seconds; None: any."""
 
 
 @dataclass(eq=False)
 class _Agent:
-    """A request that waits. news: a job may have come for it while it asked."""
+    """A waiting request. news: a job may have arrived for it while it asked."""
 
     kind: "_Kind"
     cpu: Cpu
@@ -56,10 +55,9 @@ class _Agent:
 
 @dataclass(eq=False)
 class _Kind:
-    """The requests whose descriptions differ in their CPUTime alone.
-
-    descriptions: without CPUTime. samples: those of one request, whole. members: how many wait or ask. parked: who is
-    woken first comes first. may_match: a call was answered, so their role may ask what arrived.
+    """The requests whose descriptions differ only in their CPUTime. descriptions: descriptions without CPUTime.
+    samples: the whole descriptions of one request. members: the number of waiting or asking requests. parked: waiting
+    requests, in the order of waking. may_match: a call was answered, so their role may ask for arrivals.
     """
 
     group: Group
@@ -70,12 +68,12 @@ class _Kind:
     asking: set[_Agent] = field(default_factory=set)
     may_match: bool = False
     asked_at: float = 0.0
-    nothing_for: Cpu | None = None  # the CPU times for which the last call gave nothing
+    nothing_for: Cpu | None = None  # the CPU times for which the last call gave no job
     verdicts: dict[int, frozenset[int]] = field(default_factory=dict)  # by definition, the descriptions that match
     verdicts_since: float = 0.0
 
     def gives_nothing(self, cpu: Cpu) -> bool:
-        """Whether a call would give nothing, as far as is known."""
+        """Whether a call would give no job, as far as is known."""
         if self.nothing_for is None or not self.parked or time.monotonic() > self.asked_at + _AGAIN:
             return False
         return all(
@@ -84,7 +82,7 @@ class _Kind:
         )
 
     def wake(self, agent: _Agent, *, chained: bool = False) -> None:
-        """Let an agent ask. chained: if it gets a job, the next one asks."""
+        """Let an agent ask. chained: if it gets a job, the next agent asks."""
         del self.parked[agent]
         agent.chained = chained
         assert agent.woken is not None
@@ -92,7 +90,7 @@ class _Kind:
             agent.woken.set_result(True)
 
     def fitting(self, definition: int, cpu_time: int) -> Iterator[tuple[float, int, _Agent]]:
-        """The parked agents that a job of the definition may be for."""
+        """The parked agents that a job of the definition may match."""
         matching = self.verdicts[definition]
         for agent, since in self.parked.items():
             if any((cpu := agent.cpu[n]) is None or cpu >= cpu_time for n in matching):
@@ -100,7 +98,7 @@ class _Kind:
 
 
 class Waiting:
-    """The agents of a worker that wait."""
+    """The waiting agents of a worker."""
 
     def __init__(self, database: Database, matcher: Matcher) -> None:
         self._database = database
@@ -114,7 +112,7 @@ class Waiting:
         return sum(len(kind.parked) for watched in self._watched.values() for kind in watched.kinds.values())
 
     def close(self) -> None:
-        """The service is to stop: everybody who waits gets nothing now."""
+        """Stop: all waiting agents are answered without a job now."""
         self._closed = True
         for watched in self._watched.values():
             for kind in watched.kinds.values():
@@ -132,9 +130,8 @@ class Waiting:
         wait: float,
         gone: Callable[[], Coroutine[Any, Any, None]],
     ) -> list[Match]:
-        """The jobs that a request gets now or within so many seconds. gone: ends when nobody waits for the answer.
-
-        Raises Problem, and ClientDisconnect when the one who asked is gone.
+        """The jobs for a request, now or within this many seconds. gone: ends when nobody waits for the answer. Raises
+        Problem, and ClientDisconnect when the caller is gone.
         """
         deadline = time.monotonic() + wait
         watched = self._watched.get(caller.setup)
@@ -150,7 +147,7 @@ class Waiting:
                     found = await self._asked(agent, caller, request_id, resources, n)
                     if found or self._closed:
                         return found
-                    if agent.news and may_know:  # once: who is at a limit would ask without end
+                    if agent.news and may_know:  # only once: an agent at a limit would ask for ever
                         may_know = False
                         continue
                 may_know = False
@@ -181,7 +178,7 @@ class Waiting:
 
 
 class _Watched:
-    """A setup in which agents wait. It is looked at while there are any."""
+    """A setup with waiting agents, which is watched while there are any."""
 
     def __init__(self, database: Database, setup: str) -> None:
         self.kinds: dict[tuple[Group, tuple[str, ...]], _Kind] = {}
@@ -191,7 +188,7 @@ class _Watched:
         self._snapshot: str | None = None
 
     def enter(self, group: Group, resources: Sequence[Any]) -> _Agent:
-        """An agent that begins to ask."""
+        """Add an agent that begins to ask."""
         plain = tuple(
             msgspec.json.encode({key: one[key] for key in sorted(one) if key != "CPUTime"}).decode()
             for one in resources
@@ -204,7 +201,7 @@ class _Watched:
         return _Agent(kind, tuple(_cpu_time(one) for one in resources))
 
     def leave(self, agent: _Agent) -> None:
-        """An agent that has its answer."""
+        """Remove an agent that has its answer."""
         kind = agent.kind
         kind.parked.pop(agent, None)
         kind.members -= 1
@@ -212,7 +209,7 @@ class _Watched:
             del self.kinds[kind.group, kind.descriptions]
 
     async def park(self, agent: _Agent, left: "asyncio.Task[None]", seconds: float) -> bool:
-        """Wait to be woken: whether to ask again. Raises ClientDisconnect when the one who asked is gone."""
+        """Wait to be woken; return whether to ask again. Raises ClientDisconnect when the caller is gone."""
         if seconds <= 0:
             return False
         agent.woken = asyncio.get_running_loop().create_future()
@@ -225,14 +222,14 @@ class _Watched:
         return agent.woken.done() and agent.woken.result()
 
     async def _watch(self) -> None:
-        """Look for jobs until nobody waits. Agents that asked before the first look ask once more."""
+        """Look for new jobs until nobody waits. Agents that asked before the first look ask once more."""
         try:
             self._snapshot = None
             while role := next((kind.group[1] for kind in self.kinds.values() if kind.parked), None):
                 try:
                     await self._poll(role)
                     pause = _PAUSE
-                except Exception as error:  # agents wait on; each description is tried now and then
+                except Exception as error:  # agents keep waiting; each description is tried now and then
                     LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
                     pause = _AFTER_ERROR
                     if isinstance(error, psycopg.Error) and is_moving(error):
@@ -253,7 +250,7 @@ class _Watched:
         if not arrivals:
             return
         for kind in self.kinds.values():
-            if not kind.may_match:  # perhaps it never may; who asks for the first time asks once more
+            if not kind.may_match:  # perhaps the role never may; an agent that asks for the first time asks once more
                 for agent in kind.asking:
                     agent.news = True
         for group in {kind.group for kind in self.kinds.values() if kind.may_match}:
@@ -262,7 +259,7 @@ class _Watched:
             self._wake(definition, cpu_time, jobs)
 
     def _wake_all(self) -> None:
-        """Let all ask: what came before the first look is not known, and a setup that moves refuses them."""
+        """Let all agents ask: earlier arrivals are not known, and a moving setup refuses them."""
         for kind in self.kinds.values():
             kind.nothing_for = None
             for agent in kind.asking:
@@ -271,7 +268,7 @@ class _Watched:
                 kind.wake(agent)
 
     async def _judge(self, group: Group, definitions: list[int]) -> None:
-        """Have the verdicts of all kinds of a group about the definitions."""
+        """Get the verdicts of all kinds of a group about the definitions."""
         now = time.monotonic()
         kinds = [kind for kind in self.kinds.values() if kind.group == group and kind.may_match]
         for kind in kinds:
@@ -296,7 +293,7 @@ class _Watched:
                 )
 
     def _wake(self, definition: int, cpu_time: int, jobs: int) -> None:
-        """Wake as many agents as jobs came, who waits longest first. Agents that ask now ask once more."""
+        """Wake one agent per new job, the longest waiting first. Agents that are asking now ask once more."""
         fitting = [kind for kind in self.kinds.values() if kind.verdicts.get(definition)]
         for kind in fitting:
             kind.nothing_for = None

@@ -1,9 +1,9 @@
-"""What the requests of a worker share: a service for its database or, at a front, one for each shard.
+"""State that the requests of a worker share: a service for its database or, at a front, one for each shard.
 
 A front holds no setup. A request is served by the shard of its setup, to which the worker connects itself: a call is
-several statements in one transaction, which a front cannot give. Where a setup is placed is kept, so that agents go on
-while the front is away. It is asked again every few seconds, and at once where there is doubt: a call was refused since
-the setup has moved, the shard is away, or a credential is not known there.
+several statements in one transaction, which a front cannot give. The places of setups are cached, so that agents go on
+while the front is away. The front is asked again every few seconds, and at once in case of doubt: a call was refused
+because the setup has moved, the shard is away, or a credential is not known there.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _Place = tuple[str, str]
 
 
 class Service:
-    """What serves the setups of one database."""
+    """The service for the setups of one database."""
 
     def __init__(self, worker: "Worker", settings: Settings, shard: str | None = None) -> None:
         self.name = f"shard {shard}" if shard else "the database"
@@ -61,7 +61,7 @@ class Service:
         self.ends = Reporter(self.database, FINISH, count("finish_jobs"))
 
     def note(self, error: psycopg.Error | None) -> None:
-        """Note in the log that the database is away, or is there again."""
+        """Log that the database is away, or is back."""
         if self.is_away != (error is not None):
             LOG.warning("%s %s", self.name, f"is away: {from_database(error).message}" if error else "is there again")
         self.is_away = error is not None
@@ -78,7 +78,7 @@ class Service:
 
 
 class Worker:
-    """A process that serves. own: the service of the database that the settings name."""
+    """A process of the service. own: the service of the database that the settings name."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -102,7 +102,7 @@ class Worker:
         self.metrics.watch(self._in_use, self._agents, self.own.reader)
 
     async def open(self) -> None:
-        """Begin to connect. A database that is away does not stop the worker from starting."""
+        """Begin to connect. The worker starts even if the database is away."""
         await self.own.open()
 
     async def close(self) -> None:
@@ -112,15 +112,14 @@ class Worker:
         await asyncio.gather(*(service.close() for service in self._known()))
 
     def wake_all(self) -> None:
-        """The worker is to stop: who waits for a job gets none now."""
+        """Stop the worker: agents that wait for a job get none now."""
         self._stops = True
         for service in self._known():
             service.waiting.close()
 
     async def of(self, setup: str) -> Service:
-        """The service of the database that has a setup; that of the front where no shard has it: nobody may call there.
-
-        Raises the error of a front that is away, for a setup that is not known.
+        """The service of the database that has a setup, or that of the front if no shard has it; nobody may call there.
+        Raises the error of a front that is away if the place of the setup is not known.
         """
         if self._is_front is False:
             return self.own
@@ -132,10 +131,10 @@ class Worker:
         except (psycopg.Error, Problem):
             if found is None and self._is_front:
                 raise
-            return found or self.own  # else the database itself is away, whatever it is
+            return found or self.own  # otherwise the database itself is away, front or not
 
     async def moved(self, setup: str, service: Service) -> Service | None:
-        """Where a setup is, if it is not where a service looked for it and was refused."""
+        """The place of a setup, if it is not where a service looked for it and was refused."""
         if not self._is_front:
             return None
         try:
@@ -145,7 +144,7 @@ class Worker:
         return found if found is not service else None
 
     def doubt(self, service: Service) -> None:
-        """Ask where the setups of a service are, before the next request for one of them is served."""
+        """Ask for the places of a service's setups before the next request for one of them is served."""
         self._doubted |= {setup for setup, placed in self._placed.items() if placed is service}
 
     async def all(self) -> list[Service]:
@@ -167,7 +166,7 @@ class Worker:
             raise psycopg.OperationalError(f"no answer within {_PATIENCE:g} s") from None
 
     async def _find(self, setup: str) -> Service:
-        """Where a setup is now. Raises psycopg.Error and Problem."""
+        """The present place of a setup. Raises psycopg.Error and Problem."""
         try:
             return await asyncio.wait_for(self._ways.ask(None, setup), _PATIENCE)
         except TimeoutError:
@@ -176,7 +175,7 @@ class Worker:
     async def _look_up(self, _: None, setups: Sequence[str]) -> list[Service | Exception]:
         asked = list(dict.fromkeys(setups))
         doubted = self._doubted.intersection(asked)
-        self._doubted -= doubted  # a doubt that comes meanwhile stays
+        self._doubted -= doubted  # a doubt that arises in between stays
         try:
             rows = await self._ask_front(_WAYS, asked)
         except psycopg.Error:
@@ -203,7 +202,7 @@ class Worker:
                 await self._forget_places()
 
     async def _forget_places(self) -> None:
-        """Close the connections to a server that a shard is on no longer."""
+        """Close the connections to a server that no longer has a shard."""
         names = {shard for (shard, _), service in self._shards.items() if service in self._placed.values()}
         for place, service in list(self._shards.items()):
             if place[0] in names and service not in self._placed.values():

@@ -1,4 +1,4 @@
-"""Is the database what the release says? And may this program work with it?"""
+"""Checks whether the database equals the release, and whether this program may work with it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ Cursor = psycopg.Cursor[Any]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What check() found: the differences from the release, and what others own or were granted in the schemas."""
+    """The result of check(): the differences from the release, and objects and grants of others in the schemas."""
 
     release: str
     revision: str | None
@@ -28,7 +28,7 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the database is what the release says."""
+        """Whether the database equals the release."""
         return not self.differences
 
 

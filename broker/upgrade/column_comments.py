@@ -1,8 +1,7 @@
-"""Comments of views' columns: a column that its file does not comment on takes the words of the column that it shows.
-
-That is the column of the same name and type of a relation that the view reads: of the relation that shares the most
-columns with the view, then of the first by name. Where no relation has one, the first such view that reads the view
-lends its words.
+"""Comments of views' columns: a column without a comment in its file gets the comment of the column that it shows. That
+is the column of the same name and type in a relation that the view reads: in the relation that shares the most columns
+with the view, then the first by name. If no such relation has a comment, the comment comes from the first such view
+that reads the view.
 """
 
 import re
@@ -48,7 +47,7 @@ select v.relnamespace::regnamespace::text, v.relname, a.attname,
 
 
 def inherit(cur: Cursor, objects: list[SqlObject]) -> None:
-    """Give the columns of the views among the objects, which come in the order of their making, their comments."""
+    """Comment on the columns of the views among the objects, which come in the order of creation."""
     views = [thing for thing in objects if thing.kind == "view"]
     own = {column for view in views for column in _OWN.findall(view.text)}
     rows = cur.execute(_COMMENTS, [sorted({view.schema for view in objects})]).fetchall()
@@ -63,7 +62,8 @@ def inherit(cur: Cursor, objects: list[SqlObject]) -> None:
     for column, source in shown:
         if column[:2] in place:
             lenders[source].append(column)
-    # A view comes after those that it reads. Those that read it follow: their words are looked for from the last view.
+    # A view comes after the views that it reads. Views that read it follow: their comments are searched from the last
+    # view.
     for column in [*bare, *reversed(bare)]:
         words[column] = words[column] or next((words[c] for c in lenders[column] if words.get(c)), None)
     statement = sql.SQL("comment on column {} is {}")

@@ -1,4 +1,4 @@
-"""What stands on an object: found in pg_depend, so that a change by drop and create loses nobody's work."""
+"""The dependants of an object, found in pg_depend, so that drop and create lose nobody's work."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ from broker.upgrade.failure import UpgradeError
 
 Cursor = psycopg.Cursor[Any]
 
-# One step up: who depends on (class, oid). A rule, or a column's default, of a view stands for the view.
+# The direct dependants of (class, oid). A rule of a view, or the default of its column, counts as the view.
 _DEPENDERS = """
 select distinct
        case when coalesce(r.ev_class, c.oid) is not null then 'pg_class'::regclass else d.classid end::regclass::text,
@@ -65,7 +65,7 @@ class Standing:
 
     @property
     def key(self) -> Key:
-        """What the object is known by in resource.installed_object."""
+        """The key of the object in resource.installed_object."""
         return key_of(self.kind, self.schema, self.name, self.arguments, self.relation)
 
     @property

@@ -1,4 +1,5 @@
-"""Keep what others built on us: the definition of a foreign view, function or trigger, and making it again as it was.
+"""Keeping objects that others built on pgbroker: saves the definition of a foreign view, function or trigger, and
+creates it again unchanged.
 
 Saved: definition, owner, grants (columns' too), comments, a view's defaults and rules, a trigger's enabled state.
 """
@@ -14,8 +15,8 @@ from broker.upgrade.session import concurrent, take_role
 
 Cursor = psycopg.Cursor[Any]
 
-# Each query writes the statements that make the object again; %s is its oid. search_path holds pg_catalog only,
-# so that every name comes out qualified.
+# Each query writes the statements that create the object again; %s is its oid. search_path is pg_catalog only, so every
+# name is qualified.
 _VIEW = """
 select format('create view %%s%%s as %%s', v.name,
               coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', ''), pg_get_viewdef(c.oid))
@@ -83,7 +84,7 @@ _SAVE = {
 
 
 def save(cur: Cursor, standing: Standing) -> list[str]:
-    """Return the statements that make a foreign object again as it is now, its owner left out."""
+    """Return the statements that create a foreign object again as it is now, without its owner."""
     rows = cur.execute(_SAVE[standing.kind].encode(), [standing.oid, standing.oid]).fetchall()
     return [str(row[0]) for row in rows]
 
@@ -111,7 +112,7 @@ def restore(cur: Cursor, standing: Standing, statements: list[str], role: str) -
     try:
         cur.execute(create.encode())
         if standing.kind != "trigger":
-            # A superuser made it; for the owner himself this changes nothing.
+            # A superuser may have created it; for the owner this changes nothing.
             routine = f"({standing.arguments})" if standing.kind in {"function", "procedure"} else ""
             name = sql.Identifier(standing.schema, standing.name).as_string(cur) + routine
             owner = sql.Identifier(standing.owner).as_string(cur)

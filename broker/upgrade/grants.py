@@ -1,6 +1,5 @@
-"""The grants of roles.sql as a desired state: what is missing is granted, what is too much is revoked.
-
-Only the roles of pgbroker and PUBLIC are looked after. A grant that a DBA gave to another role stays as it is.
+"""The grants of roles.sql as a desired state: missing grants are made, and others are revoked. Only the roles of
+pgbroker and PUBLIC are managed. A grant that a DBA gave to another role stays as it is.
 """
 
 from collections import defaultdict
@@ -21,7 +20,7 @@ Cursor = psycopg.Cursor[Any]
 PUBLIC = "public"
 _ROUTINES = {"function", "procedure", "routine"}
 _RELATIONS = {"table", "view"}
-# What `all` stands for would differ between versions of PostgreSQL: privileges are written out.
+# The meaning of `all` differs between versions of PostgreSQL, so privileges are written out.
 _PRIVILEGES = {
     "schema": {"usage", "create"},
     "routine": {"execute"},
@@ -44,7 +43,7 @@ class Grant:
 
     @property
     def title(self) -> str:
-        """What is granted on, for people."""
+        """The object of a grant, for people."""
         return f"{self.target} {self.schema}.{self.name}" if self.name else f"schema {self.schema}"
 
 
@@ -93,8 +92,8 @@ def parse(text: str) -> list[Grant]:
     return [grant for tokens in statements(text) for grant in _read(tokens)]
 
 
-# Everything in the schemas that can be granted on, with what is granted now to whom.
-# A column's grants show as target `column`; partitions inherit nothing and get nothing.
+# Everything in the schemas that can have grants, with its present grants. Grants on columns have the target `column`;
+# partitions inherit no grants and get none.
 _NOW = """
 with ours as (select n.oid, n.nspname, n.nspowner, n.nspacl from pg_namespace n where n.nspname = any(%(schemas)s)),
 thing (target, schema, name, arguments, spoken, owner, acl, kind) as (
@@ -142,7 +141,7 @@ class _Thing:
 
 
 def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tuple[Grant, list[_Thing]]]:
-    """Find what each grant means in the catalogue."""
+    """Find the objects of each grant in the catalogue."""
     by_name: dict[tuple[str, str, str], list[_Thing]] = defaultdict(list)
     for thing in things:
         by_name[(thing.target, thing.schema, thing.name)].append(thing)
@@ -162,7 +161,8 @@ def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tup
 
 @dataclass(frozen=True)
 class Plan:
-    """The statements that bring the grants to what roles.sql says, what it names that is not there, and the guests.
+    """The statements that bring the grants to the state of roles.sql, the missing objects that it names, and the
+    guests.
 
     `others` are the grants that somebody gave to roles that are not of pgbroker; they stay.
     """
@@ -173,7 +173,7 @@ class Plan:
 
 
 def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
-    """Compare the grants of pgbroker with what roles.sql says."""
+    """Compare the grants of pgbroker with roles.sql."""
     now: dict[_Thing, dict[str, dict[str, bool]]] = {}
     wanted: dict[tuple[_Thing, str], set[str]] = defaultdict(set)
     for target, schema, name, arguments, spoken, acl, default in cur.execute(
@@ -211,7 +211,7 @@ def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
 
 
 def apply(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
-    """Bring the grants of pgbroker to what roles.sql says; UpgradeError where it names what is not there."""
+    """Bring the grants of pgbroker to the state of roles.sql. Raises UpgradeError if it names a missing object."""
     planned = plan(cur, wanted_grants, roles)
     if planned.absent:
         raise UpgradeError(f"roles.sql grants on {', '.join(planned.absent)}: no such thing", "correct sql/roles.sql")
@@ -230,7 +230,8 @@ def _statement(cur: Cursor, verb: str, privileges: set[str], thing: _Thing, gran
 
 
 def close_defaults(cur: Cursor, roles: Roles) -> None:
-    """Take from PUBLIC what PostgreSQL gives it on every new function and type; the owner's own setting."""
+    """Change the owner's default privileges: PUBLIC no longer gets PostgreSQL's grants on every new function and
+    type."""
     row = cur.execute(
         "select count(*) from pg_default_acl where defaclrole = %s::regrole and defaclnamespace = 0"
         "   and defaclobjtype in ('f', 'T')",

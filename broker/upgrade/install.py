@@ -1,4 +1,4 @@
-"""Bring the replaceable objects of a database to a given set of files: only what changed is touched."""
+"""Bring the replaceable objects of a database to a given set of files; only changed objects are touched."""
 
 import heapq
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _NEEDS_DROP = (
 )
 
 
-# The statement that makes an object again as PostgreSQL words it; no row where the text is kept as it was written.
+# The statement that creates an object again in PostgreSQL's words; no row if the text is kept as it was written.
 _OWN_WORDS = {
     "pg_class": """
         select format('create or replace view %%s%%s as %%s', c.oid::regclass,
@@ -37,7 +37,7 @@ _OWN_WORDS = {
 
 @dataclass
 class Changes:
-    """What an installation did, by the objects' names."""
+    """The changes of an installation, by the objects' names."""
 
     written: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -125,14 +125,14 @@ class Installer:
         return self
 
     def clear(self) -> None:
-        """Drop all objects, before revisions that take away the tables under them."""
+        """Drop all objects, before revisions that drop the tables under them."""
         self._drop([found for key in self._ours if (found := find(self.cur, key))])
 
     def run(self, objects: list[SqlObject], release: str, suspect: set[str], verify: bool = True) -> Changes:
         """Install the objects.
 
-        `suspect` are items of the catalogue that are not what the last upgrade left; `verify` looks for objects that
-        a revision dropped.
+        `suspect` are items of the catalogue that differ from the state after the last upgrade; `verify` looks for
+        objects that a revision dropped.
         """
         cur = self.cur
         for position, (thing, arguments) in enumerate(zip(objects, normalised(cur, objects), strict=True)):
@@ -164,19 +164,19 @@ class Installer:
         return self.changes
 
     def leave(self) -> Changes:
-        """End without objects of ours, and without the table that lists them."""
+        """End without objects of pgbroker, and without the table that lists them."""
         self._restore_foreign()
         self.changes.dropped.extend(title(was.kind, key) for key, was in self._ours.items())
         return self.changes
 
     def _restore_foreign(self) -> None:
-        """Make the foreign objects that had to be dropped again, in the opposite order."""
+        """Create the dropped foreign objects again, in the opposite order."""
         for standing, statements in reversed(self._saved):
             foreign.restore(self.cur, standing, statements, self.owner)
             self.changes.foreign.append(standing.title)
 
     def _drop(self, roots: list[tuple[str, int]]) -> None:
-        """Drop objects and what stands on them: ours is written again later, foreign objects are saved."""
+        """Drop objects and their dependants: ours are written again later, and foreign objects are saved."""
         cur = self.cur
         for standing in standing_on(cur, roots):
             ours = standing.key in self._ours or standing.key in self._wanted
@@ -208,8 +208,8 @@ class Installer:
                 heapq.heappush(self._queue, (self._wanted[standing.key].position, standing.key))
 
     def _keep_out(self) -> None:
-        """Keep agents and submitters out until the end, as taskqueue.reconfigure does: a call that plans a statement
-        at the moment when a function that it found is gone fails ("cache lookup failed")."""
+        """Keep agents and submitters out until the end, as taskqueue.reconfigure does: a call fails ("cache lookup
+        failed") if it plans a statement just when a function that it found is dropped."""
         if not self._kept_out and self.cur.execute("select to_regclass('resource.setup')").fetchone() != (None,):
             self.cur.execute(
                 "select pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(s.setup))"
@@ -218,7 +218,7 @@ class Installer:
         self._kept_out = True
 
     def _write(self, wanted: _Wanted) -> None:
-        """Create or replace one object; drop it first only where PostgreSQL wants that."""
+        """Create or replace one object; drop it first only if PostgreSQL requires that."""
         cur = self.cur
         thing, key = wanted.thing, wanted.key
         before = find(cur, key)
@@ -260,7 +260,7 @@ class Installer:
             self.cur.execute(str(row[0]).encode())
 
     def _forget_comments(self, thing: SqlObject, found: tuple[str, int]) -> None:
-        """Take comments off before a replace, so that one that left the file leaves the database."""
+        """Remove comments before a replacement, so that a comment that left the file leaves the database."""
         rows = self.cur.execute(
             """
             select case when d.objsubid > 0
@@ -281,7 +281,7 @@ class Installer:
             self.cur.execute(str(row[0]).encode())
 
     def _record(self, objects: list[SqlObject], release: str, done: set[Key]) -> None:
-        """Write down what stands in the database now, and check that each file made what its head says."""
+        """Store the present state of the database, and check that each file created the object of its head."""
         cur = self.cur
         paths = {thing.path for thing in objects}
         stale = [was.path for key, was in self._ours.items() if key not in self._wanted or was.path not in paths]
@@ -309,7 +309,7 @@ class Installer:
 
 
 def title(kind: str, key: Key) -> str:
-    """Kind and name of an object of ours, as resource.installed_state writes it."""
+    """Kind and name of an object of pgbroker, in the form of resource.installed_state."""
     _, schema, name, arguments, relation = key
     if kind == "trigger":
         return f"trigger {name} on {schema}.{relation}"

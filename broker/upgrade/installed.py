@@ -1,4 +1,4 @@
-"""What is installed in a database, and what a downgrade of it would take away."""
+"""The installation in a database, and the losses of a downgrade."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +12,13 @@ from broker.upgrade.session import connect
 
 Cursor = psycopg.Cursor[Any]
 BASE = "base"
-# What people would miss: the tables, and the word for their rows.
+# The tables whose rows people would miss, and the word for these rows.
 _COUNTED = {"taskqueue.job": "waiting jobs", "taskqueue.lease": "leased jobs", "taskqueue.ended": "ended jobs"}
 
 
 @dataclass(frozen=True)
 class Installed:
-    """What is installed in a database; all None where nothing of pgbroker is.
-
-    kind: single, shard or front.
-    """
+    """The installation in a database; all fields are None without pgbroker. kind: single, shard or front."""
 
     revision: str | None = None
     release: str | None = None
@@ -32,7 +29,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What a downgrade would do: where, from which release to which, and how many rows there are now."""
+    """The plan of a downgrade: the database, both releases, and the present numbers of rows."""
 
     server: str
     database: str
@@ -52,7 +49,7 @@ class Prospect:
 
 
 def _role_prefix(cur: Cursor) -> str | None:
-    """Read it from the owner of the first table, which everybody may see; None when nothing of ours is there."""
+    """Read the prefix from the owner of the first table, which everybody may see; None without pgbroker."""
     row = cur.execute(
         "select pg_get_userbyid(relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
         " where n.nspname = 'resource' and c.relname = 'alembic_version'"
@@ -120,7 +117,7 @@ def target_of(release: Program, found: Installed, asked: str | None) -> Earlier 
 
 
 def prospect(dsn: str, asked: str | None = None, *, program: Program | None = None) -> Prospect:
-    """Tell what downgrade() would do, for people to agree to. Reads only; raises what downgrade() would."""
+    """Return the plan of downgrade(), for people to confirm. Reads only; raises the errors of downgrade()."""
     release = program or Program()
     with connect(dsn) as conn, conn.cursor() as cur:
         cur.execute("set transaction read only")

@@ -1,8 +1,7 @@
 """Read one file of sql/: which object it creates, which names it uses, and nothing more.
 
-The reading is a small one on purpose: statements are told apart (quotes, dollar quotes, comments, `begin atomic`
-bodies), the head of the `create` is read, and what else a file holds must be a `comment on`. PostgreSQL judges the
-rest.
+The parser is deliberately small: it separates statements (quotes, dollar quotes, comments, `begin atomic` bodies), and
+reads the head of the `create`; every other statement of a file must be a `comment on`. PostgreSQL checks the rest.
 """
 
 import re
@@ -33,7 +32,7 @@ class ParseError(ValueError):
 
 @dataclass(frozen=True)
 class Created:
-    """What one file creates.
+    """The object that one file creates.
 
     `arguments` are a routine's input types as written, `relation` is a trigger's table. `uses` are the qualified names
     that PostgreSQL looks up when it creates the object: all of a view, a trigger or a body in SQL's own style; not
@@ -186,9 +185,8 @@ def _created(tokens: list[Token], path: str) -> Created | None:
 
 @cache
 def created(text: str, path: str) -> Created:
-    """Say which one object a file creates; known when a program installs or checks again.
-
-    Raises ParseError when it creates none or several, or holds anything else but `comment on`.
+    """Return the object that a file creates; the result is cached for further installations and checks. Raises
+    ParseError if the file creates none or several, or has other statements than `comment on`.
     """
     found: list[Created] = []
     for tokens in statements(text):

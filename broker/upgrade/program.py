@@ -25,7 +25,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Program:
-    """A release as files. Tests make others than the one that is running.
+    """A release as files. Tests make other releases than the running one.
 
     `earlier_folder` holds the code of the release before, which `.ci/release` packs into sdist and wheel from the tag
     of that release. A clone and an editable install do not have the folder.
@@ -78,9 +78,8 @@ class Program:
         return earlier
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:
-        """Refuse to work on a database that this program does not know (CompatibilityError, PB007).
-
-        That is a database which a newer program upgraded, or one of the development states before the first release.
+        """Refuse to work on an unknown database (CompatibilityError, PB007): one that a newer program upgraded, or one
+        of the development states before the first release.
         """
         refuse_development_state(revision)
         unknown = revision is not None and revision not in self.chain
@@ -112,7 +111,7 @@ def version(release: str) -> tuple[int, ...]:
 
 
 def released(migrations: Path) -> list[str]:
-    """Return the versions that were released, oldest first: each left a file of signatures."""
+    """Return the released versions, oldest first: each has a file of signatures."""
     return sorted((path.stem for path in (migrations / "signatures").glob("*.txt")), key=version)
 
 

@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 
 from broker.upgrade.source import SCHEMAS
 
-# What a baseline creates, in the order in which it can be dropped: all of a kind in one statement, so that references
-# among them do not matter. A partition goes with its table.
+# The objects of a baseline, in an order in which they can be dropped: all of a kind in one statement, so that
+# references among them do not matter. A partition goes with its table.
 _CREATED = re.compile(
     r"^create (?:(?:unlogged )?(table) (\S+) \(|(sequence) (\w+\.\w+)|(type) (\S+)|(schema) (\w+);)", re.MULTILINE
 )
@@ -45,21 +45,20 @@ def move(connection: Connection, migrations: Path, target: str, *, down: bool = 
         with _ONE_AT_A_TIME:
             (command.downgrade if down else command.upgrade)(config, target)
     except DBAPIError as error:
-        # What op.execute raises: the caller looks at PostgreSQL's own error.
+        # op.execute raises its own error: the caller looks at PostgreSQL's.
         raise (error.orig or error) from error
 
 
 def create_baseline() -> None:
-    """Run the files of migrations/baseline, schema by schema, and put the comments of tables and columns in force."""
+    """Run the files of migrations/baseline, schema by schema, and set the comments of tables and columns."""
     for text in _baseline():
         execute(text)
         execute("".join(f"comment on {thing} is {sql.quote(words)};\n" for thing, words in comments(text)))
 
 
 def comments(text: str) -> Iterator[tuple[str, str]]:
-    """The tables, types and columns that a file describes, each with its words.
-
-    The words stand behind `--: `, at the end of a column's line or in lines above a column, a table or a type.
+    """The tables, types and columns that a file describes, each with its comment. The comment follows `--: `, at the
+    end of a column's line or in lines above a column, a table or a type.
     """
     table, words = "", list[str]()
     for line in text.splitlines():
@@ -82,7 +81,7 @@ def comments(text: str) -> Iterator[tuple[str, str]]:
 def drop_baseline() -> None:
     """Drop what the files of migrations/baseline create, the last one first, and nothing else.
 
-    Without `cascade`: what somebody else built on a table, or keeps in one of the schemas, makes this fail.
+    There is no `cascade`: objects that somebody else built on a table, or keeps in one of the schemas, make this fail.
     """
     for found in reversed(list(_CREATED.finditer("\n".join(_baseline())))):
         kind, name = filter(None, found.groups())
@@ -90,7 +89,7 @@ def drop_baseline() -> None:
 
 
 def _baseline() -> list[str]:
-    """The texts of the files: the schemas in the order in which they know each other, then what all tables share."""
+    """The texts of the files: the schemas in the order of their dependencies, then the parts that all tables share."""
     folder = Path(context.script.dir) / "baseline"
     files = [folder / f"{name}.sql" for name in (*SCHEMAS, "names", "comments")]
     return [file.read_text(encoding="utf-8") for file in files if file.is_file()]

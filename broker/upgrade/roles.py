@@ -1,4 +1,4 @@
-"""The roles of pgbroker: their names, and making them without being superuser.
+"""The roles of pgbroker: their names, and creating them without a superuser.
 
 Roles belong to the cluster, not to the database: they are made before the upgrade's transaction, and stay when the
 last database of pgbroker goes.
@@ -15,7 +15,7 @@ from broker.upgrade.failure import UpgradeError
 
 KINDS = ("owner", "agent", "submitter", "operator", "viewer", "service")
 CALLERS = ("agent", "submitter", "operator", "viewer")
-"""The roles that the service acts as, for whoever calls through it."""
+"""The roles with which the service acts for its callers."""
 DEFAULT_PREFIX = "broker_"
 
 
@@ -73,7 +73,7 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
             "select pg_has_role(%s, %s, %s) and not pg_has_role(%s, %s, 'USAGE')",
             *(service, name, membership, service, name),
         )
-        if not may:  # the service acts as the role when it sets it, and never without
+        if not may:  # the service has the role's rights only after it sets the role
             without = sql.SQL(" with inherit false" if membership == "SET" else "")
             todo.append(sql.SQL("grant {} to {}{}").format(sql.Identifier(name), sql.Identifier(service), without))
     if (
@@ -97,9 +97,9 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
 def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
     """Make the roles that are missing, and let this session act as the owner. `conn` is in autocommit.
 
-    Needs CREATEROLE where roles are missing, the ADMIN option on the owner where it is there and this login is no
-    member (who made it has that), and the right to grant CREATE on the database (its owner has it), or a superuser.
-    Raises UpgradeError whose hint is the SQL to be run by somebody who may.
+    Needs a superuser; or CREATEROLE if roles are missing, the ADMIN option on an existing owner role if this login is
+    not a member (its creator has the option), and the right to grant CREATE on the database (its owner has it). Raises
+    UpgradeError; its hint is the SQL for somebody who may run it.
     """
     for _ in range(10):
         todo = _missing(conn, roles)
@@ -126,12 +126,13 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
 
 
 def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed]) -> str:
-    """Say what somebody must have to run the statements that are to be run."""
+    """Return the rights that are needed to run the remaining statements."""
     texts = [statement.as_string(conn) for statement in todo]
     makes = any(text.startswith("create role") for text in texts)
     grants_owner = any(text.startswith(f'grant "{roles.owner}"') for text in texts)
     grants_callers = any(f' to "{roles.name("service")}"' in text for text in texts)
-    # Before PostgreSQL 16 CREATEROLE may grant any role; since then it is who made the role, with the ADMIN option.
+    # Before PostgreSQL 16 CREATEROLE may grant any role; since then only the creator of the role may, with the ADMIN
+    # option.
     old = conn.info.server_version < 160000
     needs = ["CREATEROLE"] if makes or ((grants_owner or grants_callers) and old) else []
     if grants_owner and not old and _scalar(conn, "select to_regrole(%s) is not null", roles.owner):

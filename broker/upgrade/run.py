@@ -1,4 +1,4 @@
-"""Upgrade and downgrade: revisions, code, grants, and what the catalogue looks like afterwards, in one transaction."""
+"""Upgrade and downgrade: revisions, code, grants, and the resulting state of the catalogue, in one transaction."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ FRONT = "front"
 
 @dataclass(frozen=True)
 class Report:
-    """What an upgrade or a downgrade did; `seconds` is how long all attempts took."""
+    """The result of an upgrade or a downgrade; `seconds` is the duration of all attempts."""
 
     release: str
     revision_before: str | None
@@ -37,7 +37,7 @@ class Report:
 
     @property
     def changed(self) -> bool:
-        """Whether anything in the database is different now."""
+        """Whether anything in the database has changed."""
         return bool(self.revision_before != self.revision or self.written or self.dropped or self.grants)
 
 
@@ -60,11 +60,11 @@ def upgrade(
 ) -> Report:
     """Bring a database to this release: revisions, then the objects of sql/ that changed, then the grants.
 
-    One transaction under an advisory lock; where it would have to wait it rolls back and tries again, for `patience`
-    seconds. `role_prefix` is what the roles' names begin with (broker_ in a new database, else what the database has).
-    `front` makes an installation a front of shards (broker.cluster); a front stays one.
-    Raises UpgradeError, with nothing changed but roles made, when it cannot; CompatibilityError when the database is
-    newer than the program.
+    Everything is one transaction under an advisory lock; if it would have to wait, it rolls back and tries again, for
+    `patience` seconds. `role_prefix` is the prefix of the roles' names (broker_ in a new database, by default the
+    existing one). `front` makes an installation a front of shards (broker.cluster); a front stays one. Raises
+    UpgradeError if it cannot, and then only roles may have been made; CompatibilityError if the database is newer than
+    the program.
     """
     release = program or Program()
     objects = parse_files(release.files)
@@ -85,7 +85,8 @@ def upgrade(
             if was.server_major == cur.connection.info.server_version // 10000:
                 suspect = _repairable(cur, left, before, names)
             else:
-                # Another major version words definitions differently: write all code anew, take the tables as they are.
+                # Another major version words definitions differently: write all code again, and keep the tables as they
+                # are.
                 suspect = {item for item, _ in left}
                 left = state.reworded(left, before)
             moves = was.revision != release.head
@@ -109,7 +110,7 @@ def upgrade(
 
 
 def _make_partitions(dsn: str, names: roles.Roles) -> None:
-    """Make the partitions of today and the days ahead, so that the first events find theirs; also after a restore."""
+    """Make the partitions of today and the next days, so that the first events find theirs; also after a restore."""
     with connect(dsn, autocommit=True) as conn, conn.transaction(), conn.cursor() as cur:
         take_role(cur, names.owner)
         if cur.execute("select to_regproc('lifecycle.make_partitions')").fetchone() != (None,):
@@ -122,8 +123,8 @@ def downgrade(
     """Bring a database back to the release before, with the code of that release; `base` removes everything.
 
     `target` is `base`, or the version of the release before (the default). The roles stay, they belong to the cluster.
-    Raises UpgradeError when this build does not carry the code of the target, or when objects of others stand in the
-    way.
+    Raises UpgradeError if this build does not carry the code of the target, or if objects of others block the
+    downgrade.
     """
     release = program or Program()
     with connect(dsn, autocommit=True) as conn:
@@ -211,7 +212,7 @@ def _schema_names() -> Iterator[None]:
 
 
 def _repairable(cur: Cursor, left: state.State, before: state.State, names: roles.Roles) -> set[str]:
-    """Give objects back to their owner, and say which functions, views and triggers must be written again."""
+    """Give objects back to their owner, and return the functions, views and triggers that must be written again."""
     suspect: set[str] = set()
     for difference in state.differences(left, before, names)[0]:
         if difference.aspect == "owner" and not difference.item.startswith("role "):
@@ -237,13 +238,13 @@ def _own_again(cur: Cursor, difference: state.Difference, names: roles.Roles) ->
 
 
 def _remove_last(cur: Cursor, names: roles.Roles) -> None:
-    """Take away what stood before the first revision. The roles stay: other databases may use them."""
+    """Remove everything that existed before the first revision. The roles stay: other databases may use them."""
     cur.execute("drop table resource.alembic_version")
     cur.execute("drop schema resource")
     cur.execute("alter default privileges grant execute on routines to public")
     cur.execute("alter default privileges grant usage on types to public")
     cur.execute("reset role")
-    # Whoever may not revoke it leaves it: a right to make schemas, held by a role that nobody logs in as.
+    # A login that may not revoke this right leaves it: a right to make schemas, of a role that nobody logs in as.
     cur.execute("savepoint last")
     try:
         [database] = cur.execute("select current_database()").fetchone() or [""]

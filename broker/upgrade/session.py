@@ -1,4 +1,4 @@
-"""The transaction of an upgrade: one at a time, and it gives way to whoever works in the database."""
+"""The transaction of an upgrade: one at a time, and it gives way to other sessions in the database."""
 
 import random
 import time
@@ -16,11 +16,11 @@ from broker.upgrade.failure import UpgradeError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-# Below PostgreSQL's deadlock_timeout (1 s): in a deadlock the upgrade lets go before an agent is told to.
+# Below PostgreSQL's deadlock_timeout (1 s): in a deadlock the upgrade gives up before an agent's call is cancelled.
 LOCK_TIMEOUT_MS = 300
-# "broker" in ASCII: the one upgrade at a time of a database.
+# "broker" in ASCII: the key of the lock that allows one upgrade of a database at a time.
 ADVISORY_LOCK = 0x62726F6B6572
-# Names of sites and owners are in any script, and lengths and expressions are in characters.
+# Names of sites and owners may be in any script, and lengths and expressions count characters.
 ENCODING = "UTF8"
 
 _GIVE_WAY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
@@ -37,9 +37,8 @@ class Session:
 
 
 def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
-    """Open a connection that works through a pooler too (no prepared statements).
-
-    Raises ConnectError; UpgradeError for a database that does not store every text.
+    """Open a connection that also works through a pooler (no prepared statements). Raises ConnectError, and
+    UpgradeError for a database that cannot store every text.
     """
     from broker.database import Target
 
@@ -99,7 +98,7 @@ def take_role(cur: psycopg.Cursor[Any], role: str) -> None:
 
 
 def concurrent(error: psycopg.Error) -> bool:
-    """Whether the error only says that somebody else did something at the same moment."""
+    """Whether the error only says that another session did something at the same moment."""
     message = error.diag.message_primary or ""
     return isinstance(error, _GIVE_WAY) or "tuple concurrently" in message
 
@@ -107,7 +106,7 @@ def concurrent(error: psycopg.Error) -> bool:
 def giving_way(work: Callable[[], Result], patience: float) -> tuple[Result, int]:
     """Run a transaction until it gets its locks, waiting longer after each try, for `patience` seconds in all.
 
-    Returns what `work` returned and the number of tries. Raises UpgradeError when the patience is at its end.
+    Returns the result of `work` and the number of tries. Raises UpgradeError after `patience` seconds.
     """
     began = time.monotonic()
     attempt = 1

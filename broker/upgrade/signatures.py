@@ -1,6 +1,5 @@
-"""The public interface of a database as text: what programs of others depend on.
-
-A release leaves it in migrations/signatures/<version>.txt. A later change of a line has to stand in the changelog.
+"""The public interface of a database as text, on which programs of others depend. A release stores it in
+migrations/signatures/<version>.txt. The changelog must name a later change of a line.
 """
 
 import re
@@ -54,7 +53,8 @@ def unreleased(changelog: str) -> str:
 
 
 def unmentioned(before: list[str], now: list[str], changelog: str) -> list[str]:
-    """Return the functions and views whose signature changed, came or went, and which Unreleased does not name."""
+    """Return the functions and views that were added, removed or changed in their signature, and that Unreleased does
+    not name."""
     names = {re.split(r"[ (]", line, maxsplit=2)[1] for line in {*before} ^ {*now}}
     text = unreleased(changelog)
     return sorted(name for name in names if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", text))

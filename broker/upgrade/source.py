@@ -1,4 +1,4 @@
-"""The tree of sql/ as the objects of a release, in the order in which they are made."""
+"""The tree of sql/ as the objects of a release, in the order of creation."""
 
 import heapq
 import re
@@ -38,12 +38,12 @@ class SqlObject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Where an object stands unless it uses another: by schema, kind (routines, views, triggers) and path."""
+        """The position of an object unless it uses another: by schema, kind (routines, views, triggers) and path."""
         return SCHEMAS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
 def package_folder(name: str) -> Path:
-    """Find `sql` or `migrations`: in the installed package first, else at the top of the checkout."""
+    """Find `sql` or `migrations`, in the installed package or at the top of the checkout."""
     here = Path(__file__).resolve().parents[1]
     for folder in (here / name, here.parent / name):
         if folder.is_dir():
@@ -58,9 +58,8 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 
 def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
-    """Turn the files into objects, in the order in which they are made.
-
-    Raises ParseError, naming the file, when one does not hold exactly the object it is named after.
+    """Turn the files into objects, in the order of creation. Raises ParseError, naming the file, if one does not create
+    exactly the object of its name.
     """
     objects: list[SqlObject] = []
     for path, text in files.items():
@@ -84,7 +83,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
 def _ordered(objects: Iterable[SqlObject]) -> list[SqlObject]:
     """Sort by schema, kind and path, but each object after all that it uses.
 
-    A name of several routines stands for each of them. Raises ParseError where objects use each other in a circle.
+    A name of several routines means each of them. Raises ParseError if objects use each other in a circle.
     """
     by_path = {thing.path: thing for thing in sorted(objects, key=lambda thing: thing.rank)}
     named: dict[tuple[str, str], list[str]] = {}

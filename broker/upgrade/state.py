@@ -1,7 +1,6 @@
-"""The catalogue in PostgreSQL's own words: what an upgrade leaves behind, and what is there today.
-
-Everything in the schemas but the partitions of a table, which are made ahead as time goes. Read with search_path
-pg_catalog, so that names come out qualified and the words do not depend on the session.
+"""The catalogue in PostgreSQL's own words: the state after the last upgrade, and the present state. It covers
+everything in the schemas except partitions, which are made ahead over time. It is read with search_path pg_catalog, so
+that names are qualified and the words do not depend on the session.
 """
 
 from dataclasses import dataclass
@@ -98,13 +97,13 @@ select format('role %%s', rolname),
                  case when rolreplication then 'replication' end)
   from pg_roles where rolname = any(%s)
 """
-# Things of their table: whoever made them, they are not somebody else's object.
+# Parts of a table: whoever made them, they are not objects of others.
 _PARTS = ("column", "constraint", "index", "trigger", "rule", "policy")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as it should be: which, in what respect, and both values ('' for none)."""
+    """One difference: the object, the aspect, and both values ('' for none)."""
 
     item: str
     aspect: str
@@ -127,21 +126,19 @@ def read(cur: Cursor, roles: Roles) -> State:
 
 
 def stored(cur: Cursor) -> State:
-    """What the last upgrade left."""
+    """The state after the last upgrade."""
     rows = cur.execute("select item, aspect, value from resource.installed_state").fetchall()
     return {(item, aspect): value for item, aspect, value in rows}
 
 
 def reworded(left: State, now: State) -> State:
-    """Return what the last upgrade left, in the words of the server of today."""
+    """Return the state after the last upgrade, in the words of the present server."""
     return {key: now.get(key, value) if key[1] == "definition" else value for key, value in left.items()}
 
 
 def store(cur: Cursor, before: State, left: State, after: State) -> None:
-    """Write down what this upgrade leaves.
-
-    What differed `before` from what the last upgrade had `left`, and was not touched since, stays a difference: an
-    upgrade does not bless what somebody did to a table.
+    """Store the state after this upgrade. An item that differed `before` from the state that the last upgrade had
+    `left`, and was not touched since, stays a difference: an upgrade does not accept somebody's change of a table.
     """
     new: State = {}
     for key in {*left, *after}:

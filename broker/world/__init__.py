@@ -1,11 +1,10 @@
-"""Worlds: what a database holds of a setup as one JSON object, to load and dump.
+"""Worlds: the content of a setup as one JSON object, to load and dump. Sections, and the modules that read them:
+resources.py (queues, storages, links ...), work.py (datasets, tasks, statistics ...), instance.py (rented machines),
+config.py (gdpconfig), taskqueue.py (TaskQueues, limits, groups ...). There are also `setup` (alias `vo`), the tenant of
+all rows, and `now`, the time of decisions.
 
-Sections and where they are read: resources.py (queues, storages, links ...), work.py (datasets, tasks, statistics ...),
-instance.py (rented machines), config.py (gdpconfig), taskqueue.py (what JobAgents are matched with). Beside them
-`setup` (alias `vo`): the tenant of all rows, and `now`: the moment that decisions are taken at.
-
-A load is one transaction, all or nothing. A row replaces the one that is there, or (merge) changes what it gives. A
-dump of what was loaded from a dump is the same text.
+A load is one transaction, all or nothing. A row replaces the existing row or, with merge, changes only its given
+fields. Loading a dump and dumping again gives the same text.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -47,22 +46,20 @@ __all__ = [
 World = Mapping[str, Any]
 
 _SETUP = ("setup", "vo")
-_MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later
+_MANY_ROWS = 500  # plans for a handful of rows take minutes from here on; autovacuum would come later
 _HINTS = 5  # hints of an error, of as many fields as are not known
 _JOBS_ALONE = "jobs alone are for broker submit"
 SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
-"""The sections that are kept in tables, in the order in which they are stored; taskqueue.SECTIONS stand beside them."""
+"""The sections that are kept in tables, in the order of storing; taskqueue.SECTIONS has the others."""
 
 _NAMES = (*_SETUP, "now", "config", *SECTIONS, *taskqueue.SECTIONS)
 
 
 @dataclass
 class Loaded:
-    """What a load did.
-
-    Its setups; rows of each section; jobs of its TaskQueues (jobs) and of its tasks (task_jobs); what was left out
-    (ignored, lenient only); fields that were kept and no rule reads, in words (kept); keys of config that were set for
-    all setups (everywhere).
+    """The result of a load: its setups; rows of each section; jobs of its TaskQueues (jobs) and of its tasks
+    (task_jobs); left-out fields (ignored, lenient only); kept fields that no rule reads, in words (kept); keys of
+    config that were set for all setups (everywhere).
     """
 
     setups: list[str] = field(default_factory=list)
@@ -76,7 +73,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class _Checked:
-    """A world as it will be stored: where it goes, and its sections as far as they are known."""
+    """A world to be stored: its setup, and its known sections."""
 
     setup: str
     now: str | None
@@ -96,14 +93,13 @@ def load(
     merge: bool = False,
     names: Sequence[str] = (),
 ) -> Loaded:
-    """Upsert worlds into the database, all or nothing; `setup` overrides the one that they name (else `default`).
-
-    A row that is there is replaced as a whole, with what belongs to it: a queue's storages and slots, a dataset's files
-    and replicas. merge: only the fields given change, and what belongs to the row is replaced where it is given. Either
-    way sections of the moment (resource_types, statistics, locks, live_counter) replace all that the setup had of them;
-    several worlds of one load add up.
-    names: what to call each world in errors, such as its file. Raises BadRequest for unknown sections and fields,
-    naming them (`lenient` leaves them out instead), and the database's errors for wrong values.
+    """Upsert worlds into the database, all or nothing; `setup` overrides the setup that they name (by default
+    `default`). An existing row is replaced as a whole, with everything that belongs to it: a queue's storages and
+    slots, a dataset's files and replicas. merge: only the given fields change, and rows that belong to a row are
+    replaced only if given. In both cases sections that describe the moment (resource_types, statistics, locks,
+    live_counter) replace all such rows of the setup; several worlds of one load add up. names: the name of each world
+    in errors, such as its file. Raises BadRequest for unknown sections and fields, naming them (`lenient` leaves them
+    out instead), and the database's errors for wrong values.
     """
     loaded = Loaded()
     with connection.transaction():
@@ -153,17 +149,17 @@ _MISSING = {
     "label": ("task has a label that PanDA does not know", "tasks have a label that PanDA does not know"),
     "gshare": ("task has a share that is not there", "tasks have shares that are not there"),
 }
-"""What names things that are not there (workload.missing_reference), one and several of them."""
+"""References to missing things (workload.missing_reference), in singular and plural."""
 
 
 def missing(connection: Connection, setup: str) -> list[str]:
-    """What of a setup names things that are not there, in words: counted, with an example."""
+    """References of a setup to missing things, in words: counted, with an example."""
     rows = connection.execute("select kind, rows, example from workload.missing_reference(%s)", [setup]).fetchall()
     return [f"{number:,} {_MISSING[kind][number > 1]}, such as {example}" for kind, number, example in rows]
 
 
 def _kept(kept: Iterable[Kept]) -> list[str]:
-    """Fields that are kept and no rule reads, in words; a line for each that is like a known one."""
+    """Kept fields that no rule reads, in words; one line for each that resembles a known field."""
     found: dict[tuple[str, str, str | None], list[str]] = {}
     for one in kept:
         name = one.name if one.nearest else ""
@@ -186,7 +182,7 @@ def _kept(kept: Iterable[Kept]) -> list[str]:
 def _check(
     connection: Connection, world: World, setup: str | None, clocks: dict[str, datetime], *, merge: bool
 ) -> _Checked:
-    """The world without what is not known here, whose names the reading has. clocks: of setups, where known."""
+    """The world without unknown fields, whose names the reading has. clocks: the known clocks of setups."""
     for alias in _SETUP:
         if world.get(alias) is not None and not isinstance(world[alias], str):
             raise BadRequest(f"{alias} is {json_text(world[alias])[:100]}, not a text", "name one setup")
@@ -202,7 +198,7 @@ def _check(
     if not world.keys() & set(_NAMES) and 2 * sum(nearest(name, _NAMES, ALIKE) is not None for name in world) < len(
         world
     ):
-        _refuse_export("this", world)  # no section is here, and hardly one may be meant
+        _refuse_export("this", world)  # there are no sections, and probably none is meant
     for section in world:
         if section not in _NAMES:
             meant = nearest(section, _NAMES)
@@ -229,7 +225,7 @@ def _check(
 
 
 def _parts(name: str, value: Any, reading: Reading) -> list[Part]:
-    """The rows of a section. Raises BadRequest; the hint describes the section where the error has no other hint."""
+    """The rows of a section. Raises BadRequest; the hint describes the section unless the error has another hint."""
     section = SECTIONS[name]
     try:
         return list(section.read(name, value, reading))
@@ -267,7 +263,8 @@ def _store(
 
 
 def _digest(connection: Connection, world: _Checked) -> int:
-    """Sum up the input of the tasks loaded, and of those that read the datasets loaded; the jobs of the former."""
+    """Sum up the input of the loaded tasks, and of tasks that read the loaded datasets; return the jobs of the
+    former."""
     tasks = [row["task_id"] for part in world.parts.get("tasks", ())[:1] for row in part.rows]
     datasets = [row["dataset"] for part in world.parts.get("datasets", ())[:1] for row in part.rows]
     if tasks or datasets:
@@ -291,9 +288,8 @@ def _require_payloads(connection: Connection, world: _Checked) -> None:
 
 @contextmanager
 def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
-    """Put a name (a file, a section) before the message of an error, which `said` may put in other words.
-
-    Without a name errors pass as they are.
+    """Put a name (a file, a section) before the message of an error, which `said` may reword. Without a name, errors
+    pass unchanged.
     """
     try:
         yield
@@ -312,11 +308,10 @@ def dump(
     with_leases: bool = False,
     on_row: Callable[[str, str], object] | None = None,
 ) -> Generator[str, None, None]:
-    """The world of a setup as pieces of JSON text, in constant memory: one line an entry of a section.
-
-    connection: in autocommit, for this alone; the dump is one snapshot, in a transaction that lasts until the last
-    piece was taken or the dump is closed. on_row: called for each entry with its section and its text.
-    Raises BadRequest when there is no such setup.
+    """The world of a setup as pieces of JSON text, in constant memory, with one line per entry of a section.
+    connection: in autocommit, only for the dump, which is one snapshot, in a transaction that lasts until the last
+    piece was taken or the dump is closed. on_row: called for each entry with its section and its text. Raises
+    BadRequest if the setup does not exist.
     """
     with _snapshot(connection):
         query = "select is_there, simulated at time zone 'UTC' from resource.describe_setup(%s)"
@@ -345,7 +340,7 @@ def dump(
 def _entries(
     name: str, found: Iterator[tuple[Any, Any]], on_row: Callable[[str, str], object] | None, *, named: bool
 ) -> Iterator[str]:
-    """A section as pieces of text; nothing where it has no entries."""
+    """A section as pieces of text; nothing if it has no entries."""
     opening, closing = "{}" if named else "[]"
     before = f',\n"{name}": {opening}\n'
     some = False
@@ -362,19 +357,22 @@ def _entries(
 
 @contextmanager
 def _snapshot(connection: Connection) -> Iterator[None]:
-    """A transaction in REPEATABLE READ; afterwards the connection is as it was: the functions that write refuse it."""
+    """A transaction in REPEATABLE READ. The connection's isolation is restored afterwards, since the functions that
+    write refuse this one."""
     before = connection.isolation_level
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
         with connection.transaction():
             yield
     finally:
-        if connection.info.transaction_status == TransactionStatus.IDLE:  # neither lost nor in the caller's hands
+        if (
+            connection.info.transaction_status == TransactionStatus.IDLE
+        ):  # the connection is neither lost nor in use by the caller
             connection.isolation_level = before
 
 
 def parse(text: str, name: str) -> World:
-    """A world from its text. Raises BadRequest, naming the file."""
+    """A world from its text. Raises BadRequest, which names the file."""
     world = parse_json(text, name)
     if not isinstance(world, dict):
         _refuse_export(name, world)
@@ -386,7 +384,7 @@ def parse(text: str, name: str) -> World:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """The JSON of a text. Raises BadRequest, naming the file."""
+    """The JSON of a text. Raises BadRequest, which names the file."""
     try:
         return parse_text(text)
     except ValueError as error:
@@ -396,6 +394,7 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def _refuse_export(name: str, value: Any) -> None:
-    """Refuse what is an export of another system by its fields, with the option that takes it."""
+    """Refuse a value whose fields show that it is an export of another system; the error names the option that takes
+    it."""
     if found := recognise(value):
         raise BadRequest(f"{name} looks like {found.what}, not like a world", f"broker load {found.option} FILE")

@@ -1,6 +1,6 @@
 """The section config: PanDA's gdpconfig, as {"KEY": value, "component:KEY": value} or as rows.
 
-A value may be an object, too: {"value": 5, "forced": true, "app": "jedi"}.
+A value may also be an object: {"value": 5, "forced": true, "app": "jedi"}.
 """
 
 import re
@@ -14,7 +14,7 @@ from broker.json_text import json_text
 from broker.world.shape import Reading, Row, elements, entries, fields, require, wrong
 
 _KEY = re.compile(r"(?:(?P<component>[a-z_]+):)?(?P<key>.*)", re.DOTALL)
-"""A key, perhaps with its component: those are in small letters, and keys may name a share with a colon."""
+"""A key, perhaps with its component: components are in lower case, and keys may name a share with a colon."""
 
 _ROW = fields("app component key value setup forced")
 _VALUE = fields("app value forced")
@@ -43,7 +43,7 @@ def read(name: str, value: Any, own: Iterable[str], reading: Reading) -> list[Ro
 
 
 def _of_key(where: str, name: str, given: Any, reading: Reading) -> Row:
-    """The row of a key, perhaps with its component, and its value or an object with that."""
+    """The row of a key, perhaps with its component, and its value or an object with the value."""
     found = _KEY.fullmatch(name)
     assert found
     said = {"value": given}
@@ -55,7 +55,7 @@ def _of_key(where: str, name: str, given: Any, reading: Reading) -> Row:
 
 
 def _checked(where: str, row: Row) -> Row:
-    """The row, if its fields beside key and value are of the right types."""
+    """The row, if its fields beside key and value have the right types."""
     for field in ("app", "component", "setup"):
         if row.get(field) is not None:
             require(str, f"{where}.{field}", row[field])
@@ -70,7 +70,7 @@ def for_all(rows: Iterable[Row]) -> list[str]:
 
 
 def store(connection: psycopg.Connection[Any], setup: str, rows: list[Row], *, lenient: bool) -> list[str]:
-    """Set the keys; the unknown ones that were left out (lenient). Raises the database's errors."""
+    """Set the keys; return the unknown ones that were left out (lenient). Raises the database's errors."""
     query = "select resource.store_config(%s, %s::jsonb, %s)"
     [(left_out,)] = connection.execute(query, (setup, json_text(rows), lenient)).fetchall()
     return [f"config: key {key}" for key in left_out]

@@ -35,7 +35,7 @@ def _read_steps(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _write_step(_: Any, rows: Rows) -> Row:
-    """An expression replaces the number that it gave: a load evaluates it again."""
+    """An expression replaces its earlier result: a load evaluates it again."""
     [row] = rows["instance.step"]
     return _STEP.world(row | {need: row[column] for need, column in _NEEDS.items() if column in row})
 

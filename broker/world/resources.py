@@ -30,10 +30,10 @@ _STORAGES = {
 _LISTED = {
     "read_lan": "Storages that input is read from, in order; the first is the default.",
     "write_lan": "Storages that output is written to, in order; the first is the default.",
-    "read_lan_analysis": "The like for user analysis, where they are others.",
-    "write_lan_analysis": "The like for user analysis, where they are others.",
+    "read_lan_analysis": "Storages that input of user analysis is read from, if they differ.",
+    "write_lan_analysis": "Storages that output of user analysis is written to, if they differ.",
 }
-"""What the lists of `astorages` are."""
+"""The meanings of the lists of `astorages`."""
 
 _LISTS = [alias for aliases in _STORAGES.values() for alias in aliases]
 _QUEUE_FIELDS = [*QUEUE.columns, *_ACTIVITY.columns, *_MEASURED, "slots", "astorages", "site"]
@@ -55,7 +55,7 @@ _ACCOUNT = fields(
 def described_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     """Queues as CRIC describes them, with their storages; fields that no rule reads are kept in `cric`.
 
-    What is measured at queues is left alone.
+    Measured figures of queues are not changed.
     """
     queues: list[Row] = []
     storages: list[Row] = []
@@ -76,7 +76,8 @@ def described_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _lists_of(queue: Row) -> Iterable[Row]:
-    """Direction and scope of the lists of storages that a queue gives; null in place of them is all of them, empty."""
+    """Direction and scope of the lists of storages that a queue gives; null in their place means that all lists are
+    empty."""
     given = queue.get("astorages", {})
     for (direction, scope), aliases in _STORAGES.items():
         if given is None or any(alias in given for alias in aliases):
@@ -97,7 +98,7 @@ def _own(where: str, given: Row, reading: Reading) -> tuple[Row, Row]:
 
 
 def _storages(where: str, given: Any) -> tuple[list[Row], Row]:
-    """The rows of a queue's storages, and the lists that are of no direction known here."""
+    """The rows of a queue's storages, and the lists of unknown directions."""
     if given is None:
         return [], {}
     require(dict, where, given)
@@ -135,7 +136,7 @@ def _read_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _numbered(where: str, queue: str, value: Any, known: Any, reading: Reading) -> list[Row]:
-    """Rows of a queue that have no key of their own, numbered from 1."""
+    """Rows of a queue without a key of their own, numbered from 1."""
     found = elements(where, value)
     return [{"queue": queue, "number": n, **reading.row(place, row, known)} for n, (place, row) in enumerate(found, 1)]
 
@@ -219,7 +220,7 @@ def _read_gpus(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _read_users(name: str, value: Any, reading: Reading) -> Iterable[Part]:
-    """An object by name; or an array of rows with a name, where a user and a group have the same one."""
+    """An object by name; or an array of rows with a name, if a user and a group have the same name."""
     if isinstance(value, list):
         pairs: list[tuple[str, Any, str | None]] = [(where, row, None) for where, row in elements(name, value)]
     else:
@@ -253,7 +254,7 @@ def _write_users(_: Any, rows: Rows) -> Any:
 
 
 def _read_locks(name: str, value: Any, reading: Reading) -> Iterable[Part]:
-    """A list of queues; or an object, queue to the time when it was locked."""
+    """A list of queues; or an object from a queue to the time of its lock."""
     if isinstance(value, list):
         rows: list[Row] = [{"queue": queue} for queue in names(name, value) or []]
     else:

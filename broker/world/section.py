@@ -8,17 +8,16 @@ from typing import Any, Literal
 from broker.world.shape import Fields, Part, Reading, Row, elements, entries
 
 Rows = Mapping[str, list[Row]]
-"""Rows by table, without the column that they are grouped by."""
+"""Rows by table, without the column by which they are grouped."""
 
 _COLUMN = re.compile(r"(?<=: )\w+(?= is )|^\w+(?=: )")
-"""Where a column stands in an error (task 1: user_name is 5) and in a hint (user_name: User.)."""
+"""The place of a column in an error (task 1: user_name is 5) and in a hint (user_name: User.)."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """Fields of a section as the world names them: the table that has their columns, where they stand in an entry.
-
-    words: what they are, where the comments of the columns do not say it of them.
+    """Fields of a section by their names in the world: the table of their columns, and their place in an entry. words:
+    their meanings, if the comments of the columns do not give them.
     """
 
     table: str
@@ -33,12 +32,11 @@ class Described:
 
 @dataclass(frozen=True)
 class Section:
-    """How a section is read into rows of its tables, and written from them.
-
-    read: its name, its value and the reading, to parts. by: the column that its tables share; rows with the same value
-    are one entry (null: each row is one). write: that value and the rows of an entry, to the entry. shape: `object`
-    (entries by the value of `by`), `array`, or `whole`: all rows are one entry, the section. looks: its shape in a
-    line. described: its fields.
+    """The reading of a section into rows of its tables, and the writing from them. read: turns its name, its value and
+    the reading into parts. by: the column that its tables share; rows with the same value are one entry (null: each row
+    is an entry). write: turns that value and the rows of an entry into the entry. shape: `object` (entries by the value
+    of `by`), `array`, or `whole`: all rows are one entry, the section. looks: its form in one line. described: its
+    fields.
     """
 
     tables: tuple[str, ...]
@@ -61,7 +59,7 @@ class Section:
 
 
 def listed(table: str, known: Fields, looks: str, *, replaces: bool = False) -> Section:
-    """A section that is an array of rows of one table. replaces: it stands for all rows of the setup."""
+    """A section that is an array of rows of one table. replaces: the section replaces all rows of the setup."""
 
     def read(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         rows = [reading.row(where, row, known) for where, row in elements(name, value)]

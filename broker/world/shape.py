@@ -1,6 +1,5 @@
-"""What sections are made of: shapes and fields that are checked, times, and rows for tables.
-
-Types of single values are checked by the database, which knows its columns (resource.check_rows).
+"""The parts of sections: checked shapes and fields, times, and rows for tables. The database checks the types of single
+values, since it knows its columns (resource.check_rows).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,31 +17,30 @@ NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
 HINT = "see broker/docs/reference/world-fields.md"
-_MISSPELT = 100  # characters of the longest name that has similar ones
-ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
+_MISSPELT = 100  # characters of the longest name for which similar names are searched
+ALIKE = 0.82  # least similarity of a field to the one that is meant
 
 
 def require(kind: Kind, name: str, value: object) -> None:
-    """Refuse a value of another type, naming it; true and false are no numbers."""
+    """Refuse a value of another type, and name it; true and false are not numbers."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         shape = "a number" if isinstance(kind, tuple) else _SHAPES[kind]
         raise wrong(name, value, shape)
 
 
 def wrong(name: str, value: object, wanted: str) -> BadRequest:
-    """The error of a value that is not what is wanted, both named."""
+    """The error for a value of a wrong kind; it names the value and the wanted kind."""
     return BadRequest(f"{name} is {json_text(value)[:100]}, not {wanted}", HINT)
 
 
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
-    """The known name that is most like another one, whatever the case; null where none is."""
+    """The known name that is most similar to another, ignoring case; null if none is similar."""
     return next(iter(nearest_names(name, known, 1, alike)), None)
 
 
 def nearest_names(name: str, known: Iterable[str], number: int, alike: float) -> list[str]:
-    """The known names that are most like another one, whatever the case, the most similar first.
-
-    None for a name of more than a hundred characters: the cost grows with the product of the lengths.
+    """The known names that are most similar to another, ignoring case, the most similar first. There are none for a
+    name of more than a hundred characters: the cost grows with the product of the lengths.
     """
     if len(name) > _MISSPELT:
         return []
@@ -51,7 +49,8 @@ def nearest_names(name: str, known: Iterable[str], number: int, alike: float) ->
 
 
 def entries(name: str, value: Any) -> Iterator[tuple[str, str, Any]]:
-    """The entries of an object with names as keys: where each stands, its name, its value; `name` is the object's."""
+    """The entries of an object with names as keys: the place, the name and the value of each; `name` is the object's
+    name."""
     require(dict, name, value)
     for key, entry in value.items():
         if not key:
@@ -60,7 +59,7 @@ def entries(name: str, value: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The elements of an array: where each stands, and itself."""
+    """The elements of an array, each with its place."""
     require(list, name, value)
     for number, element in enumerate(value):
         yield f"{name}[{number}]", element
@@ -79,14 +78,15 @@ def names(name: str, value: Any) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a row of the world: field -> column; which are times, and which objects (null: their default)."""
+    """The fields of a row of the world: field -> column; the fields that are times, and those that are objects (null:
+    their default)."""
 
     columns: Mapping[str, str]
     times: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
 
     def world(self, row: Mapping[str, Any]) -> Row:
-        """A table's row as a row of the world, in the order of the fields; columns that are no field are left out."""
+        """A table's row as a row of the world, in the order of the fields; columns that are not fields are left out."""
         return {name: row[column] for name, column in self.columns.items() if column in row}
 
 
@@ -98,10 +98,8 @@ def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) ->
 
 @dataclass(frozen=True)
 class Part:
-    """Rows for a table (schema.table).
-
-    parents: those whose rows they replace: values of its first key column, or objects of that and other columns; True:
-    all.
+    """Rows for a table (schema.table). parents: the parents whose rows they replace, as values of the first key column,
+    or objects of that and other columns; True: all.
     """
 
     table: str
@@ -111,7 +109,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Kept:
-    """A field that is kept and no rule reads: of which section, where, its name, and the known one that is like it."""
+    """A kept field that no rule reads: its section, its place, its name, and a similar known field."""
 
     section: str
     where: str
@@ -121,10 +119,9 @@ class Kept:
 
 @dataclass
 class Reading:
-    """A world being read: the clock that hours_ago counts from, and what is not known here.
-
-    merging: rows change in what is given; what belongs to them is replaced where it is given. ignored: what is not
-    known here, with the hints of what may be meant. kept: fields that are kept and no rule reads.
+    """The reading of a world: the clock from which hours_ago counts, and unknown fields. merging: only given fields of
+    rows change, and rows that belong to them are replaced only if given. ignored: unknown fields, with hints at the
+    field that may be meant. kept: kept fields that no rule reads.
     """
 
     clock: Callable[[], datetime]
@@ -134,16 +131,17 @@ class Reading:
     kept: list[Kept] = field(default_factory=list)
 
     def parents(self, given: Mapping[str, Any], *names: str) -> list[str]:
-        """The entries whose parts of one of these names are replaced: all, or (merging) those that give it."""
+        """The entries whose parts of one of these names are replaced: all entries or, when merging, those that give
+        it."""
         return [key for key, entry in given.items() if not self.merging or any(name in entry for name in names)]
 
     def keep(self, section: str, where: str, names: Iterable[str], known: Iterable[str]) -> None:
-        """Note fields that are kept and no rule reads. known: those that may be meant."""
+        """Record kept fields that no rule reads. known: fields that may be meant."""
         known = list(known)
         self.kept += [Kept(section, where, name, nearest(name, known, ALIKE)) for name in names]
 
     def row(self, where: str, value: Any, known: Fields) -> Row:
-        """The columns of a row with known fields; others are noted as ignored."""
+        """The columns of a row with known fields; other fields are recorded as ignored."""
         require(dict, where, value)
         self.unknown(where, (name for name in value if name not in known.columns), known.columns)
         for name in known.objects if self.merging else ():
@@ -156,7 +154,7 @@ class Reading:
         }
 
     def unknown(self, where: str, keys: Iterable[str], known: Iterable[str]) -> None:
-        """Note fields that are not known here, and the known one that may be meant, else all of them."""
+        """Record unknown fields, each with the known field that may be meant, or with all known fields."""
         known = list(known)
         for key in keys:
             self.ignored.append(f"{where}: field {key}")
@@ -166,7 +164,7 @@ class Reading:
             )
 
     def time(self, where: str, value: Any) -> str | None:
-        """A time as ISO 8601 text with a zone: given so (UTC, where it names none), or as {"hours_ago": n}."""
+        """A time as ISO 8601 text with a zone, given in that form (UTC by default), or as {"hours_ago": n}."""
         if value is None:
             return None
         if isinstance(value, dict) and list(value) == ["hours_ago"]:

@@ -1,4 +1,4 @@
-"""Rows in and out of the database, by schema and table (resource.store, resource.dump and the like)."""
+"""Storing and dumping rows, by schema and table (resource.store, resource.dump and the like)."""
 
 import heapq
 import itertools
@@ -15,7 +15,7 @@ _ROWS_A_CALL = 10_000
 
 
 def store(connection: Connection, setup: str, part: Part, *, merge: bool = False) -> None:
-    """Store rows, ten thousand a call; merge: rows that are there keep what is not given.
+    """Store rows, ten thousand per call; merge: existing rows keep the fields that are not given.
 
     Raises the database's errors (PB001 names the row, the key and the value).
     """
@@ -30,7 +30,8 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
 
 
 def stream(connection: Connection, setup: str, table: str) -> Iterator[Row]:
-    """The rows of a table in the order of its key, in constant memory; several at once, within a transaction."""
+    """The rows of a table in the order of its key, in constant memory; several tables may be read at once in a
+    transaction."""
     schema, name = table.split(".")
     with connection.cursor(f"dump_{schema}_{name}") as cursor:
         cursor.itersize = 2_000
@@ -40,7 +41,7 @@ def stream(connection: Connection, setup: str, table: str) -> Iterator[Row]:
 
 
 def entries(connection: Connection, setup: str, section: Section) -> Iterator[tuple[Any, Any]]:
-    """What a section holds, entry by entry: the value of its column `by`, and the entry of the world."""
+    """The content of a section, entry by entry: the value of its column `by`, and the entry of the world."""
     if section.shape == "whole":
         rows = {table: list(stream(connection, setup, table)) for table in section.tables}
         if any(rows.values()):
@@ -56,7 +57,7 @@ def entries(connection: Connection, setup: str, section: Section) -> Iterator[tu
 def _grouped(
     connection: Connection, setup: str, tables: Sequence[str], column: str
 ) -> Iterator[tuple[Any, dict[str, list[Row]]]]:
-    """The rows of tables that share their first key column, put together by its value: value, rows by table."""
+    """The rows of tables that share their first key column, grouped by its value: value, rows by table."""
 
     def keyed(table: str) -> Iterator[tuple[Any, str, Row]]:
         return ((row.pop(column), table, row) for row in stream(connection, setup, table))

@@ -1,14 +1,10 @@
-"""The sections of the schema taskqueue: what JobAgents are matched with.
+"""The sections of the schema taskqueue, for matching.
 
-| section | shape |
-| --- | --- |
-| task_queue_settings | the keys of taskqueue.set_settings; times in seconds |
-| cpu_buckets | [seconds, ...] |
-| groups | {group: {share, job_sharing, allow_background}} |
-| platform_compatibility | {offered: [accepted, ...]} |
-| task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a TaskQueue of its own |
-| leases | as taskqueue.dump_leases writes them; only when asked for: they hold the agents' secrets |
-| limits | [{site, ce, kind: running or delay, attribute, value, limit or seconds, burst}, ...] |
+| section | shape | | --- | --- | | task_queue_settings | the keys of taskqueue.set_settings; times in seconds | |
+cpu_buckets | [seconds, ...] | | groups | {group: {share, job_sharing, allow_background}} | | platform_compatibility |
+{offered: [accepted, ...]} | | task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a
+TaskQueue of its own | | leases | as taskqueue.dump_leases writes them; only on request, since they contain the agents'
+secrets | | limits | [{site, ce, kind: running or delay, attribute, value, limit or seconds, burst}, ...] |
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +20,7 @@ from broker.world.shape import NUMBER, Kind, Reading, require
 World = Mapping[str, Any]
 
 _Fields = Mapping[str, Kind]
-"""The fields of a row and their types; null is a field that is not given."""
+"""The fields of a row and their types; null means that a field is not given."""
 
 _SETTINGS: _Fields = {
     "ten_first": bool,
@@ -82,10 +78,9 @@ def load_task_queues(
     task_queues: Iterator[Mapping[str, object]] | Sequence[Mapping[str, object]],
     on_chunk: Callable[[int], object] | None = None,
 ) -> int:
-    """Open a TaskQueue for each element of a stream, in constant memory, and return how many jobs they have.
-
-    Each 100,000 jobs are one call, which commits for itself unless the caller has a transaction open. Call
-    taskqueue.refresh_statistics and recompute_shares when all are there.
+    """Open a TaskQueue for each element of a stream, in constant memory, and return the number of jobs. Each call has
+    100,000 jobs and commits by itself, unless the caller has a transaction open. Call taskqueue.refresh_statistics and
+    recompute_shares after the last one.
     """
     stored = 0
     for chunk in chunks(task_queues):
@@ -99,7 +94,7 @@ def load_task_queues(
 def pieces(
     connection: Connection, setup: str, *, with_leases: bool, on_row: Callable[[str, str], object] | None
 ) -> Iterator[str]:
-    """The sections of a setup as pieces of JSON text, each with a comma before it; nothing where it has none."""
+    """The sections of a setup as pieces of JSON text, each with a comma before it; nothing if the setup has none."""
     [(configuration,)] = connection.execute("select taskqueue.dump_configuration(%s)", [setup]).fetchall()
     if configuration is None:
         return
@@ -136,14 +131,14 @@ def _known_fields(fields: _Fields, name: str, row: object, reading: Reading) -> 
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its shape (the fields of a row, if it has rows with fields), and how it is stored."""
+    """A section: its shape (the fields of a row, if it has rows with fields), and the function that stores it."""
 
     shape: type
     fields: _Fields | None
     store: Callable[[Connection, str, Any], int]
 
     def known(self, name: str, value: Any, reading: Reading) -> Any:
-        """The section without the fields that are not known here, which are noted."""
+        """The section without unknown fields, which are recorded."""
         require(self.shape, name, value)
         if self.fields is None:
             return value
@@ -206,7 +201,8 @@ def _store_limits(connection: Connection, setup: str, limits: list[Any]) -> int:
     return len(limits)
 
 
-# In the order in which they are stored: queues by the buckets and shares, limits when the leases are there to count.
+# The sections in the order of storing: TaskQueues after the buckets and shares, and limits after the leases that they
+# count.
 SECTIONS = {
     "task_queue_settings": Section(dict, _SETTINGS, _store_settings),
     "cpu_buckets": Section(list, None, _store_cpu_buckets),

@@ -1,4 +1,4 @@
-"""The sections of the schemas workload and brokerage: datasets, tasks, jobs, and what is counted of them."""
+"""The sections of the schemas workload and brokerage: datasets, tasks, jobs, and their counts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -62,7 +62,7 @@ _RESULT = fields("failed closed finished")
 _OUTPUT = fields("token", name="dataset")
 _PAYLOAD = fields("", payload="body")
 _APART = ("split", "params", "input", "output", "failures", "payload")
-_COMPARED = 1_000  # files of a dataset that a name is compared with
+_COMPARED = 1_000  # files of a dataset with which a name is compared
 _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 
 _JOB = fields(
@@ -108,7 +108,7 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _require_files(where: str, given: Any, lfns: set[str]) -> None:
-    """Refuse a file of a replica that is none of its dataset."""
+    """Refuse a file of a replica that is not in its dataset."""
     for lfn in names(where, given) or []:
         if lfn not in lfns:
             meant = nearest(lfn, sorted(lfns)[:_COMPARED])
@@ -185,7 +185,7 @@ def _split(where: str, given: Any) -> Row:
     split = dict(given)
     for rule in _FLAGS.keys() & split.keys():
         split[rule] = _flag(split[rule])
-    if split.get("limitedSites") in (False, True):  # whether there is a number decides
+    if split.get("limitedSites") in (False, True):  # only the presence of a number decides
         split["limitedSites"] = 1 if split["limitedSites"] else None
     for rule in _CODES.keys() & split.keys():
         words = _CODES[rule][1]
@@ -360,13 +360,14 @@ SECTIONS = {
                 "workload.remaining_work",
                 "all",
                 fields("", **{"": "work"}),
-                "Work that is left, of all shares (HS06 s): what the space check reads.",
+                "Remaining work of all shares (HS06 s); the space check reads it.",
             ),
             Described(
                 "workload.remaining_work",
                 "by_gshare.SHARE.PRIORITY",
                 fields("", **{"": "work"}),
-                "Work in tasks of that priority (HS06 s): weights read that of the task's share from its priority up.",
+                "Remaining work in tasks of that priority (HS06 s); weights read the work of the task's share from "
+                "its priority up.",
             ),
         ],
     ),

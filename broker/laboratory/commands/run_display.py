@@ -1,4 +1,4 @@
-"""What `broker simulate` shows: the grid while it runs, and its figures at the end."""
+"""The output of `broker simulate`: the grid while it runs, and its figures at the end."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _LINES = 24  # of a run that is not on a terminal
 
 
 def watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
-    """Run the simulation at the given speed and show it live or in lines."""
+    """Run the simulation at the given speed, and show it live or as lines."""
     from rich.live import Live
 
     begun = time.monotonic()
@@ -59,7 +59,7 @@ def _words(step: "Step") -> str:
 
 
 def _picture(run: "Run", step: "Step", passed: float, console: "Console") -> "RenderableType":
-    """The sites with the most cores, as many as the terminal has lines for, beside the jobs by status."""
+    """As many of the largest sites as the terminal has lines for, beside the jobs by status."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

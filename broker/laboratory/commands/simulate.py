@@ -27,17 +27,19 @@ def simulate(
     *,
     scenario: Annotated[str, typer.Option(help="Scenario: calm, storm, cloud, or a TOML file.")] = "calm",
     hours: Annotated[
-        float | None, typer.Option(min=0.05, help="Hours to simulate; else those of the scenario.")
+        float | None, typer.Option(min=0.05, help="Hours to simulate; by default those of the scenario.")
     ] = None,
     speed: Annotated[float, typer.Option(min=0, help="Simulated seconds per second; 0 = as fast as possible.")] = 0,
     queues: Annotated[
-        int | None, typer.Option(min=1, help="PanDA queues of the grid; else those of the scenario.")
+        int | None, typer.Option(min=1, help="PanDA queues of the grid; by default those of the scenario.")
     ] = None,
     scale: Annotated[
         float | None, typer.Option(min=0.001, help="Factor on the cores of queues and on the work.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the grid, the work and the failures.")] = 1,
-    setup: Annotated[str | None, typer.Option(help="Name of the new setup; else simulation- and six digits.")] = None,
+    setup: Annotated[
+        str | None, typer.Option(help="Name of the new setup; by default simulation- and six digits.")
+    ] = None,
     folder: Annotated[
         Path | None,
         typer.Option("--output", help="Write figures, series and plots to this folder (plots need the extra plots)."),
@@ -48,8 +50,8 @@ def simulate(
 ) -> None:
     """Simulate a synthetic grid with tasks, brokers, transfers, JobAgents and failures, and show its figures.
 
-    Every call is a public one, with thousands of jobs in an hour of simulated time. Needs the roles broker_operator
-    and broker_agent. Exit code 1: a job was lost or given twice.
+    All calls are public ones, for thousands of jobs in an hour of simulated time. Needs the roles broker_operator and
+    broker_agent. Exit code 1: a job was lost or given twice.
     """
     from broker.laboratory import simulation as simulate
 
@@ -81,9 +83,8 @@ def conduct(
     keep: bool = False,
     quiet: bool = False,
 ) -> Row:
-    """Run a scenario, show it, and return its figures.
-
-    seconds: a limit of wall time. quiet: show everything on standard error, and there on a terminal only.
+    """Run a scenario, show it, and return its figures. seconds: a limit of wall time. quiet: show everything on
+    standard error, and only if that is a terminal.
     """
     import secrets
 
@@ -131,7 +132,7 @@ def conduct(
 
 @contextmanager
 def _removed(run: "Run", keep: bool) -> Iterator[None]:
-    """Remove the setup at the end, also of an interrupted simulation, unless it is kept."""
+    """Remove the setup at the end, even of an interrupted simulation, unless it is kept."""
     try:
         yield
     finally:

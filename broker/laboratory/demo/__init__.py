@@ -1,6 +1,5 @@
-"""What the demos run: matching, brokerage and instances, a module each. broker.laboratory.commands.demo shows it.
-
-Each run has a setup of its own, which stays to be looked at; setups of runs more than an hour old are removed.
+"""The demos of matching, brokerage and instances, a module each. broker.laboratory.commands.demo shows them. Each run
+has a setup of its own, which stays for inspection; setups of runs more than an hour old are removed.
 """
 
 import secrets
@@ -12,12 +11,12 @@ from broker.database import Connection
 
 
 def draw_name() -> str:
-    """A name that nobody has."""
+    """An unused name."""
     return f"demo-{secrets.token_hex(3)}"
 
 
 def new_name(connection: Connection, name: str | None = None) -> str:
-    """A new setup for this run, which needs no loop of `broker run`; setups of old runs are removed."""
+    """Make a setup for this run, which needs no loop of `broker run`; remove setups of old runs."""
     for (old,) in connection.execute(
         "select setup from monitor.setup where setup like 'demo-%%' and created_at < now() - interval '1 hour'"
     ).fetchall():

@@ -15,13 +15,13 @@ _BROKERS = {
     "production_job": ("Jobs of production tasks to queues", ("brokerage", "broker_jobs"), "pending"),
     "analysis_job": ("Jobs of users to queues", ("brokerage", "broker_analysis"), None),
 }
-"""The brokers in the order in which a task meets them: title, procedure, and the task to explain. That is a task of
-this status after the run or, without a status, the first task that is due before it."""
+"""The brokers in the order in which a task meets them: title, procedure, and the task to explain. The explained task
+has this status after the run or, without a status, is the first due task before it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a broker: its figures, how long it took, and the tasks that are explained."""
+    """One run of a broker: its figures, its duration, and the explained tasks."""
 
     algorithm: str
     title: str
@@ -31,7 +31,7 @@ class Run:
 
 
 def load(connection: Connection, setup: str, made: world.World, profile: str | None) -> Mapping[str, int]:
-    """Load the grid and classify its queues, users and tasks; returns the number of rows by section."""
+    """Load the grid and classify its queues, users and tasks; return the number of rows by section."""
     loaded = world.load(connection, [made], setup)
     connection.execute("call brokerage.classify(%s, %s)", (setup, profile))
     return loaded.rows

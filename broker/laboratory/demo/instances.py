@@ -35,7 +35,7 @@ def finish_half(connection: Connection, setup: str) -> Row:
 
 
 def _scheduled(connection: Connection, setup: str) -> Row:
-    """Call the scheduler once: what it did, and the instances after it."""
+    """Call the scheduler once; return its changes, and the instances after them."""
     started = time.perf_counter()
     [done] = rows_of(connection, "call instance.schedule(%s)", setup)
     seconds = time.perf_counter() - started

@@ -1,7 +1,7 @@
 """The demo of matching: LHCb's TaskQueues, JobAgents at its 60 sites, and proof that no job is lost or taken twice.
 
-The TaskQueues are LHCb's figures (broker.laboratory.lhcb); the JobAgents are synthetic. Every call is a public one:
-functions of the schema taskqueue, views of monitor.
+The TaskQueues are LHCb's figures (broker.laboratory.lhcb); the JobAgents are synthetic. All calls are public: functions
+of the schema taskqueue, views of monitor.
 """
 
 import threading
@@ -30,7 +30,7 @@ LABEL = f"queues: figures of {lhcb.SOURCE}; agents: synthetic"
 
 @dataclass
 class Work:
-    """What has been done in a demo: jobs inserted, and what the agents took of them, by owner group and CPU bucket.
+    """The work done in a demo: inserted and taken jobs, by owner group and CPU bucket.
 
     task_queues: TaskQueues after the jobs were inserted.
     """
@@ -49,7 +49,7 @@ class Work:
     samples: dict[str, tuple[Match, Resource]] = field(default_factory=dict)
 
     def insert(self, group: lhcb.Group) -> None:
-        """Count a TaskQueue that is inserted."""
+        """Count an inserted TaskQueue."""
         self.inserted += len(group["jobs"])
         self.by_group[str(group["requirements"]["OwnerGroup"])] += len(group["jobs"])
         self.by_bucket[int(str(group["requirements"]["CPUTime"]))] += len(group["jobs"])
@@ -70,10 +70,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Proof:
-    """Where the jobs are, counted in the database and by the agents.
-
-    rows and distinct: rows of all jobs, and their distinct ids. doubly: ids that agents got twice. unheard: jobs taken
-    whose answer reached no agent (it was killed). faults: rows of the consistency views, which are always empty.
+    """The places of the jobs, counted in the database and by the agents. rows and distinct: rows of all jobs, and their
+    distinct ids. doubly: ids that agents got twice. unheard: taken jobs whose answer reached no agent (the agent was
+    killed). faults: rows of the consistency views, which are always empty.
     """
 
     inserted: int
@@ -100,8 +99,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """A waiting job and a resource that does not get it: the conditions (condition, wanted, offered, holds), and those
-    that resources seen lately fail (condition, remark)."""
+    """A waiting job and a resource that does not match it: the conditions (condition, wanted, offered, holds), and
+    those that resources seen lately fail (condition, remark)."""
 
     job_id: int
     resource: Resource
@@ -110,12 +109,12 @@ class Unmatched:
 
 
 def resources(seed: int) -> Iterator[Resource]:
-    """What the agents of a demo offer: a thousand kinds of pilots, each with the CPU time of its batch queue."""
+    """The offers of a demo's agents: a thousand kinds of pilots, each with the CPU time of its batch queue."""
     return lhcb.resources(seed, kinds=1_000)
 
 
 def new_setup(connection: Connection, name: str | None = None) -> str:
-    """A setup for this run: LHCb's buckets and shares, by default in a name that nobody has."""
+    """A setup for this run, with LHCb's buckets and shares, by default with an unused name."""
     setup = new_name(connection, name)
     table = lhcb.table()
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, table.cpu_buckets))
@@ -142,9 +141,8 @@ def load(connection: Connection, setup: str, jobs: int, seed: int, on_chunk: Cal
 
 
 def run(plan: Plan, agents: int, work: Work) -> Generator[Batch, None, None]:
-    """Let the agents work, count each batch in `work` and give it; an empty one when nothing comes for 0.2 s.
-
-    Close the generator (contextlib.closing) to end the agents early.
+    """Let the agents work, count each batch in `work` and yield it, or an empty one when none arrives for 0.2 s. Close
+    the generator (contextlib.closing) to end the agents early.
 
     Raises ConnectError soon after the server has stopped; the agents alone would wait for the server until the end.
     """
@@ -162,7 +160,7 @@ def run(plan: Plan, agents: int, work: Work) -> Generator[Batch, None, None]:
 def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
     """Do the background work of a setup every second, in a thread with connections of its own.
 
-    Gives an event that is set when the server is gone; this thread notices that first.
+    Yields an event that is set when the server is gone; this thread notices that first.
     """
     over, gone = threading.Event(), threading.Event()
 
@@ -186,7 +184,7 @@ def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
 
 
 def _answers(target: Target) -> bool:
-    """Whether the server takes connections now or in half a second: after a crash it is soon back."""
+    """Whether the server accepts connections now or in half a second: after a crash it is soon back."""
     for pause in (0.5, 0):
         with suppress(ConnectError), connect(target):
             return True
@@ -195,7 +193,7 @@ def _answers(target: Target) -> bool:
 
 
 def prove(connection: Connection, setup: str, work: Work) -> Proof:
-    """Count the jobs in the database, against the jobs inserted and the jobs that agents got."""
+    """Count the jobs in the database, and compare them with the inserted jobs and the jobs that agents got."""
     states: Counter[str] = Counter(
         dict(connection.execute("select state, count(*) from monitor.job where setup = %s group by 1", [setup]))
     )
@@ -222,7 +220,7 @@ def prove(connection: Connection, setup: str, work: Work) -> Proof:
 
 
 def unmatched(connection: Connection, setup: str, seed: int) -> Unmatched | None:
-    """A waiting job that asks for few sites, and the first resource which fails one to three of its conditions."""
+    """A waiting job that lists few sites, and the first resource that fails one to three of its conditions."""
     queues = connection.execute(
         "select task_queue_id, requirements from monitor.task_queue where setup = %s and jobs > 0 order by 1", [setup]
     ).fetchall()
@@ -241,13 +239,13 @@ def unmatched(connection: Connection, setup: str, seed: int) -> Unmatched | None
 
 
 def percentile(seconds: list[float], share: float) -> float:
-    """The value below which `share` of the values lie, in seconds; 0 when there are none."""
+    """The value below which a fraction `share` of the values is, in seconds; 0 without values."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 def taken_and_inserted(taken: Mapping[Any, int], inserted: Mapping[Any, int]) -> dict[str, tuple[int, int]]:
-    """What was taken of what was inserted, the highest CPU bucket or the first group first."""
+    """The taken and inserted jobs, the highest CPU bucket or the first group first."""
     numbers = all(isinstance(name, int) for name in inserted)
     return {str(name): (taken.get(name, 0), inserted[name]) for name in sorted(inserted, reverse=numbers)}
 
@@ -259,7 +257,7 @@ def latency(work: Work) -> dict[str, float]:
 
 
 def summary(connection: Connection, plan: Plan, agents: int, work: Work, loading: float) -> dict[str, Any]:
-    """A run in figures: what was loaded (in `loading` seconds), what the agents took, and the proof."""
+    """The figures of a run: the loaded jobs (in `loading` seconds), the taken jobs, and the proof."""
     setup = plan.setup
     return {
         "data": LABEL,

@@ -1,8 +1,8 @@
 """A lifelike grid as a world: sites, queues, storages, links, data, users and tasks, all of them synthetic.
 
-For demos and benchmarks, which show SYNTHETIC beside every figure. No site, task or figure is anybody's; every site is
-named SYN-<country>-<number>, and queues, storages, datasets, users and working groups carry the same mark. What is
-lifelike:
+The grid is for demos and benchmarks, which show SYNTHETIC beside every figure. No site, task or figure is real; every
+site is named SYN-<country>-<number>, and queues, storages, datasets, users and working groups carry the same mark.
+These properties are lifelike:
 
 - the kinds of queues and their limits, with the usual exceptions (offline, without pilots, unpublished, reserved);
 - nuclei hold most of the data, satellites hold some or have no storage of their own and use a nucleus's;
@@ -10,8 +10,8 @@ lifelike:
 - the usual mix of tasks, a few of which no queue can take, each for a reason of its own;
 - a few users have most of the tasks of users, and some are over a cap or a quota.
 
-Times are hours before the clock of the database, so that a world does not age. Each part draws from a stream of its
-own: another number of tasks leaves queues and links as they are.
+Times are hours before the clock of the database, so that a world does not age. Each part draws from a random stream of
+its own, so another number of tasks does not change queues and links.
 """
 
 import random
@@ -51,12 +51,11 @@ def grid(
     user_tasks: int = 0,
     setup: str = "grid",
 ) -> Row:
-    """A synthetic grid as a world (worlds.md) of so many queues and tasks; the same for the same arguments.
-
-    There are queues / 2.6 sites, of which some are nuclei (a tenth as many as queues and at most 30, where it is not
-    said how many), and at most 400 datasets of at most 100 files each besides the pseudo datasets that make the jobs of
-    event generation. User tasks come on top, with the users, what those have at the queues, and their data.
-    Raises ValueError when there is no queue, no nucleus, fewer sites than nuclei, or a negative number of tasks.
+    """A synthetic grid as a world (worlds.md) with these numbers of queues and tasks; the same for the same arguments.
+    There are queues / 2.6 sites, of which some are nuclei (by default a tenth of the number of queues, at most 30), and
+    at most 400 datasets of at most 100 files each besides the pseudo datasets that make the jobs of event generation.
+    User tasks are added, with the users, their jobs at the queues, and their data. Raises ValueError when there is no
+    queue, no nucleus, fewer sites than nuclei, or a negative number of tasks.
     """
     if queues < 1 or tasks < 0 or user_tasks < 0:
         raise ValueError(

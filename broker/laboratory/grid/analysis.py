@@ -1,4 +1,4 @@
-"""Tasks of users, what they read, and what users run at the queues."""
+"""Tasks of users, their input, and the jobs of users at the queues."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _PLATFORMS = ("x86_64-el9-gcc13-opt", "x86_64-el9-gcc13-opt", "x86_64-centos7-gc
 
 
 def add(world: Row, rng: random.Random, places: Sequence[Place], queues: Sequence[Queue], number: int) -> None:
-    """Tasks of users in a world, with all that belongs to them."""
+    """Tasks of users in a world, with their users, jobs and data."""
     users = [f"syn-user-{index}" for index in range(1, max(2, number // _TASKS_A_USER) + 1)]
     members = [queue for queue in queues if queue.row["type"] in ("analysis", "unified")]
     datasets = list(_datasets(rng, places, min(300, max(5, number * 3 // 10))))
@@ -54,7 +54,7 @@ def add(world: Row, rng: random.Random, places: Sequence[Place], queues: Sequenc
 
 
 def _datasets(rng: random.Random, places: Sequence[Place], number: int) -> Iterator[Data]:
-    """Derived data: some files of some GiB, a copy or more at nuclei, and more at satellites."""
+    """Derived data: a few files of a few GiB, with one or more copies at nuclei, and more at satellites."""
     for index in range(number):
         name = f"syn.{900_000 + index}.deriv.DAOD.p{rng.randrange(5_000, 7_000)}"
         size = log(rng, 0.3, 5) * _GIB
@@ -72,7 +72,7 @@ def _datasets(rng: random.Random, places: Sequence[Place], number: int) -> Itera
 
 
 def _users_at(rng: random.Random, queue: Queue, users: Sequence[str]) -> Row:
-    """What users of each share run at a queue and have queued there. The first of the users are there most."""
+    """Running and queued jobs of the users of each share at a queue. The first users have the most jobs."""
     cores = queue.size * rng.uniform(0.1, 0.4)
     present: Row = {}
     for share, part in _SHARES.items():
@@ -88,7 +88,7 @@ def _users_at(rng: random.Random, queue: Queue, users: Sequence[str]) -> Row:
 
 
 def _counts(queue: Queue, present: Row) -> Iterator[Row]:
-    """The job counts that belong to what users have there."""
+    """The job counts that agree with the jobs of the users."""
     for share, users in present.items():
         jobs = {
             "running": sum(user["running"] for user in users.values()),
@@ -124,7 +124,7 @@ def _share_figures(rng: random.Random) -> Row:
 
 
 def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: Sequence[str]) -> Row:
-    """Users and groups: jobs and cores, quotas (one in forty used up, or nearly), slots that are left of class A."""
+    """Users and groups: jobs and cores, quotas (one in forty is nearly or fully used), remaining slots of class A."""
     jobs = dict.fromkeys(users, 0)
     queued = dict.fromkeys(users, 0)
     for shares in running.values():
@@ -163,7 +163,8 @@ def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: 
 def _tasks(
     rng: random.Random, users: Sequence[str], datasets: Sequence[Data], queues: Sequence[str], number: int
 ) -> Iterator[Row]:
-    """Most of a few users; one in three is in containers, one in five has been running at some queues."""
+    """Tasks of users: a few users have most of them, one in three runs in containers, and one in five already runs at
+    some queues."""
     kinds = {"reading": 60, "container": 30, "merging": 4, "scout": 6}
     for index, kind in enumerate(dealt(rng, kinds, number)):
         user = users[min(int(rng.expovariate(5) * len(users)), len(users) - 1)]
@@ -207,7 +208,7 @@ def _tasks(
 
 
 def _input(rng: random.Random, datasets: Sequence[Data]) -> Row:
-    """Mostly one dataset; as many files a job as usually fit on its node."""
+    """The input of a task: mostly one dataset, with as many files per job as usually fit on a node."""
     read = rng.sample(datasets, min(len(datasets), rng.choices((1, 2, 3, 10), (75, 15, 7, 3))[0]))
     largest = max(file["size"] for item in read for file in item.row["files"])
     files = max(1, min(rng.choice((1, 2, 5, 10)), 6 * _GIB // largest))
@@ -225,7 +226,7 @@ def _of_kind(rng: random.Random, kind: str) -> Row:
 
 
 def _wishes(rng: random.Random, task: Row, queues: Sequence[str]) -> Row:
-    """Where users let their tasks run: mostly anywhere; some leave out a site, or list the sites that they trust."""
+    """The places where users allow their tasks: mostly anywhere; some exclude a site, or list trusted sites."""
     chance = rng.random()
     split: Row = dict(task["split"])
     params: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Jobs that are counted, shares, work that is left."""
+"""Counts of jobs, shares, and remaining work."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ SHARES = {
 
 
 def make_statistics(rng: random.Random, queues: Sequence[Queue], nuclei: Sequence[Place]) -> Iterator[Row]:
-    """Job counts of each queue: two shares or more, one to three resource types, all states."""
+    """Job counts of each queue, for two or more shares, one to three resource types, and all states."""
     for queue in queues:
         if queue.row["status"] in ("offline", "test") or queue.kind in ("ANALY", "TEST"):
             continue
@@ -33,7 +33,7 @@ def make_statistics(rng: random.Random, queues: Sequence[Queue], nuclei: Sequenc
 
 
 def _counts(rng: random.Random, queue: Queue, share: str, size: float, nucleus: str) -> Iterator[Row]:
-    """The counts of a share that runs on so many cores; how many jobs wait for one that runs differs by share."""
+    """The counts of a share that runs on this many cores; the ratio of waiting to running jobs differs by share."""
     waiting = weighted(rng, {"none": 4, "few": 30, "many": 21, "too many": 15 if queue.place.nucleus else 45})
     low, high = {"none": (0, 0), "few": (0.1, 0.8), "many": (0.8, 1.9), "too many": (2.1, 5)}[waiting]
     stuck = rng.random() < 0.02
@@ -64,7 +64,7 @@ def _counts(rng: random.Random, queue: Queue, share: str, size: float, nucleus: 
 
 
 def _resource_types(queue: Queue) -> list[tuple[str, int, float]]:
-    """The resource types that run at a queue, the cores of a job, and their parts of the cores."""
+    """The resource types at a queue, with the cores of a job and their fractions of all cores."""
     cores = queue.row["corecount"]
     if queue.row["capability"] == "ucore":
         return [("SCORE", 1, 0.2), ("MCORE", cores, 0.7), ("MCORE_HIMEM", cores, 0.1)]
@@ -87,7 +87,7 @@ def share_figures(rng: random.Random) -> dict[str, Row]:
 
 
 def to_running_rates(rng: random.Random, queues: Sequence[Queue]) -> dict[str, float]:
-    """Jobs an hour that start: each core a job of some hours."""
+    """Starting jobs per hour: each core runs a job of some hours."""
     return {
         queue.name: round(queue.size / queue.row["corecount"] / rng.uniform(4, 12), 1)
         for queue in queues

@@ -1,4 +1,4 @@
-"""Datasets and where they lie."""
+"""Datasets and their replicas."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,8 @@ class Data:
 
 @dataclass(frozen=True)
 class _Content:
-    """What datasets of a kind hold: file sizes in MiB, events a file, and of how many files there are in a dataset.
-
-    step: the part of a dataset's name that names the step that made it. copies: at nuclei, and at satellites.
+    """Properties of a kind of datasets: file sizes in MiB, events per file, and files per dataset. step: the part of a
+    dataset's name that names the step that made it. copies: numbers of copies at nuclei and at satellites.
     """
 
     cards: int
@@ -49,7 +48,7 @@ CONTENTS = {
 
 
 def make_datasets(rng: random.Random, places: Sequence[Place], queues: Sequence[Queue], number: int) -> Iterator[Data]:
-    """Datasets of all kinds, at least one of each. Those to be merged lie where they were made."""
+    """Datasets of all kinds, at least one of each. Unmerged datasets are where they were made."""
     kinds = [*CONTENTS, *dealt(rng, {kind: content.cards for kind, content in CONTENTS.items()}, number)][:number]
     makers = [queue for queue in queues if queue.kind == "UCORE" and queue.row["status"] == "online"]
     for index, kind in enumerate(kinds):
@@ -70,7 +69,8 @@ def make_datasets(rng: random.Random, places: Sequence[Place], queues: Sequence[
 
 
 def pseudo_datasets(tasks: Sequence[Row]) -> dict[str, Row]:
-    """What event generation among the tasks reads: nothing. Each file is a job's share of the events to be made."""
+    """Pseudo datasets of event generation, which reads no input. Each file is a job's share of the events to be
+    made."""
     read = {name for task in tasks for name in task.get("input", ())}
     return {
         name: {
@@ -103,7 +103,7 @@ def _files(rng: random.Random, content: _Content, index: int) -> list[Row]:
 
 
 def _dates(rng: random.Random, kind: str) -> Row:
-    """Unmerged data are young, mostly; a quarter have waited for more than a day since they were last changed."""
+    """Mostly young ages, since unmerged data is young; a quarter was last changed more than a day ago."""
     created = ago(rng, 60, 2_000)
     if kind != "MERGE":
         return {"created": created, "modified": ago(rng, 10, 60)}
@@ -117,9 +117,8 @@ def _dates(rng: random.Random, kind: str) -> Row:
 def make_replicas(
     rng: random.Random, places: Sequence[Place], copies: tuple[int, int], files: Sequence[Row], *, raw: bool
 ) -> tuple[tuple[str, ...], dict[str, Row]]:
-    """The nuclei with a complete copy on disk, and all copies: complete, incomplete, and (raw data) on tape.
-
-    copies: at nuclei and at satellites, at most.
+    """The nuclei with a complete copy on disk, and all copies: complete, incomplete, and (for raw data) on tape.
+    copies: the largest numbers at nuclei and at satellites.
     """
     nuclei = [place.name for place in places if place.nucleus]
     satellites = [place.name for place in places if not place.nucleus and place.disk == place.name]
@@ -137,7 +136,7 @@ def make_replicas(
 
 
 def _incomplete(rng: random.Random, files: Sequence[Row]) -> Row:
-    """A replica of some files: the first ones, or in one of four cases any, which it lists."""
+    """A replica of some files: the first files or, in one of four cases, any files, which it lists."""
     found = rng.randrange(1, len(files))
     listed = rng.random() < 0.25
     held = sorted(rng.sample(files, found), key=lambda file: str(file["lfn"])) if listed else files[:found]

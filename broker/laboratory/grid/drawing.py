@@ -22,7 +22,7 @@ def weighted(rng: random.Random, weights: Mapping[str, float]) -> str:
 
 
 def dealt(rng: random.Random, cards: Mapping[str, int], number: int) -> list[str]:
-    """So many cards of shuffled decks: a full deck has each name as often as its count."""
+    """This number of cards from shuffled decks: a full deck has each name as often as its count."""
     dealt: list[str] = []
     while len(dealt) < number:
         deck = [name for name, count in cards.items() for _ in range(count)]

@@ -14,10 +14,8 @@ _FIRST_TASK = 41_000_001
 
 @dataclass(frozen=True)
 class _Supply:
-    """What tasks can name.
-
-    busiest: more is queued into this nucleus than is allowed; it is none of `nuclei`. idle, usual: queues that are
-    online, without pilots and with them.
+    """Names that tasks can use. busiest: a nucleus with more queued transfers than allowed, not one of `nuclei`. idle,
+    usual: online queues without and with pilots.
     """
 
     nuclei: Sequence[str]
@@ -113,13 +111,13 @@ def _connect(rng: random.Random, task: Row) -> None:
 
 
 def resource_type_of(cores: int, memory: int) -> str:
-    """By cores and MB a core, as PanDA counts them: nine tenths of what is asked for."""
+    """The resource type by cores and MB per core, which PanDA counts as nine tenths of the demand."""
     needed = int(memory * 0.9)
     return ("MCORE" if cores > 1 else "SCORE") + ("" if needed <= 2_000 else "_HIMEM" if needed <= 3_000 else "_VHIMEM")
 
 
 def _reading(rng: random.Random, supply: _Supply, kind: str, **split: int) -> Row:
-    """The input of a task and a nucleus that has it, mostly."""
+    """The input of a task, and a nucleus that mostly has it."""
     item = rng.choice(supply.data[kind])
     row: Row = {"input": [item.name], "split": split}
     homes = [home for home in item.homes if home in supply.nuclei]
@@ -273,7 +271,7 @@ def _container(rng: random.Random, supply: _Supply) -> Row:
 
 
 def _full_chain(rng: random.Random, supply: _Supply) -> Row:
-    """At a bare nucleus mostly, at any when there is none."""
+    """A nucleus, mostly a bare one; any nucleus if there is no bare one."""
     row = _simul(rng, supply)
     row["split"]["fullChain"] = rng.choice((1, 2, 3))
     return row | {"nucleus": rng.choice(supply.bare or supply.nuclei)}
@@ -323,4 +321,4 @@ _TASKS: dict[str, tuple[int, Callable[[random.Random, _Supply], Row]]] = {
     "t1": (2, _t1),
     "waiting": (2, _waiting),
 }
-"""Kinds of tasks: how many of a hundred, and what makes one."""
+"""Kinds of tasks: their number among a hundred, and the function that makes one."""

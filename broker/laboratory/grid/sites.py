@@ -22,9 +22,8 @@ _POLICIES = (
 
 @dataclass(frozen=True)
 class _Shape:
-    """What queues of a kind look like; a figure is drawn from each tuple.
-
-    memory: MB a core. hours: maxtime. scratch: MB a core. size: the range of cores that run there.
+    """Properties of a kind of queues; each figure is drawn from its tuple. memory: MB per core. hours: maxtime.
+    scratch: MB per core. size: the range of running cores.
     """
 
     type: str
@@ -94,16 +93,16 @@ _FURTHER_QUEUES = {
     "ANALY": 2,
     "TEST": 2,
 }
-"""Of forty queues that are not the first one of a site."""
+"""Numbers among forty queues that are not the first queue of a site."""
 
 _STATUSES = {"online": 87, "brokeroff": 4, "offline": 3, "test": 4, "standby": 2}
 _OWN_RESOURCES = ("HPC", "CLOUD", "GPU", "ARM", "TEST")
-"""Kinds that are satellites wherever they are."""
+"""Kinds of queues that are satellites at every site."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A site. disk: the storage site that it writes to, its own or a nucleus's. bare: its bareNucleus mode."""
+    """A site. disk: its storage site for output, its own or a nucleus's. bare: its bareNucleus mode."""
 
     name: str
     country: str
@@ -116,7 +115,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with what is needed to invent figures about it. size: cores that run there."""
+    """A queue with the data from which figures about it are invented. size: running cores."""
 
     name: str
     kind: str
@@ -154,7 +153,8 @@ def make_places(rng: random.Random, queues: int, nuclei: int | None) -> list[Pla
 
 
 def make_queues(rng: random.Random, places: Sequence[Place], number: int) -> list[Queue]:
-    """A first queue at every site (unified mostly, always at nuclei), then further ones anywhere, more at nuclei."""
+    """A first queue at every site (mostly unified, always at nuclei), then further queues anywhere, more of them at
+    nuclei."""
     satellites = [place for place in places if not place.nucleus] or places
     weights = [3 if place.nucleus else 1 for place in places]
     kinds: list[tuple[str, Place]] = []
@@ -199,7 +199,7 @@ def _queue(rng: random.Random, name: str, kind: str, place: Place, *, always_onl
 
 
 def _limits(rng: random.Random, kind: str, shape: _Shape) -> Row:
-    """What a job may use; memory and scratch are per job slot."""
+    """Limits of a job; memory and scratch are per job slot."""
     cores = rng.choice(shape.cores)
     hours = rng.choice(shape.hours)
     return {
@@ -214,7 +214,7 @@ def _limits(rng: random.Random, kind: str, shape: _Shape) -> Row:
 
 
 def _access(rng: random.Random, kind: str, place: Place) -> Row:
-    """Network, and where input is read and output written."""
+    """The network, and the storages for reading input and writing output."""
     if kind == "HPC":
         connectivity = rng.choice(("none", "http", "none", "full"))
     else:
@@ -230,7 +230,7 @@ def _access(rng: random.Random, kind: str, place: Place) -> Row:
 
 
 def _policy(rng: random.Random, kind: str, place: Place, size: int) -> Row:
-    """What the site grants: software, shares, event service, pledges."""
+    """The site's policies: software, shares, event service, pledges."""
     flags = [f"bareNucleus={place.bare}"] if place.bare and kind not in _OWN_RESOURCES else []
     if kind == "GPU":
         flags.append("gpu")
@@ -250,7 +250,7 @@ def _policy(rng: random.Random, kind: str, place: Place, size: int) -> Row:
 
 
 def _measured(rng: random.Random, shape: _Shape, size: int, *, running: bool) -> Row:
-    """What the last hours brought; one in twenty-five queues has no pilots."""
+    """Figures of the last hours; one in twenty-five queues has no pilots."""
     row: Row = {
         "average_diskio": round(log(rng, 100, 4_000)),
         "ups": shape.workflow == "pull_ups",
@@ -310,9 +310,8 @@ def _storage(rng: random.Random, place: Place, *, is_tape: bool) -> Row:
 
 
 def busy_nuclei(rng: random.Random, places: Sequence[Place]) -> dict[str, float]:
-    """How many times the usual number of files is queued into busy nuclei; none where there are few nuclei.
-
-    The first gets some 15,000 files from all sites together, the others 3,000: more than the caps of jobs and tasks.
+    """Factors on the number of files queued into busy nuclei; none if there are few nuclei. The first nucleus gets some
+    15,000 files from all sites together, the others 3,000: more than the caps of jobs and tasks.
     """
     nuclei = [place.name for place in places if place.nucleus]
     chosen = rng.sample(nuclei, 3) if len(nuclei) >= 10 else []
@@ -320,7 +319,8 @@ def busy_nuclei(rng: random.Random, places: Sequence[Place]) -> dict[str, float]
 
 
 def make_links(rng: random.Random, places: Sequence[Place], busy: Mapping[str, float]) -> Iterator[Row]:
-    """From every storage site to every nucleus: closeness 0 (best) to 11, -1 blocked; MB/s; files queued."""
+    """Links from every storage site to every nucleus: closeness 0 (best) to 11, or -1 if blocked; MB/s; queued
+    files."""
     for source in (place for place in places if place.disk == place.name):
         for nucleus in (place for place in places if place.nucleus and place is not source):
             near = source.country == nucleus.country

@@ -1,4 +1,4 @@
-"""What queues publish of their software."""
+"""Published software of queues."""
 
 import random
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ CONTAINER = "/cvmfs/unpacked.synthetic/syn/analysis:1.2"
 
 
 def make_software(rng: random.Random, queues: Sequence[Queue]) -> dict[str, Row]:
-    """What queues publish: all with releases AUTO but a few, and the containers that every queue knows."""
+    """Published software of nearly all queues with releases AUTO, and the containers that every queue knows."""
     published = {
         queue.name: _published(rng, queue.kind)
         for queue in queues

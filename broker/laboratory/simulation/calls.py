@@ -1,4 +1,4 @@
-"""The calls that a simulation makes: public ones of an operator and of JobAgents, each timed."""
+"""The calls of a simulation: public calls of an operator and of JobAgents, each timed."""
 
 import time
 from collections import Counter, defaultdict
@@ -21,7 +21,8 @@ _BROKERS = {"production_task": "broker_tasks", "production_job": "broker_jobs", 
 
 
 class Calls:
-    """A setup on a connection in autocommit. seconds, times: time spent in each kind of call, and how many calls."""
+    """A setup on a connection in autocommit. seconds, times: the time spent in each kind of call, and the number of
+    calls."""
 
     def __init__(self, connection: Connection, setup: str) -> None:
         """Nothing is called yet."""
@@ -57,7 +58,7 @@ class Calls:
     ) -> None:
         """Load the grid, give shares their targets, and begin a trial of a profile with a share of the tasks."""
         with self._timed("load"):
-            self.connection.execute("select setseed(0)")  # for random() of functions that take no seed
+            self.connection.execute("select setseed(0)")  # for random() in functions that take no seed
             self.connection.execute("select resource.set_clock(%s, %s)", (self.setup, now))
             world.load(self.connection, [grid], self.setup)
             for gshare, target in shares.items():
@@ -70,7 +71,7 @@ class Calls:
                 self.connection.execute("select brokerage.begin_trial(%s, %s, %s)", (self.setup, *trial))
 
     def set_clock(self, now: datetime) -> None:
-        """Let the time of the setup go on."""
+        """Advance the clock of the setup."""
         self._do("clock", "select resource.set_clock(%s, %s)", self.setup, now)
 
     def load(self, part: Row) -> None:
@@ -79,7 +80,7 @@ class Calls:
             world.load(self.connection, [part], self.setup, merge=True)
 
     def broker(self, seed: int) -> None:
-        """A cycle of the brokers that have something to do, in the order in which a task meets them."""
+        """Run the brokers that have work, in the order in which a task meets them."""
         for algorithm, name in _BROKERS.items():
             due = "select from brokerage.due_task where setup = %s and algorithm = %s limit 1"
             if self._rows("due", due, self.setup, algorithm):
@@ -100,17 +101,17 @@ class Calls:
             return cursor.execute(query.encode(), (self.setup, *arguments)).fetchall()
 
     def arrived(self, replicas: Iterable[tuple[str, str]]) -> None:
-        """Input has arrived: datasets at storages."""
+        """Store the arrival of input: datasets at storages."""
         for dataset, storage in replicas:
             self._do("set_replica", "select workload.set_replica(%s, %s, %s)", self.setup, dataset, storage)
 
     def activate(self) -> int:
-        """Jobs whose input is there wait in TaskQueues; how many became so."""
+        """Let jobs whose input is there wait in TaskQueues; return their number."""
         rows = self._rows("activate", "select status, jobs from lifecycle.activate(%s, 100000)", self.setup)
         return int(dict(rows)["activated"])
 
     def watch(self) -> None:
-        """What goes on in the background."""
+        """Do the background work."""
         self._do("watch", "call lifecycle.watch(%s)", self.setup)
         self._do("maintain", "select from taskqueue.maintain(%s)", self.setup)
 
@@ -124,7 +125,7 @@ class Calls:
         self._do("schedule", "call instance.schedule(%s)", self.setup)
 
     def instances(self) -> list[Row]:
-        """Rented machines, also machines that were given back."""
+        """Rented machines, including machines that were given back."""
         return self._dicts("instances", "select * from monitor.instance where setup = %s order by instance_id")
 
     def placed(self) -> list[tuple[int, int]]:
@@ -144,7 +145,7 @@ class Calls:
         self._do("lose", "select from instance.lose_instances(%s, %s)", self.setup, list(instances))
 
     def report(self, jobs: Sequence[tuple[int, str]], status: str | None) -> dict[int, str]:
-        """Say that jobs run (or, without a status, that their agents live); what each is answered."""
+        """Report that jobs run (or, without a status, that their agents live); return the answer for each."""
         name = "report" if status else "heartbeat"
         query = "select job_id, action from taskqueue.report_jobs(%s, %s)"
         return self._batches(
@@ -152,7 +153,7 @@ class Calls:
         )
 
     def finish(self, jobs: Sequence[tuple[int, str, str]]) -> dict[int, str]:
-        """Jobs end, each with its outcome; what each is answered."""
+        """End jobs, each with its outcome; return the answer for each."""
         query = "select job_id, outcome from taskqueue.finish_jobs(%s, %s)"
         ends = [{"job_id": job, "attempt": attempt, "outcome": outcome} for job, attempt, outcome in jobs]
         return self._batches("finish", query, ends)
@@ -169,7 +170,7 @@ class Calls:
         return Counter(dict(self._rows("counts", query, self.setup)))
 
     def faults(self) -> dict[str, int]:
-        """Rows of views that are empty in health."""
+        """Rows of views that are empty unless pgbroker has a fault."""
         queries = {
             "count_difference": "select count(*) from workload.count_difference where setup = %s",
             "job_in_two_states": "select count(*) from monitor.job_in_two_states where setup = %s",

@@ -1,7 +1,7 @@
 """A run: tasks arrive, brokers work, input moves, agents at the sites ask, jobs run and end, and things go wrong.
 
-Steps of simulated minutes (Scenario.tick); what happens within a step happens at its end. All draws follow from the
-seed. Nothing here looks into tables: see calls.py for the calls.
+The engine makes steps of simulated minutes (Scenario.tick); events within a step happen at its end. All draws follow
+from the seed. Nothing here looks into tables: see calls.py for the calls.
 """
 
 import heapq
@@ -26,7 +26,7 @@ _STREAMS = 4  # transfers at full speed on a link
 
 @dataclass(slots=True)
 class Job:
-    """A job as its agent sees it, and what became of it. Times are minutes of the run."""
+    """A job as its agent sees it, and its outcome. Times are minutes of the run."""
 
     id: int
     task: Task
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass
 class Transfer:
-    """A dataset on its way to a storage; rate: MB/s of its link, where the link is alone with it."""
+    """A dataset on its way to a storage; rate: MB/s of its link without other transfers."""
 
     dataset: str
     storage: str
@@ -58,7 +58,8 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Step:
-    """What a step left: the minute, cores in use and there by site, jobs by status (as last counted), and sums."""
+    """The state after a step: the minute, used and existing cores by site, jobs by status (as last counted), and
+    sums."""
 
     minute: int
     used: Mapping[str, int]
@@ -76,7 +77,7 @@ class Step:
 
 @dataclass
 class Run:
-    """All that a run remembers. doubled: matches of a job that another agent was running."""
+    """The state of a run. doubled: matches of a job that another agent was running."""
 
     scenario: Scenario
     supply: Supply
@@ -132,7 +133,7 @@ class Run:
         self.calls.begin(self.supply.world, scenario.shares, BEGIN, scenario.profile, trial)
 
     def go(self) -> Iterator[Step]:
-        """Run to the end; each step is handed on when it is over."""
+        """Run to the end; yield each step when it is over."""
         for minute in range(0, self.minutes + 1, self.scenario.tick):
             self.calls.set_clock(BEGIN + timedelta(minutes=minute))
             self._trouble(minute)
@@ -146,7 +147,7 @@ class Run:
                 if self.calls.activate():
                     self._empty.clear()
             if minute % _WATCH < self.scenario.tick:
-                if minute:  # a grid on which nothing runs yet would be brokered again as a whole
+                if minute:  # a grid without running jobs would be rebrokered as a whole
                     self.calls.watch()
                     self._empty.clear()
                 self._states = self.calls.counts()
@@ -156,7 +157,7 @@ class Run:
             yield self._note(minute)
 
     def active(self, minute: float, kind: str, site: str | None = None) -> Trouble | None:
-        """The trouble of a kind that there is at a moment, at a site."""
+        """The trouble of a kind at a given moment and site."""
         part = minute / self.minutes
         for number, trouble in enumerate(self.scenario.troubles):
             if trouble.kind == kind and self._sites[number] == site and trouble.begin <= part < trouble.end:
@@ -164,7 +165,7 @@ class Run:
         return None
 
     def _trouble(self, minute: int) -> None:
-        """What begins and ends: sites go offline and come back, links are slow and fast again."""
+        """Begin and end troubles: sites go offline and come back, links slow down and recover."""
         for number, trouble in enumerate(self.scenario.troubles):
             active = trouble.begin <= minute / self.minutes < trouble.end
             if active == (number in self._awake):
@@ -181,7 +182,7 @@ class Run:
                 self.calls.load({"links": links})
 
     def _switch(self, site: str | None, status: str, minute: int) -> None:
-        """The status of a site's queues. The agents of one that goes offline die with their jobs, saying nothing."""
+        """Set the status of a site's queues. The agents of a site that goes offline die silently with their jobs."""
         queues = {queue.name for queue in self.supply.queues if queue.site == site}
         if queues:
             self.calls.load({"queues": {name: {"status": status} for name in sorted(queues)}})
@@ -192,12 +193,12 @@ class Run:
                 self.calls.lose(gone)
 
     def _arrive(self, minute: int) -> None:
-        """Tasks come, as much work as in the scenario; the first ones bring the backlog."""
+        """Let tasks arrive, with as much work as in the scenario; the first tasks bring the backlog."""
         self._due += self.scenario.load * self.scenario.tick / 60 if minute else 0
         arriving: list[Task] = []
         while self._due > 0 and any(self.supply.arrivals.values()):
             task = self.supply.task(self._rng)
-            # the next one comes after a while drawn around what this one keeps the cores busy for
+            # the next one arrives after a time drawn around the time for which this one keeps the cores busy
             self._due -= task.core_hours / self.supply.cores * self._rng.expovariate(1)
             arriving.append(task)
         if arriving:
@@ -206,7 +207,7 @@ class Run:
             self.calls.load({"tasks": [task.row for task in arriving]})
 
     def _broker(self, minute: int) -> None:
-        """A cycle of the brokers; input of new jobs that is not at their queue sets out."""
+        """Run a cycle of the brokers, and start transfers of input that is not at the queues of new jobs."""
         self.calls.broker(self.seed * 100_000 + minute)
         for row in self.calls.new_jobs(self._last):
             self._last = row["job_id"]
@@ -217,7 +218,7 @@ class Run:
         self._new_input = True
 
     def _send(self, task: Task, queue: str, minute: int) -> bool:
-        """Set input out to a queue; whether some of it has to travel."""
+        """Start the transfer of input to a queue; return whether some of it has to travel."""
         storages = self.supply.disks[queue]
         travels = False
         for name in task.row["input"]:
@@ -242,7 +243,7 @@ class Run:
         return links.get((source, target)) or links.get((target, source)) or self.scenario.mbps
 
     def _move(self, minute: int) -> None:
-        """Transfers go on, and some arrive. Those of a link share it."""
+        """Advance the transfers, of which some arrive. Transfers on a link share it."""
         network = self.active(minute, "network")
         factor = network.factor if network else 1.0
         sharing = Counter(transfer.link for transfer in self._transfers.values() if transfer.begun <= minute)
@@ -263,9 +264,8 @@ class Run:
             self._new_input = True
 
     def _ask(self, minute: int) -> None:
-        """Agents with free slots ask, site after site, in an order that is drawn; slots that remain ask as one.
-
-        Who found nothing is not asked for again before jobs came into TaskQueues: it would find nothing.
+        """Let agents with free slots ask, site after site, in random order; remaining slots ask as one. An agent that
+        found nothing asks again only after jobs came into TaskQueues: it would find nothing before.
         """
         for queue in self._rng.sample(self.supply.queues, len(self.supply.queues)):
             if queue.cloud or self.active(minute, "offline", queue.site):
@@ -289,7 +289,8 @@ class Run:
         return [one for one in self.calls.instances() if one["state"] != "released"] if self._clouds else []
 
     def _rent(self, minute: int) -> None:
-        """Instances come and go with the jobs at queues of kind cloud. The agent of each takes those placed on it."""
+        """Rent and release instances with the jobs at queues of kind cloud. The agent of each instance takes the jobs
+        placed on it."""
         self.calls.schedule()
         waiting: defaultdict[int, list[int]] = defaultdict(list)
         for instance_id, job_id in self.calls.placed():
@@ -309,7 +310,7 @@ class Run:
                     self._take(job_id, attempt, queue, minute)
 
     def _take(self, job_id: int, attempt: str, queue: Queue, minute: int) -> int:
-        """An agent has a job: what will become of it is drawn now."""
+        """Give a job to an agent, and draw its fate now."""
         job = self.jobs[job_id]
         self.doubled += job_id in self._running
         job.queue, job.attempt, job.matched, job.began, job.lost = queue, attempt, minute, None, False
@@ -344,7 +345,8 @@ class Run:
         heapq.heappush(self._events, (minute, self._number, what, job.id, job.attempt))
 
     def _happen(self, minute: int) -> None:
-        """Starts, heartbeats, ends that are due. An agent stops if its job is to be killed or its lease is gone."""
+        """Make the starts, heartbeats and ends that are due. An agent stops if its job is to be killed or its lease is
+        gone."""
         due: dict[str, list[Job]] = {"start": [], "beat": [], "end": []}
         while self._events and self._events[0][0] <= minute:
             _, _, what, job_id, attempt = heapq.heappop(self._events)
@@ -371,7 +373,7 @@ class Run:
             self._leave(job, minute, answers.get(job.id, "lost"))
 
     def _leave(self, job: Job, minute: int, how: str) -> None:
-        """A slot is free again."""
+        """Free a slot."""
         del self._running[job.id]
         if job.queue:
             self._busy[job.queue.name] -= job.cores
@@ -380,7 +382,7 @@ class Run:
         job.core_minutes += (minute - (job.matched or 0)) * job.cores
 
     def _note(self, minute: int) -> Step:
-        """Remember how things are after a step."""
+        """Record the state after a step."""
         by_share: Counter[str] = Counter()
         for job in self._running.values():
             by_share[job.row["gshare"]] += job.cores

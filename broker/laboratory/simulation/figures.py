@@ -1,4 +1,4 @@
-"""What came of a run, in figures: PanDA's four goals, what troubles did, and proof that no job was lost or doubled.
+"""The figures of a run: PanDA's four goals, the effects of troubles, and proof that no job was lost or doubled.
 
 Times of jobs are the database's (monitor.brokered_job); cores in use are the simulation's, step by step.
 """
@@ -17,7 +17,7 @@ BANDS = {"from 800": 800, "500 to 799": 500, "below 500": -(10**9)}
 
 
 def figures(run: Run) -> Row:
-    """All figures of a run that is over. Reads the database."""
+    """All figures of a finished run. Reads the database."""
     rows = run.calls.all_jobs()
     faults = run.calls.faults()
     waiting = _waiting_cores(run, rows)
@@ -106,7 +106,8 @@ def band_of(priority: int) -> str:
 
 
 def _waits(run: Run, rows: Sequence[Row]) -> Row:
-    """Goal 2, short waits: minutes from a job's making to its start; of that in TaskQueues, with its input there."""
+    """Goal 2, short waits: minutes from the creation of a job to its start, and the part of them in TaskQueues, with
+    its input there."""
     begun = [row for row in rows if row["started"] is not None]
     waits: defaultdict[str, list[float]] = defaultdict(list)
     bands: defaultdict[str, list[float]] = defaultdict(list)
@@ -129,9 +130,9 @@ def _waits(run: Run, rows: Sequence[Row]) -> Row:
 def _shares(run: Run, rows: Sequence[Row]) -> Row:
     """Goal 3, allocations and priorities respected.
 
-    by_share: parts of the core hours used, and targets among shares that had jobs. away: the part of the core hours
-    that went to other shares than the targets say. overtaken: of the jobs matched, those before which one of the same
-    queue, share and cores went that came later and had a lower priority.
+    by_share: fractions of the used core hours, and targets among shares that had jobs. away: the fraction of the core
+    hours that went to other shares than the targets say. overtaken: matched jobs that were overtaken by a job of the
+    same queue, share and cores that came later and had a lower priority.
     """
     had = {row["gshare"] for row in rows}
     targets = {gshare: target for gshare, target in run.scenario.shares.items() if gshare in had}
@@ -152,7 +153,7 @@ def _shares(run: Run, rows: Sequence[Row]) -> Row:
 
 
 def _overtaken(run: Run, rows: Iterable[Row]) -> tuple[int, int]:
-    """Jobs matched, and jobs that one of lower priority overtook which had come no earlier."""
+    """Matched jobs, and jobs overtaken by a job of lower priority that did not come earlier."""
     groups: defaultdict[tuple[Any, ...], list[tuple[float, int, float]]] = defaultdict(list)
     matched = overtaken = 0
     for row in rows:
@@ -162,7 +163,7 @@ def _overtaken(run: Run, rows: Iterable[Row]) -> tuple[int, int]:
             groups[place].append((job.matched, row["priority"], _minute(row["activated"])))
     for jobs in groups.values():
         matched += len(jobs)
-        # those matched before, by priority: the latest arrival among those of lower priority tells
+        # earlier matches by priority: the latest arrival among those of lower priority decides
         latest: dict[int, float] = {}
         pending: list[tuple[float, int, float]] = []
         for moment, priority, came in sorted(jobs):
@@ -175,11 +176,9 @@ def _overtaken(run: Run, rows: Iterable[Row]) -> tuple[int, int]:
 
 
 def _resources(run: Run, rows: Sequence[Row]) -> Row:
-    """Goal 4, the right resource: parts of the jobs that agents were given.
-
-    local: all input was at the queue when the job was made. first_queue: never brokered again. out_of_time: failed
-    since the queue ends jobs that run for so long. never_placed: of all parts of tasks' input that jobs were made for,
-    jobs that no agent has got.
+    """Goal 4, the right resource: fractions of the jobs that agents got. local: all input was at the queue when the job
+    was made. first_queue: never brokered again. out_of_time: failed because they exceeded the queue's time limit.
+    never_placed: among all parts of tasks' input for which jobs were made, those whose jobs no agent got.
     """
     given = [row for row in rows if run.jobs[row["job_id"]].matches]
     reasons = Counter(reason for (_, _, reason), number in run.ends.items() for _ in range(number) if reason)
@@ -201,7 +200,7 @@ def _resources(run: Run, rows: Sequence[Row]) -> Row:
 
 
 def _sites(run: Run, waiting: Mapping[str, Sequence[int]]) -> dict[str, Row]:
-    """What each site did: cores, utilisation, jobs that ended there, and how."""
+    """The figures of each site: cores, utilisation, ended jobs by outcome."""
     sites: dict[str, Row] = {}
     for queue in run.supply.queues:
         site = sites.setdefault(queue.site, {"cores": 0, "used": 0, "there": 0, "waiting": 0})
@@ -228,7 +227,7 @@ def _sites(run: Run, waiting: Mapping[str, Sequence[int]]) -> dict[str, Row]:
 
 
 def _clouds(run: Run) -> Row | None:
-    """What was rented for the queues of kind cloud, and used of it; None where there are none.
+    """The rented machines of the queues of kind cloud, and their use; None if there are no such queues.
 
     cost: from the request of each instance to its end, at list prices.
     """
@@ -259,7 +258,7 @@ def _clouds(run: Run) -> Row | None:
 
 
 def _troubles(run: Run) -> list[Row]:
-    """Each trouble, and what ended at its site meanwhile."""
+    """Each trouble, and the jobs that ended at its site during it."""
     found: list[Row] = []
     for trouble in run.scenario.troubles:
         begin, end = trouble.begin * run.minutes, trouble.end * run.minutes
@@ -282,7 +281,8 @@ def _troubles(run: Run) -> list[Row]:
 
 
 def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> Row:
-    """Each job is there once, ended or not; each part of a task's input is the work of one job; counts are right."""
+    """Check that each job exists once, ended or not, that each part of a task's input is the work of one job, and that
+    counts are right."""
     states = Counter(row["status"] for row in rows)
     alive = sum(number for status, number in states.items() if status not in ENDS)
     parts = Counter((row["task_id"], row["number"]) for row in rows if row["status"] != "closed")
@@ -303,14 +303,14 @@ def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> R
 
 
 def holds(found: Row) -> bool:
-    """Whether the conservation of figures holds: all of them are zero but the sums."""
+    """Whether the conservation of figures holds: all of them except the sums are zero."""
     one = found["conservation"]
     wrong = ("unknown", "doubled", "parts_doubled", "leases_too_many", "counted_wrongly")
     return not any(one[name] for name in wrong) and not any(one["faults"].values())
 
 
 def series(run: Run) -> list[Row]:
-    """The steps as rows: minute, cores used and there, jobs by status, sums."""
+    """The steps as rows: minute, used and existing cores, jobs by status, sums."""
     states = sorted({status for step in run.steps for status in step.states})
     return [
         {

@@ -1,4 +1,4 @@
-"""The files of a run: its figures as JSON, its series as CSV, and plots where matplotlib is installed."""
+"""The files of a run: its figures as JSON, its series as CSV, and plots if matplotlib is installed."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from broker.laboratory.simulation.supply import Row
 
 
 def require_folder(folder: Path) -> None:
-    """Make the folder, before anything takes time. Raises BrokerError when no file can be written into it."""
+    """Make the folder, before any slow step. Raises BrokerError if no file can be written into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

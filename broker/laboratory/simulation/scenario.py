@@ -1,4 +1,4 @@
-"""What is simulated: how large the grid is, how much work comes, what fails and when."""
+"""The scenario of a simulation: the size of the grid, the amount of work, and the failures and their times."""
 
 import tomllib
 from collections.abc import Mapping
@@ -26,11 +26,10 @@ _SHARES = {
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something that goes wrong between two moments, each a part of the run (0 to 1).
-
-    offline: a site's queues go offline and its agents die with what they run. black hole: jobs at a site fail after a
-    minute. failing: jobs at a site fail with the probability `factor`. network: links keep `factor` of their
-    throughput. site: its name, or its rank by cores (1 = the largest); none for the network.
+    """A disturbance between two moments, each a fraction of the run (0 to 1). offline: a site's queues go offline and
+    its agents die with their jobs. black hole: jobs at a site fail after a minute. failing: jobs at a site fail with
+    the probability `factor`. network: links keep `factor` of their throughput. site: its name, or its rank by cores (1
+    = the largest); none for the network.
     """
 
     kind: str
@@ -57,16 +56,16 @@ class Trouble:
 class Scenario:
     """A run. All of the grid is synthetic (broker.laboratory.grid).
 
-    queues: PanDA queues. scale: factor on their cores. load: work that comes, in parts of what all cores can do.
-    backlog: hours of work that wait at the begin. pace: factor on the CPU time of production. user_part: tasks of users
-    among all. files: files of a dataset at most. failing: probability that a job fails; silent: that its agent dies
-    without a word; unstarted: that an agent never starts what it was given. cycle: minutes from one run of the brokers
-    to the next. tick: minutes of a step. mbps: throughput where no link has one. shares: targets, in percent.
-    demand: factors on the work that comes for shares; without one it comes in parts like the targets. clouds: sites
-    that are clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs.
-    boot: minutes from an instance's request to its first question for jobs. profile: decides in the setup, and its
-    base sets the timeouts; None: documented. trial: profile that decides trial_share of the tasks in a trial; None:
-    there is none.
+    queues: PanDA queues. scale: factor on their cores. load: arriving work, as a fraction of the capacity of all cores.
+    backlog: hours of work that wait at the beginning. pace: factor on the CPU time of production. user_part: fraction
+    of tasks of users. files: maximal number of files of a dataset. failing: probability that a job fails; silent: that
+    its agent dies silently; unstarted: that an agent never starts its job. cycle: minutes from one run of the brokers
+    to the next. tick: minutes of a step. mbps: throughput of links that have none. shares: targets, in percent. demand:
+    factors on the arriving work of shares; without factors it is proportional to the targets. clouds: sites that are
+    clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs. boot:
+    minutes from the request of an instance to its first request for jobs. profile: decides in the setup, and its base
+    sets the timeouts; None: documented. trial: profile that decides trial_share of the tasks in a trial; None: no
+    trial.
     """
 
     name: str = "calm"
@@ -142,7 +141,7 @@ PRESETS = {
 
 def named(name: str, **changes: Any) -> Scenario:
     """A preset, or a scenario of a TOML file: keys are the fields of Scenario and `from`, a preset that it changes;
-    `[shares]`, `[demand]` and `[[trouble]]` are tables. Changes that are None are none. Raises BadRequest."""
+    `[shares]`, `[demand]` and `[[trouble]]` are tables. Changes that are None are ignored. Raises BadRequest."""
     made = PRESETS.get(name) or _read(Path(name))
     return replace(made, **{key: value for key, value in changes.items() if value is not None})
 

@@ -1,7 +1,6 @@
-"""The grid of a simulation: its world without what a simulation finds out by itself, its slots, and tasks to draw from.
-
-Queues, limits, storages, links, datasets and tasks are those of broker.laboratory.grid. Counts of jobs, throughputs of
-starts and figures of users are left out: the jobs that run are the simulation's.
+"""The grid of a simulation: its world without the figures that a simulation produces itself, its slots, and tasks to
+draw from. Queues, limits, storages, links, datasets and tasks are those of broker.laboratory.grid. Counts of jobs,
+rates of starts and figures of users are left out: only jobs of the simulation run.
 """
 
 import random
@@ -26,10 +25,8 @@ _FIRST_TASK = 60_000_001
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue whose agents ask for jobs.
-
-    slot: cores of a slot; memory: MB of a slot; hours: of a job at most, 0 = any. cloud: its cores are what it would
-    have on the grid; those that it has are of instances."""
+    """A queue whose agents ask for jobs. slot: cores of a slot; memory: MB of a slot; hours: maximal hours of a job, 0
+    = any. cloud: its cores are those that it would have on the grid; its real cores are those of instances."""
 
     name: str
     site: str
@@ -43,7 +40,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulation knows of a task: HS06 s of an event, CPU efficiency, seconds beside it, input, memory."""
+    """The simulation's data about a task: HS06 s of an event, CPU efficiency, further seconds, input, memory."""
 
     row: Row
     cpu_time: float
@@ -52,13 +49,13 @@ class Task:
     core_hours: float
 
     def seconds(self, events: float, cores: int, power: float) -> float:
-        """Wall time of a job of so many events."""
+        """Wall time of a job with this many events."""
         return self.cpu_time * events / (cores * power * self.efficiency) + self.base_seconds
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Where a dataset is (disks and tapes), and its bytes."""
+    """The places of a dataset (disks and tapes), and its bytes."""
 
     size: int
     disks: set[str]
@@ -67,10 +64,8 @@ class Dataset:
 
 @dataclass
 class Supply:
-    """Everything there is.
-
-    pool: tasks by share; arrivals: how often one of each comes. links: MB/s from a storage site to another. site_of: of
-    each storage. disks: that jobs of each queue read from.
+    """The whole grid. pool: tasks by share; arrivals: the rate of each share's tasks. links: MB/s from one storage site
+    to another. site_of: the site of each storage. disks: the disks that jobs of each queue read.
     """
 
     world: Row
@@ -89,7 +84,7 @@ class Supply:
         return sum(queue.cores for queue in self.queues)
 
     def site(self, wanted: int | str) -> str | None:
-        """A site by its name or its rank by cores, or None where no site has that rank. Raises BadRequest."""
+        """A site by its name or its rank by cores, or None if no site has that rank. Raises BadRequest."""
         sizes: dict[str, int] = {}
         for queue in self.queues:
             sizes[queue.site] = sizes.get(queue.site, 0) + queue.cores
@@ -103,7 +98,7 @@ class Supply:
         return ranked[wanted - 1] if 1 <= wanted <= len(ranked) else None
 
     def task(self, rng: random.Random) -> Task:
-        """A task that arrives: a copy of one of the pool, with an id of its own."""
+        """An arriving task: a copy of a task of the pool, with an id of its own."""
         [gshare] = rng.choices(list(self.arrivals), list(self.arrivals.values()))
         drawn = rng.choice(self.pool[gshare])
         self.made += 1
@@ -186,14 +181,14 @@ def _queue(name: str, row: Row, scenario: Scenario) -> Queue:
 
 
 def _cut(row: Row, most: int) -> None:
-    """A dataset of so many files at most; incomplete replicas of longer ones are left out."""
+    """A dataset cut to this many files; incomplete replicas of longer datasets are left out."""
     if len(row["files"]) > most:
         row["files"] = row["files"][:most]
         row["replicas"] = {storage: replica for storage, replica in row["replicas"].items() if not replica}
 
 
 def _task(row: Row, datasets: Mapping[str, Row], scenario: Scenario) -> Task:
-    """A task as it arrives: for the task broker, or to be split into jobs."""
+    """The form of an arriving task: for the task broker, or to be split into jobs."""
     row = {key: value for key, value in row.items() if key not in ("nucleus", "sites_used", "failures")}
     if row["label"] == "user":
         row["status"] = "ready"

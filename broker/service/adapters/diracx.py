@@ -1,7 +1,7 @@
 """DiracX's calls about jobs: search, summary, status and heartbeat, in DIRAC's words.
 
 Source: the models and routes of DiracX 0.7. Minor and application statuses, and the figures of a heartbeat, are not
-kept. What DiracX calls an owner is the owner of the job's requirements.
+kept. DiracX's owner is the owner in the job's requirements.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _STATUS: LiteralString = """case {status}
     when 'finished' then 'Done' when 'failed' then 'Failed' when 'cancelled' then 'Killed'
     when 'closed' then 'Rescheduled' end"""
 _FURTHEST = 10_000_000
-"""Rows that a page lies behind at most."""
+"""Maximal number of rows before a page."""
 _NAMES: Mapping[str, tuple[LiteralString, Kind]] = {
     "JobID": ("job_id", INTEGER),
     "Site": ("site", TEXT),
@@ -66,7 +66,7 @@ OWN_JOBS = Listed(
     },
     (("JobID", True),),
 )
-"""What a submitter sees: its own jobs that wait or are leased."""
+"""The rows that a submitter sees: its own jobs that wait or are leased."""
 
 _CANCEL: LiteralString = "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)"
 _MAY_CANCEL: LiteralString = (
@@ -125,7 +125,7 @@ class Heartbeat(Struct, forbid_unknown_fields=True, rename="pascal"):
 
 
 class JobCommand(Struct):
-    """What the agent is to do with a job."""
+    """A command to the agent about a job."""
 
     job_id: int
     command: str
@@ -149,14 +149,14 @@ class StatusSet(Struct, rename="pascal", omit_defaults=True):
 
 
 class StatusesSet(Struct):
-    """What became of the updates of many jobs."""
+    """The results of the updates of many jobs."""
 
     success: dict[int, StatusSet]
     failed: dict[int, dict[str, str]]
 
 
 async def search(call: Call) -> Response:
-    """A page of jobs; 206 where there are more."""
+    """A page of jobs; the status is 206 if there are more."""
     asked: SearchParams = call.body
     number, size = _from_query(call, "page", 2**31), _from_query(call, "per_page", 10_000)
     offset = (number - 1) * size
@@ -185,7 +185,7 @@ async def summary(call: Call) -> list[dict[str, Any]]:
 
 
 async def heartbeat(call: Call) -> list[JobCommand]:
-    """The agent is at work on jobs. It shall stop a job that it has no more, and one that is to be killed."""
+    """Heartbeats of jobs. The agent must stop a job that it no longer has, and a job that is to be killed."""
     jobs: dict[int, Heartbeat] = call.body
     reports = call.service.reports
     answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in jobs))
@@ -193,7 +193,8 @@ async def heartbeat(call: Call) -> list[JobCommand]:
 
 
 async def set_statuses(call: Call) -> StatusesSet | Response:
-    """New statuses of jobs: the latest of each counts. An agent reports or ends its jobs, others cancel theirs."""
+    """New statuses of jobs: the latest status of each job counts. An agent reports or ends its jobs; other callers
+    cancel theirs."""
     updates: dict[int, dict[str, StatusUpdate]] = call.body
     latest = {job: _latest(job, statuses) for job, statuses in updates.items()}
     cancels = await call.rows(_MAY_CANCEL) == [(True,)]
@@ -211,7 +212,7 @@ async def set_statuses(call: Call) -> StatusesSet | Response:
 
 
 def refusal(problem: Problem) -> Response:
-    """How a client of DiracX gets a refusal."""
+    """A refusal in the form that a client of DiracX expects."""
     answer = problem.response()
     kept = ("retry-after", "www-authenticate", "connection")
     headers = {name: answer.headers[name] for name in kept if name in answer.headers}
@@ -228,7 +229,7 @@ def _from_query(call: Call, key: str, most: int) -> int:
 
 
 def _restrictions(specs: list[SearchSpec]) -> list[Restriction]:
-    """Conditions with values of the kinds that the columns have."""
+    """Conditions, with values of the columns' kinds."""
     return [
         Restriction(
             one.parameter,
@@ -252,7 +253,7 @@ def _value(name: str, given: str | int) -> str | int:
 async def _distinct(
     call: Call, asked: SearchParams, restrictions: list[Restriction], offset: int, size: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Different values of some columns, and whether there are more. They are sorted by the first one's values alone."""
+    """Distinct values of some columns, sorted only by the first column, and whether there are more."""
     names = asked.parameters or ["JobID"]
     found = await groups(call, JOBS, OWN_JOBS, Summary(names, restrictions))
     rows = [{name: group[name] for name in names} for group in found]
@@ -281,7 +282,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _latest(job: int, statuses: Mapping[str, StatusUpdate]) -> tuple[datetime, Status | None]:
-    """The last status that the updates of a job name, and the time of the last update."""
+    """The last status in the updates of a job, and the time of the last update."""
     at: dict[datetime, StatusUpdate] = {}
     for text, update in statuses.items():
         time = _time(text)
@@ -295,7 +296,7 @@ def _latest(job: int, statuses: Mapping[str, StatusUpdate]) -> tuple[datetime, S
 
 
 async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
-    """Why a status of an agent's job was not set; None: it was."""
+    """The reason why a status of an agent's job was not set; None if it was set."""
     if status in _ENDED:
         _, outcome, reason = await call.service.ends.answer(call.caller, Unproven(job, outcome=_ENDED[status]))
         return None if outcome not in ("stale", "refused") else reason

@@ -1,1 +1,1 @@
-"""People and their browsers: log in, log out, and who is logged in."""
+"""People and their browsers: login, logout, and sessions."""

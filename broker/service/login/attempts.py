@@ -1,8 +1,8 @@
-"""Attempts to log in, which nobody stores: all that belongs to one is derived from the cookie of the visit.
+"""Attempts to log in, which are not stored: all their parts are derived from the cookie of the visit.
 
 The state that travels to the provider and back carries the time and the page to return to, signed with the cookie.
-Another browser has another cookie, so it cannot end the attempt; and a visitor who never logs in writes nothing
-anywhere. The database sees to it that a state opens one session.
+Another browser has another cookie, so it cannot complete the attempt; and nothing is stored for a visitor who never
+logs in. The database ensures that a state opens only one session.
 """
 
 import re
@@ -17,7 +17,7 @@ from broker.service.login.cookies import derived
 from broker.service.problems import Problem
 
 LASTS = 600
-"""Seconds that a person has at the provider."""
+"""Seconds that a person may spend at the provider."""
 
 _TEXT = re.compile(r"([0-9]{1,12})\.[A-Za-z0-9_-]+\.([A-Za-z0-9_=-]{1,700})")
 _LOCAL = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,498})?")
@@ -25,13 +25,13 @@ _LOCAL = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,498})?")
 
 
 def is_local(path: str) -> bool:
-    """Whether a browser stays at this service when it is sent there."""
+    """Whether a browser that is sent to a path stays at this service."""
     return _LOCAL.fullmatch(path) is not None
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt of the browser that has this cookie of a visit. path: where the person wants to go."""
+    """An attempt of the browser with this visit's cookie. path: the path to return to."""
 
     visit: str
     state: str
@@ -39,7 +39,7 @@ class Attempt:
 
     @property
     def nonce(self) -> str:
-        """What the id token has to repeat."""
+        """The nonce that the id token must repeat."""
         return derived(self.visit, "nonce", self.state)
 
     @property
@@ -49,7 +49,7 @@ class Attempt:
 
     @property
     def challenge(self) -> str:
-        """Its hash, which travels through the browser."""
+        """The hash of the secret, which travels through the browser."""
         return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).decode().rstrip("=")
 
 
@@ -75,7 +75,7 @@ def resume(visit: str | None, state: str) -> Attempt:
 
 
 def _path(encoded: str) -> str:
-    """The path in a state. Who has the cookie can sign anything."""
+    """The path in a state, which is checked because the owner of the cookie can sign anything."""
     try:
         found = urlsafe_b64decode(encoded).decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a person's browser calls to log in and out. Each answer is a page, or sends the browser to one."""
+"""Endpoints with which a person's browser logs in and out. Each answer is a page, or sends the browser to one."""
 
 import re
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ _DATA = Adapter("session", lambda problem: problem.response())
 
 @dataclass(frozen=True)
 class _Visit:
-    """The cookie of a visit, and the header that stores it where it is new."""
+    """The cookie of a visit, and the header that stores it if it is new."""
 
     value: str
     headers: dict[str, str]
 
 
 async def home(call: Call) -> Response:
-    """The first page: who is logged in."""
+    """The first page, which shows who is logged in."""
     return pages.page("home", session=await session_everywhere(call))
 
 
 async def login_page(call: Call) -> Response:
-    """Who is logged in, and the form that begins a login."""
+    """The page of the login: who is logged in, and the form that begins a login."""
     wanted = call.request.query_params.get("to", "/")
     visit, provider = _visit(call), call.worker.provider
     return pages.page(
@@ -48,9 +48,8 @@ async def login_page(call: Call) -> Response:
 
 
 async def login(call: Call) -> Response:
-    """Send the browser to the provider.
-
-    A page does it: a browser would hold a redirect, and each further one at the provider, against `form-action`.
+    """Send the browser to the provider, by a page: the rule `form-action` would apply to a redirect and to each further
+    redirect at the provider.
     """
     fields = await _form(call.request)
     visit = _same_visit(call, fields)
@@ -64,7 +63,7 @@ async def login(call: Call) -> Response:
 
 async def callback(call: Call) -> Response:
     """The browser comes back from the provider: open a session."""
-    if call.request.method == "HEAD":  # what only looks would use the code up
+    if call.request.method == "HEAD":  # a request that only looks would use up the code
         raise Problem(405, "the provider sends browsers here, with GET", headers={"Allow": "GET"})
     given, cookies, provider = call.request.query_params, call.worker.cookies, _provider(call)
     attempt = attempts.resume(cookies.value(call.request.headers, cookies.visit), given.get("state", ""))
@@ -83,8 +82,8 @@ async def callback(call: Call) -> Response:
 async def ticket(call: Call) -> Response:
     """Open a session for a ticket.
 
-    A form on this service's own page has to show it: what another page or a file sends is asked about first, else it
-    could log somebody in as somebody else.
+    A form on this service's own page must show it: a ticket from another page or a file needs a confirmation first,
+    since it could log in a person as somebody else.
     """
     fields = await _form(call.request)
     shown = fields.get("ticket", "")
@@ -98,7 +97,7 @@ async def ticket(call: Call) -> Response:
 
 
 async def logout(call: Call) -> Response:
-    """Close the session here; the one at the provider goes on."""
+    """Close the session here; the session at the provider goes on."""
     cookies, headers = call.worker.cookies, call.request.headers
     fields = await _form(call.request)
     cookie = cookies.value(headers, cookies.session)
@@ -113,7 +112,7 @@ async def logout(call: Call) -> Response:
 
 
 async def session(call: Call) -> Response:
-    """Who is logged in, as JSON."""
+    """The logged-in person, as JSON."""
     found = await session_everywhere(call)
     if found is None:
         raise Problem(401, "nobody is logged in here", code="PB008", hint="GET /login is for people.")
@@ -121,7 +120,7 @@ async def session(call: Call) -> Response:
 
 
 async def _sent(call: Call, path: str, opened: Opened) -> Response:
-    """A browser with a new session, sent to a path. The session that it had is closed."""
+    """Send a browser with a new session to a path. Its earlier session is closed."""
     cookies = call.worker.cookies
     before = cookies.value(call.request.headers, cookies.session)
     if before is not None:
@@ -135,7 +134,7 @@ async def _sent(call: Call, path: str, opened: Opened) -> Response:
 
 
 def _visit(call: Call) -> _Visit:
-    """The visit of this browser, which begins with this call if there is none."""
+    """The visit of this browser, which begins with this call if necessary."""
     cookies = call.worker.cookies
     value = cookies.value(call.request.headers, cookies.visit)
     if value is not None:
@@ -145,7 +144,7 @@ def _visit(call: Call) -> _Visit:
 
 
 def _same_visit(call: Call, fields: dict[str, str]) -> str:
-    """The visit's cookie of a form that this service has given to this browser. Raises Problem: 403."""
+    """The visit's cookie for a form that this service gave to this browser. Raises Problem: 403."""
     require_own_page(call.request.headers, "POST")
     cookies = call.worker.cookies
     visit = cookies.value(call.request.headers, cookies.visit)

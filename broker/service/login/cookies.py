@@ -1,9 +1,9 @@
 """Cookies of a person's browser, and the tokens against forged requests that are derived from them.
 
-Two cookies: that of the session, and that of a visit, which the login page sets before anybody is logged in. Both are
-random. What else is needed is derived from them, so that nobody stores it: the token that a form or a script shows,
-and the parts of a login (attempts.py). A third one is no secret: up to where the primary's log had come when the
-browser changed something (reader.py).
+There are two secret cookies: that of the session, and that of a visit, which the login page sets before anybody is
+logged in. Both are random. Other values are derived from them, and so need no storage: the token that a form or a
+script shows, and the parts of a login (attempts.py). A third cookie is not secret: the position of the primary's log
+when the browser changed something (reader.py).
 """
 
 import hashlib
@@ -25,13 +25,13 @@ _VALUE = re.compile(r"[A-Za-z0-9_-]{43,64}")
 
 
 def derived(secret: str, purpose: str, text: str = "") -> str:
-    """43 characters that only who knows the secret can make, another for each purpose and text."""
+    """43 characters that only an owner of the secret can make, different for each purpose and text."""
     made = hmac.digest(secret.encode(), f"{purpose}\n{text}".encode(), "sha256")
     return urlsafe_b64encode(made).decode().rstrip("=")
 
 
 def csrf(secret: str) -> str:
-    """What a request shows beside a cookie. Another site can send the cookie, but does not know this."""
+    """The token that a request shows beside a cookie. Another site can send the cookie, but does not know the token."""
     return derived(secret, "csrf")
 
 
@@ -46,10 +46,9 @@ def new_value() -> str:
 
 
 def require_own_page(headers: Headers, method: str) -> None:
-    """Refuse a call that may change something and was sent by a page of another origin.
-
-    A browser adds its cookie and its client certificate to what such a page sends. Who sends no Sec-Fetch-Site passes:
-    programs and old browsers. Raises Problem: 403.
+    """Refuse a call that may change something and was sent by a page of another origin. A browser adds its cookie and
+    its client certificate to such a call. Clients without Sec-Fetch-Site pass: programs and old browsers. Raises
+    Problem: 403.
     """
     came_from = headers.get("sec-fetch-site")
     if method not in _READING and came_from is not None and came_from not in _OWN_PAGES:
@@ -57,11 +56,10 @@ def require_own_page(headers: Headers, method: str) -> None:
 
 
 class Cookies:
-    """The cookies of a service at a public URL; None: it is not known, and the service is behind TLS.
-
-    Browsers give a cookie whose name begins with __Host- back to this host over TLS alone. Without TLS, which is for
-    this machine only, not every browser stores such a cookie. There the port is part of the name, since browsers send
-    the cookies of one port to all ports of a machine.
+    """The cookies of a service at a public URL; None means that the URL is not known, and the service is behind TLS.
+    Browsers return a cookie whose name begins with __Host- only to this host and only over TLS. Without TLS, which is
+    for this machine only, not every browser stores such a cookie. The port is then part of the name, since browsers
+    send the cookies of one port to all ports of a machine.
     """
 
     def __init__(self, url: str | None) -> None:
@@ -72,16 +70,14 @@ class Cookies:
         self.changed = f"{self.session}-changed"
 
     def value(self, headers: Headers, name: str) -> str | None:
-        """The value of a cookie; None: it is not sent, is sent twice, or is none of ours."""
+        """The value of a cookie; None if it is not sent, is sent twice, or is not ours."""
         pairs = (pair.strip().partition("=") for line in headers.getlist("cookie") for pair in line.split(";"))
         found = [value for key, _, value in pairs if key == name]
         return found[0] if len(found) == 1 and _VALUE.fullmatch(found[0]) else None
 
     def caller(self, headers: Headers, method: str, shown: str | None = None) -> str | None:
-        """The hash of the session's cookie that a call comes with; None: it has none.
-
-        A call that may change something needs the token beside it: in a header, or in the field of a form, whose value
-        is `shown`. Raises Problem: 403.
+        """The hash of the session's cookie in a call, or None without one. A call that may change something also needs
+        the token: in a header, or in the field of a form, whose value is `shown`. Raises Problem: 403.
         """
         cookie = self.value(headers, self.session)
         if cookie is None:
@@ -96,7 +92,7 @@ class Cookies:
         return digest(cookie)
 
     def setting(self, name: str, value: str, seconds: int | None = None) -> str:
-        """The header Set-Cookie that stores a cookie, for so many seconds or until the browser ends; 0 removes it."""
+        """The header Set-Cookie that stores a cookie for this many seconds, or until the browser ends; 0 removes it."""
         age = "" if seconds is None else f"; Max-Age={seconds}"
         return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{'; Secure' if self._is_secure else ''}{age}"
 

@@ -18,14 +18,14 @@ from broker.service.settings import Login
 from broker.service.tokens import Verifier, invalid, is_jwt
 
 CALLBACK = "/login/callback"
-_OLD = 3600.0  # seconds after which the description is fetched anew
+_OLD = 3600.0  # seconds after which the description is fetched again
 _PAUSE = 5.0  # seconds between two fetches
 _AT_ONCE = 4  # calls of the provider, of each worker
 _PATIENCE = 5.0  # seconds that a login waits for its turn
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the secret elsewhere."""
+    """Refuse redirects, which would send the secret elsewhere."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -48,7 +48,7 @@ class Provider:
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     async def address(self, attempt: Attempt) -> str:
-        """Where a person logs in. Raises Problem: 503 while the provider does not answer."""
+        """The address at which a person logs in. Raises Problem: 503 while the provider does not answer."""
         endpoint = str((await self._description())["authorization_endpoint"])
         asked = {
             "response_type": "code", "client_id": self._login.client_id, "redirect_uri": self._redirect_uri,
@@ -88,7 +88,7 @@ class Provider:
         return claims
 
     def _exchanged(self, endpoint: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
-        """What the provider gives for a code."""
+        """The provider's answer to a code."""
         headers = {"Accept": "application/json", "User-Agent": "pgbroker"}
         secret = self._login.client_secret
         if secret is not None:
@@ -104,7 +104,7 @@ class Provider:
                 found = json.loads(answer.read(MOST_BYTES))
         except HTTPError as error:
             error.close()
-            if error.code in (400, 403):  # what RFC 6749 has for a code that is used, old or of another client
+            if error.code in (400, 403):  # RFC 6749's error for a code that is used, old or of another client
                 raise invalid("the provider does not accept the login any more", "Log in again.") from None
             raise self._away(f"its token endpoint answers {error.code}") from None
         except (OSError, HTTPException, ValueError, RecursionError) as error:

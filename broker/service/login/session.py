@@ -1,4 +1,4 @@
-"""The session of a person's browser: one cookie, of which each database that has setups keeps a hash.
+"""The session of a person's browser: one cookie, whose hash is in each database that has setups.
 
 Behind a front a person has a session on each shard where a credential fits, so that each shard decides by itself what
 the person may do there, and an operator of one of its setups can revoke it.
@@ -24,10 +24,11 @@ _OPEN: LiteralString = "select resource.open_session(%s, %s::jsonb, %s)"
 _USE: LiteralString = "select resource.use_ticket(%s, %s)"
 _CLOSE: LiteralString = "select resource.close_session(%s)"
 _SESSION: LiteralString = "select subject, expires_at, setups from resource.session_of(%s)"
-_PATIENCE = 2.0  # seconds that the answer of one of several databases is waited for
-_CONNECTING = 10.0  # seconds in which a shard that nobody has called yet is connected to, perhaps late
+_PATIENCE = 2.0  # seconds to wait for the answer of one of several databases
+_CONNECTING = 10.0  # seconds to wait for the first connection to a shard
 _FITS_NOT, _IS_UNKNOWN = "PB002", "PB008"
-# Questions whose answers nobody waits for: a session that a slow shard opens late counts there all the same.
+# Running questions whose answers nobody waits for any longer: a session that a slow shard opens late is still valid
+# there.
 _LATE: set[asyncio.Task[list[Row] | psycopg.Error]] = set()
 
 
@@ -39,9 +40,8 @@ class Setup(msgspec.Struct):
 
 
 class Session(msgspec.Struct):
-    """Who is logged in. csrf: what each call that may change something shows in the header X-CSRF-Token.
-
-    is_partial: a database did not answer, so that its setups are missing.
+    """A logged-in person. csrf: the token that each call that may change something shows in the header X-CSRF-Token.
+    is_partial: a database did not answer, so its setups are missing.
     """
 
     subject: str
@@ -52,16 +52,15 @@ class Session(msgspec.Struct):
 
 
 class Opened(msgspec.Struct):
-    """A new session: its cookie, and when it ends."""
+    """A new session: its cookie, and its end."""
 
     cookie: str
     expires_at: datetime
 
 
 async def open_session(worker: Worker, login: str, claims: str) -> Opened:
-    """A session of verified claims, wherever a credential fits; login: sha256 of the login, in hex.
-
-    Raises the database's error where none does: PB002, PB008 (the login has been used).
+    """Open a session for verified claims in each database where a credential fits; login: sha256 of the login, in hex.
+    Raises the database's error if none fits: PB002, PB008 (the login has been used).
     """
     cookie = new_value()
     found = await _each(await worker.all(), _OPEN, login, claims, digest(cookie))
@@ -74,7 +73,8 @@ async def open_session(worker: Worker, login: str, claims: str) -> Opened:
 
 
 async def use_ticket(worker: Worker, ticket: str) -> Opened:
-    """A session for a ticket, where it was made. Raises the database's error: PB008 where it is not known."""
+    """Open a session for a ticket in the database that made the ticket. Raises the database's error PB008 if the ticket
+    is not known."""
     cookie = new_value()
     found = await _each(await worker.all(), _USE, ticket, digest(cookie))
     ends = [end for [(end,)] in found.answers]
@@ -92,13 +92,13 @@ async def close_session(worker: Worker, cookie: str) -> None:
 
 
 async def session_of(call: Call) -> Session | None:
-    """The session of a request's cookie, in the database that serves the request; None: nobody is logged in."""
+    """The session of a request's cookie, in the database that serves the request; None if nobody is logged in."""
     cookie = _cookie(call)
     return await _session(cookie, [call.service]) if cookie else None
 
 
 async def session_everywhere(call: Call) -> Session | None:
-    """The session of a request's cookie, with the setups of all databases; None: nobody is logged in."""
+    """The session of a request's cookie, with the setups of all databases; None if nobody is logged in."""
     cookie = _cookie(call)
     return await _session(cookie, await call.worker.all()) if cookie else None
 
@@ -116,7 +116,7 @@ async def _session(cookie: str, services: Sequence[Service]) -> Session | None:
     if not rows:
         return None
     listed = (one for _, _, setups in rows for one in msgspec.json.decode(setups, type=list[Setup]))
-    setups = {one.setup: one for one in listed}  # one that moves is on two shards for a moment
+    setups = {one.setup: one for one in listed}  # a moving setup is on two shards for a moment
     return Session(
         rows[0][0],
         min(expires_at for _, expires_at, _ in rows).astimezone(UTC),
@@ -128,7 +128,7 @@ async def _session(cookie: str, services: Sequence[Service]) -> Session | None:
 
 @dataclass
 class _Found:
-    """What databases answered and refused, and the errors of databases that are away."""
+    """The answers and refusals of databases, and the errors of databases that are away."""
 
     answers: list[list[Row]]
     refusals: list[psycopg.Error]
@@ -136,7 +136,7 @@ class _Found:
 
 
 async def _each(services: Sequence[Service], statement: LiteralString, *values: str) -> _Found:
-    """Ask databases. Raises the error of one that is away, if all are."""
+    """Ask databases. If all are away, raises the error of one of them."""
     several = len(services) > 1
     asked = [asyncio.create_task(_ask(one, statement, values, _CONNECTING if several else None)) for one in services]
     await asyncio.wait(asked, timeout=_PATIENCE if several else None)
@@ -150,7 +150,7 @@ async def _each(services: Sequence[Service], statement: LiteralString, *values: 
         else:
             found.refusals.append(answer)
         service.note(answer if answer in found.away else None)
-        if not task.done():  # it ends by itself, as soon as its server does
+        if not task.done():  # the question ends by itself as soon as its server answers
             _LATE.add(task)
             task.add_done_callback(_LATE.discard)
     if len(found.away) == len(services):

@@ -1,4 +1,4 @@
-"""Pages for people: HTML that the service draws, with one style and one script of the service's own."""
+"""Pages for people: HTML that the service renders, with one style sheet and one script of its own."""
 
 from functools import cache
 from http import HTTPStatus
@@ -21,7 +21,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Headers of every answer about sessions: nobody keeps it, and the address of a login goes to no other site."""
+"""Headers of every answer about sessions: no cache keeps it, and no other site learns the address of a login."""
 
 
 @cache
@@ -45,7 +45,7 @@ def page(name: str, *, status: int = 200, headers: dict[str, str] | None = None,
 
 
 def redirect(where: str) -> Response:
-    """Send a browser elsewhere, with GET."""
+    """Redirect a browser to another address, with GET."""
     return Response(status_code=303, headers={**HEADERS, "Location": where})
 
 

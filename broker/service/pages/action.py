@@ -1,4 +1,4 @@
-"""What an action is: on a thing that stays what it is, or a change that gives a thing another value."""
+"""Actions: an act on a thing, or a change that gives a thing another value."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,14 +8,14 @@ from typing import LiteralString
 from broker.service.endpoint import Call
 
 LONGEST = 1000
-"""Characters of a name or of what is typed into a field, at most."""
+"""Maximal number of characters of a name or of a field's value."""
 
 Statement = tuple[LiteralString, list[object]]
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a form. usual: what stands in it at first. choices: the only values; none: any text."""
+    """A field of a form. usual: its first value. choices: the only values; none: any text."""
 
     name: str
     label: str
@@ -25,13 +25,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Thing:
-    """What a change is about, as it is now.
-
-    kind, noted: how monitor.change names it. column: the only one of its columns that the change concerns.
-    facts: what people need to know before they type, with labels. before: the present values, by field.
-    main: the field that an error belongs to; empty: the one that it names, or the last. write: the call that gives it
-    the values of a form. check: a call that only refuses what write would refuse, where write is slow or locks much;
-    none: write itself, undone. page: where it is shown, below the setup.
+    """The present state of a thing to be changed. kind, noted: its names in monitor.change. column: the only one of its
+    columns that the change concerns. facts: information for people before they type, with labels. before: the present
+    values, by field. main: the field that an error belongs to; empty: the field that the error names, or the last.
+    write: the call that stores the values of a form. check: a call that only refuses what write would refuse, if write
+    is slow or locks much; none: write itself, undone. page: its page, below the setup.
     """
 
     title: str
@@ -47,7 +45,7 @@ class Thing:
     check: Callable[[Mapping[str, str]], Statement] | None = None
 
     def rows(self, typed: Mapping[str, str]) -> list[tuple[str, str, str]]:
-        """What it is and what it would be, with labels."""
+        """The present and the new values, with labels."""
         before = self.before or {}
         if not self.fields:
             return [(name.capitalize(), value, "none") for name, value in before.items()]
@@ -65,9 +63,10 @@ class Thing:
 class Action:
     """An action on one thing.
 
-    title: with {} for its name. effect: what happens. page: where the thing is shown, below the setup.
-    kind: how monitor.change calls the thing; noted_by_name: under the same name. statement: takes the setup, the name,
-    and the fields. numbered: the name is a number. thing: of a change, what the thing is now; it may raise Problem.
+    title: with {} for its name. effect: a description of the effect. page: the page of the thing, below the setup.
+    kind: the kind of the thing in monitor.change; noted_by_name: it has the same name there. statement: takes the
+    setup, the name, and the fields. numbered: the name is a number. thing: for a change, a function that reads the
+    present state; it may raise Problem.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The page of alerts: what fires, what ended, the rules, and whom alerts are sent to."""
+"""The page of alerts: firing and ended alerts, the rules, and the targets."""
 
 from collections.abc import Mapping
 from typing import Any, LiteralString
@@ -29,11 +29,11 @@ _TARGETS: LiteralString = """
 """
 _COLUMNS = "state severity summary rule labels figure since fired_at ended_at"
 _NO_SITES = ("other", "(any site)")
-"""What stands for sites that are together."""
+"""The name of the sum of further sites."""
 
 
 async def firing(call: Call) -> list[dict[str, Any]]:
-    """What fires, the most severe first, at most 200, each with the site and the page where it is."""
+    """At most 200 firing alerts, the most severe first, each with its site and the page of its subject."""
     rows = await table(call, _COLUMNS, _ALERTS, call.setup, ["firing"])
     for row in rows:
         labels = msgspec.json.decode(row["labels"])
@@ -42,7 +42,7 @@ async def firing(call: Call) -> list[dict[str, Any]]:
 
 
 def _page(figure: str | None, labels: Mapping[str, str]) -> str:
-    """Where a thing is that an alert is about, below the setup."""
+    """The page of an alert's subject, below the setup."""
     if labels.get("site") and labels["site"] not in _NO_SITES:
         return f"/sites/{quote(labels['site'])}"
     if "area" in labels:
@@ -54,7 +54,7 @@ def _page(figure: str | None, labels: Mapping[str, str]) -> str:
 
 
 async def alerts(call: Call) -> tuple[str, dict[str, Any]]:
-    """What fires, is pending and ended, the rules, and for operators the targets."""
+    """Firing, pending and ended alerts, the rules, and, for operators, the targets."""
     targets = "target enabled kind address least_severity repeat_after last_sent_at unsent error"
     return "alerts", {
         "firing": await firing(call),

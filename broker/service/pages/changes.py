@@ -95,14 +95,14 @@ async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 async def _known_limit(call: Call, of: str) -> tuple[dict[str, Any], list[Any]]:
-    """A limit by its number, and what makes it another limit. Raises Problem: 404."""
+    """A limit by its number, and the columns of its key. Raises Problem: 404."""
     names = "kind site grid_ce attribute value limit burst used jobs"
     known = one(await table(call, names, _LIMIT, call.setup, int(of)), "limit", of)
     return known, [known[name] for name in ("kind", "site", "grid_ce", "attribute", "value")]
 
 
 async def _limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A limit that is to be another."""
+    """A change of a limit."""
     known, key = await _known_limit(call, of)
     before = {"limit": _plain(known["limit"])} | ({"burst": str(known["burst"])} if known["kind"] == "delay" else {})
 
@@ -119,14 +119,14 @@ async def _limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 async def _no_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A limit that is to go."""
+    """A removal of a limit."""
     _, key = await _known_limit(call, of)
     limit = await _limit(call, of, given)
     return replace(limit, write=lambda _: (_CLEAR_LIMIT, [call.setup, *key]), fields=(), page="/limits")
 
 
 async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A limit of a site, which may be there."""
+    """A new limit of a site, which may already exist."""
     of = of.strip()
     kind, attribute, value = (given.get(name, "").strip() for name in ("kind", "attribute", "value"))
     ce = given.get("ce", "").strip() or None
@@ -172,7 +172,7 @@ async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 async def _no_key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A key whose default is to hold."""
+    """A reset of a key to its default."""
     return replace(
         await _key(call, of, given), write=lambda _: (_SET_KEY, [call.setup, of, "null"]), fields=()
     )  # fmt: skip
@@ -204,12 +204,12 @@ async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 def _noted(key: Sequence[str | None]) -> str:
-    """A limit as monitor.change names it."""
+    """The name of a limit in monitor.change."""
     return " ".join(part for part in key if part is not None)
 
 
 def _text(value: str | None) -> str:
-    """A value as it is typed."""
+    """A value in the form in which it is typed."""
     return "null" if value is None else value
 
 

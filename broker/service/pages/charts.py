@@ -1,4 +1,4 @@
-"""Charts that the service draws: lines over time as SVG, with what is drawn as a table beside it."""
+"""Charts that the service draws: lines over time as SVG, with the drawn figures as a table."""
 
 import bisect
 import math
@@ -15,20 +15,20 @@ WIDTH, HEIGHT = 640, 220  # of the drawing, in its own units
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
 _LEVELS = 4
 _TIMES = 5
-_STEPS = 100  # of a chart that show their values under the pointer, at most
+_STEPS = 100  # maximal number of parts of a chart that show values under the pointer
 _NAME = 24  # characters of a line's name there: a chart has 800 of them
 OTHER = "other"
-COLOURS = 7  # of lines; the last one more is that of the others
+COLOURS = 7  # colours of lines; one more is for the others
 FIXED = {
     "finished": 3, "failed": 6, "expired": 2, "released": 5, "cancelled": 4, "closed": 7, "running": 3, "matched": 5,
     "waiting": 1, "held": 4, "limited": 5, "misconfigured": 6, "too_large": 2, "no_resource_seen": 7,
 }  # fmt: skip
-"""The colours of words that mean the same on each page. A name has one colour as long as no other needs it."""
+"""The colours of words that mean the same on each page. A name keeps its colour as long as no other name needs it."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of history.figures_over: its label, the values of the spans that were sampled, and the largest of all."""
+    """A line of history.figures_over: its label, the values of the sampled spans, and the largest value."""
 
     label: str
     values: Sequence[float]
@@ -37,9 +37,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A figure over time. spans: numbers of the spans that were sampled, the first of which began at began.
-
-    samples: minutes that were sampled in each span.
+    """A figure over time. spans: numbers of the sampled spans, the first of which began at began. samples: sampled
+    minutes in each span.
     """
 
     began: datetime
@@ -51,7 +50,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Line:
-    """A line: what it shows, its number among the colours, its path, and its first, last, mean and largest value."""
+    """A line: its name, its number among the colours, its path, and its first, last, mean and largest value."""
 
     label: str
     number: int
@@ -64,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Step:
-    """What stands under the pointer in a part of a chart: its left side, its width, and its words."""
+    """The text under the pointer in a part of a chart, with the left side and the width of the part."""
 
     left: float
     width: float
@@ -73,7 +72,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over time. levels, times: where the scales have a mark, and its text. steps: what the pointer shows."""
+    """Lines over time. levels, times: the marks of the scales, with their texts. steps: the texts under the pointer."""
 
     title: str
     unit: str
@@ -89,7 +88,7 @@ class Chart:
 
 
 def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -> Chart | None:
-    """The chart of a figure, the largest lines first; None: nothing was sampled. percent: values are fractions."""
+    """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions."""
     if found is None:
         return None
     begin = found.began + found.spans[0] * found.width
@@ -119,7 +118,7 @@ def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -
 
 
 def _together(found: Sampled, factor: float) -> list[Series]:
-    """The largest lines, and one of all others at the end, which may have come as one already."""
+    """The largest lines, and at the end one line of all others, which may already have arrived as one."""
     sums = {
         one.label: sum(value * samples for value, samples in zip(one.values, found.samples, strict=True))
         for one in found.series
@@ -136,7 +135,7 @@ def _together(found: Sampled, factor: float) -> list[Series]:
 
 
 def _colours(names: Sequence[str]) -> dict[str, int]:
-    """A number among the colours for each name, and for the others."""
+    """The number of a colour for each name, and for the others."""
     found = {OTHER: COLOURS + 1}
     for name in sorted(names, key=lambda name: (name not in FIXED, name)):
         wanted = FIXED.get(name) or zlib.crc32(name.encode()) % COLOURS + 1
@@ -149,9 +148,8 @@ def _colours(names: Sequence[str]) -> dict[str, int]:
 def _steps(
     lines: Sequence[tuple[str, Sequence[float]]], places: Sequence[int], begin: datetime, width: timedelta, wide: float
 ) -> list[Step]:
-    """The time and the values of all lines, for each span, or where they are many for several together, as a mean.
-
-    Nothing is shown where nothing was sampled. wide: of a span, in units of the drawing.
+    """The time and the values of all lines, for each span or, if there are many spans, for several together, as a mean.
+    Spans without samples show nothing. wide: the width of a span, in units of the drawing.
     """
     together = math.ceil((places[-1] + 1) / _STEPS)
     names = [_short(name) for name, _ in lines]
@@ -174,19 +172,19 @@ def _steps(
 
 @lru_cache(4096)  # all charts of a page have the same spans
 def _span(first: datetime, last: datetime) -> str:
-    """The begin and the end of a span, UTC."""
+    """The beginning and the end of a span, UTC."""
     first, last = first.astimezone(UTC), last.astimezone(UTC)
     end = last.strftime("%H:%M" if last.date() == first.date() else "%m-%d %H:%M")
     return f"{first:%Y-%m-%d %H:%M} to {end} UTC"
 
 
 def _short(name: str) -> str:
-    """A name of which the middle is left out where it is long: names differ at their begin or end."""
+    """A name, whose middle is left out if it is long: names differ at their beginning or end."""
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
 
 
 def _path(places: Sequence[int], x: Sequence[float], y: Sequence[float]) -> str:
-    """A path that is interrupted where spans are missing. A lone span is a short line."""
+    """A path that is interrupted at missing spans. A single span is a short line."""
     parts: list[str] = []
     last = len(places) - 1
     for number, place in enumerate(places):

@@ -1,4 +1,4 @@
-"""Pages of what is configured: limits of sites, settings, configuration, and parameters of rules."""
+"""Pages of the configuration: limits of sites, settings, configuration keys, and parameters of rules."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -62,7 +62,7 @@ _PARAMETERS: LiteralString = """
 
 
 async def limits(call: Call) -> tuple[str, dict[str, Any]]:
-    """Limits: what each allows and what is used."""
+    """Limits, with the allowed and the used number of each."""
     query = call.request.query_params
     site = query.get("site", "").strip()
     behind = after(call)
@@ -91,7 +91,7 @@ async def settings(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
-    """Keys of the configuration that are known or set."""
+    """Known or set keys of the configuration."""
     names = "group known component key value default_value allowed meaning"
     rows = await table(call, names, _KEYS, call.setup)
     for row in rows:
@@ -106,7 +106,7 @@ async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def profile(call: Call) -> tuple[str, dict[str, Any]]:
-    """Parameters of the rules of a profile: at first the one that the setup decides by."""
+    """Parameters of the rules of a profile, by default of the profile by which the setup decides."""
     profiles = await table(call, "profile based_on shipped description is_used", _PROFILES, call.setup)
     wanted = call.request.query_params.get("profile") or profiles[0]["profile"]
     shown = one([row for row in profiles if row["profile"] == wanted], "profile", wanted)

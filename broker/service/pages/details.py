@@ -55,8 +55,8 @@ _SITE: LiteralString = """
            s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site)
       from monitor.site s where s.setup = %s and s.site = %s
 """
-# What waits at a site is what the loop summarize last counted, and for PanDA queues their counts: the view of sites
-# counts all TaskQueues anew.
+# Waiting jobs of a site are those that the loop summarize last counted, and for PanDA queues their counts: the view of
+# sites would count all TaskQueues again.
 _SITES: LiteralString = """
     with listed as (
       select i.site, sum(i.jobs)::bigint as jobs
@@ -101,7 +101,7 @@ _CHARTS_OF_SITE = (
 
 
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
-    """A job: where it is, why it waits, and what happened to it."""
+    """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
     names = "job_id status since task_id queue site owner group priority created"
     of_lease = "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject"
@@ -126,7 +126,7 @@ async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
 
 
 async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
-    """A TaskQueue: what it asks for, and why nobody takes its first job."""
+    """A TaskQueue: its requirements, and the reason why no resource takes its first job."""
     setup, number = call.setup, call.task_queue_id
     names = (
         "task_queue_id owner_group owner_dn cpu_time jobs held_jobs state reason oldest_job_at created_at priority"
@@ -158,7 +158,7 @@ async def sites(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]]:
-    """A site: what waits, runs and ends there, its limits and its queues."""
+    """A site: its waiting, running and ended jobs, its limits and its queues."""
     setup, name = call.setup, call.request.path_params["site"]
     names = "site status queues online starting running running_cores limits limits_reached pilots_seen is_queue"
     since = span_of(call, "1d")

@@ -1,4 +1,4 @@
-"""Finding a thing by its number or name: what people have in hand when they come to a page."""
+"""Finding a thing by its number or name."""
 
 from typing import LiteralString
 from urllib.parse import quote
@@ -33,7 +33,7 @@ _DIGITS = 19
 
 
 async def find(call: Call) -> Response:
-    """Lead to the only thing of a number or name, or show which there are."""
+    """Lead to the only thing with a number or name, or list all of them."""
     what = call.request.query_params.get("what", "").strip()
     if not 0 < len(what) <= _LONGEST or "\0" in what:
         raise Problem(422, "what names nothing", code="PB001", key="what", hint="Give a number or a name.")

@@ -1,4 +1,4 @@
-"""What the forms of questions share: how their fields are read, and how a question is written."""
+"""Code that the forms of questions share: reading fields, and writing a question."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from broker.service.endpoint import Call
 from broker.service.problems import Problem
 
 REFUSALS = (400, 404, 409, 422)
-"""Statuses of what a form holds: the refusal stands above the form, which stays filled in."""
+"""Statuses that concern the content of a form: the refusal is shown above the form, which stays filled in."""
 CANCELLED = "57014"
 """The database cancelled a statement."""
 _PROFILES: LiteralString = "select p.profile from monitor.profile p order by p.shipped, p.profile"
 
 
 def known(fields: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
-    """The fields that hold something. Raises Problem: 422 for one that there is not."""
+    """The non-empty fields. Raises Problem: 422 for an unknown field."""
     for name in fields:
         if name not in names:
             hint = f"There are {', '.join(names)}."
@@ -27,7 +27,7 @@ def known(fields: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
 
 
 def names(words: str) -> list[str]:
-    """Names with spaces or commas between them."""
+    """Names, separated by spaces or commas."""
     return [name for name in re.split(r"[\s,]+", words) if name]
 
 
@@ -48,7 +48,7 @@ def pair(key: str, line: str) -> tuple[str, Any]:
 
 
 def parameters(lines: str) -> dict[str, dict[str, Any]]:
-    """Parameters of rules, one a line: rule -> parameter -> value. Raises Problem: 422."""
+    """Parameters of rules, one per line: rule -> parameter -> value. Raises Problem: 422."""
     found: dict[str, dict[str, Any]] = {}
     for line in lines.splitlines():
         if line.strip():
@@ -64,19 +64,19 @@ def parameters(lines: str) -> dict[str, dict[str, Any]]:
 
 
 def parameter_texts(of_rules: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Parameters as they are typed: RULE.PARAMETER, and the value."""
+    """Parameters in the typed form: RULE.PARAMETER, and the value."""
     for rule, of in of_rules.items():
         for name, value in of.items():
             yield f"{rule}.{name}", text(value)
 
 
 def text(value: Any) -> str:
-    """A value as it is typed."""
+    """A value in the form in which it is typed."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def some(words: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of further ones."""
     more = f" and {len(words) - most:,} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
 

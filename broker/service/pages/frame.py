@@ -1,4 +1,4 @@
-"""What stands around each page of a setup: who is logged in, the setup, and the ways to the other pages."""
+"""The frame around each page of a setup: the logged-in person, the setup, and links to the other pages."""
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -38,13 +38,13 @@ PAGES = (
     ("/health", "Health"),
     ("/settings", "Settings"),
 )
-"""The pages that each page leads to, by their path below the setup."""
+"""The pages that each page links to, by their path below the setup."""
 OPERATORS_PAGES = (("/changes", "Changes"),)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
          "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
-"""How far back a chart may go, by what stands in the address."""
+"""The spans that a chart may have, by their name in the address."""
 POINTS = 160
-"""Spans of a chart at most."""
+"""Maximal number of spans of a chart."""
 _DIGITS = 18
 
 _OVER: LiteralString = """
@@ -58,7 +58,7 @@ _FRESHNESS: LiteralString = """
     select f.is_sampled, f.figures_end, f.is_counted, f.counted_at from history.freshness f where f.setup = %s
 """
 FIGURES, COUNTS = "figures", "counts"
-"""What a page shows that a loop of `broker run` keeps up: figures over time and alerts, or counts of what waits."""
+"""Content of a page that a loop of `broker run` updates: figures over time and alerts, or counts of waiting jobs."""
 
 Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]]]]
 """A page: the name of its template, and the values in it."""
@@ -75,7 +75,7 @@ ADAPTER = Adapter("page", pages.refusal, _to_login)
 def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *, reads: bool = True) -> Endpoint:
     """A page of a setup.
 
-    shows: FIGURES, COUNTS or both; where nobody keeps them up, the page has a sentence. reads: a standby may answer it.
+    shows: FIGURES, COUNTS or both; if nobody updates them, the page has a notice. reads: a standby may answer it.
     """
 
     async def run(call: Call) -> Response:
@@ -89,7 +89,7 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
 
 
 async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
-    """A template with its values, and what stands around it."""
+    """A template with its values, within the frame."""
     is_operator = call.caller.role.endswith("operator")
     around: dict[str, Any] = {
         "setup": call.setup,
@@ -106,7 +106,7 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
 
 
 async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
-    """Of what a page shows, until when it reaches where nobody keeps it up, and the loop that would."""
+    """The notice about content that nobody updates: its last time, and the loop that would update it."""
     found = []
     for is_sampled, figures_end, is_counted, counted_at in await call.rows(_FRESHNESS, call.setup) if shows else ():
         if FIGURES in shows and not is_sampled:
@@ -121,7 +121,7 @@ async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
 async def table(
     call: Call, names: str, statement: LiteralString, *values: object, of_primary: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of a statement, with the names of its columns. of_primary: they are about the primary itself."""
+    """Rows of a statement, with the names of its columns. of_primary: the statement is about the primary itself."""
     columns = names.split()
     rows = call.rows_of_primary if of_primary else call.rows
     return [dict(zip(columns, row, strict=True)) for row in await rows(statement, *values)]
@@ -134,9 +134,8 @@ async def over(
     labels: Mapping[str, str] | None = None,
     points: int = POINTS,
 ) -> list[Sampled | None]:
-    """Figures over a span before the present of the setup, each by a label; None: nothing was sampled.
-
-    labels: only series with them. points: spans at most.
+    """Figures over a span before the present of the setup, each by a label; None if nothing was sampled. labels: only
+    series with these labels. points: maximal number of spans.
     """
     wanted = [{"figure": figure, "by": by, "labels": labels or {}} for figure, by in figures]
     text = msgspec.json.encode(wanted).decode()
@@ -151,7 +150,7 @@ async def over(
 
 
 def span_of(call: Call, usual: str = "6h") -> str:
-    """The span in the address. Raises Problem: 422 for one that there is not."""
+    """The span in the address. Raises Problem: 422 for an unknown span."""
     name = call.request.query_params.get("since", usual)
     if name not in SPANS:
         raise Problem(422, f"since is {name[:20]!r}", code="PB001", key="since", hint=f"Use {', '.join(SPANS)}.")
@@ -159,7 +158,7 @@ def span_of(call: Call, usual: str = "6h") -> str:
 
 
 def after(call: Call) -> int:
-    """The number in the address behind which a page begins; 0: it begins with the first. Raises Problem: 422."""
+    """The number in the address after which a page begins; 0 for the first page. Raises Problem: 422."""
     text = call.request.query_params.get("after", "0")
     if not text.isdecimal() or len(text) > _DIGITS:
         raise Problem(422, f"after is {text[:50]!r}, which is no number", code="PB001", key="after")
@@ -167,13 +166,13 @@ def after(call: Call) -> int:
 
 
 def following(call: Call, rows: Sequence[Mapping[str, Any]], most: int, key: str) -> str | None:
-    """The address of the rows behind the most that a page shows, by their key; None: there are no more."""
+    """The address of the rows after the last row of a page, by their key; None if there are no more."""
     if len(rows) <= most:
         return None
     return address(call.request.url.path, **{**call.request.query_params, "after": rows[most - 1][key]})
 
 
 def address(path: str, **query: object) -> str:
-    """An address with what stands behind its question mark; None and empty values are left out."""
+    """An address with its query; None and empty values are left out."""
     kept = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(kept)}" if kept else path

@@ -1,4 +1,4 @@
-"""Pages of rented machines: how many of each type, how full they are, and what they cost."""
+"""Pages of rented machines: the number of each type, their use, and their cost."""
 
 from datetime import timedelta
 from typing import Any, LiteralString
@@ -10,7 +10,7 @@ from broker.service.pages.frame import FIGURES, SPANS, after, endpoint, followin
 from broker.service.problems import Problem
 
 ROWS = 50
-"""Instances of a page, and steps of an instance."""
+"""Maximal numbers of instances on a page, and of steps of an instance."""
 STATES = ("requested", "running", "released")
 
 _TYPES: LiteralString = """
@@ -69,7 +69,7 @@ async def instances(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 def _costs(prices: Sampled | None) -> list[dict[str, Any]]:
-    """What each type cost in the spans that were sampled, the dearest first."""
+    """The cost of each type in the sampled spans, the most expensive first."""
     if prices is None:
         return []
     hours = prices.width / timedelta(hours=1)

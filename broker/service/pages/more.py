@@ -33,12 +33,12 @@ _CHARTS = (
     ("Targets of global shares", "share_target", "gshare"),
 )
 """Titles, and figures by labels."""
-_FIRST = "owner_group"  # what the page of all figures is about first
-_POINTS_OF_MANY = 48  # spans of a chart, at most, where one page has the charts of many figures
+_FIRST = "owner_group"  # the first subject of the page of all figures
+_POINTS_OF_MANY = 48  # maximal number of spans of a chart on a page with charts of many figures
 
 
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
-    """Global shares and owner groups: what each is to have, what each has, and over time."""
+    """Global shares and owner groups: the target and the use of each, also over time."""
     since = span_of(call, "1d")
     tree = "gshare depth is_leaf target use distance running queued behind problem"
     over_time = over(call, since, [(figure, by) for _, figure, by in _CHARTS])
@@ -87,7 +87,7 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def health(call: Call) -> tuple[str, dict[str, Any]]:
-    """What broker doctor finds, and the loops of broker run."""
+    """The findings of broker doctor, and the loops of broker run."""
     loops = "name state held_by renewed_at period began_at ended_at error needed"
     findings, known = await gather(
         table(call, "verdict area object value cost remedy", _HEALTH), table(call, loops, _LOOPS, call.setup)

@@ -1,4 +1,4 @@
-"""The first page of a setup: what waits and why, what runs, who gets how much, and what is wrong."""
+"""The first page of a setup: waiting jobs with their reasons, running jobs, shares, and problems."""
 
 from asyncio import gather
 from collections import defaultdict
@@ -39,7 +39,7 @@ GROUPS = 12
 
 
 async def overview(call: Call) -> tuple[str, dict[str, Any]]:
-    """What waits and why, what runs, who gets how much, and what is wrong."""
+    """Waiting jobs with their reasons, running jobs, shares, and problems."""
     setup, since = call.setup, span_of(call)
     tables = gather(
         table(call, "owner_group reason jobs waits age", _WAITING, setup),

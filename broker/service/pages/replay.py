@@ -1,6 +1,5 @@
-"""The page of a replay: what real runs would have decided by other rules, from the facts of that time.
-
-The address has the whole question, and each look decides again: nothing is stored, and viewers may ask.
+"""The page of a replay: the decisions of real runs by other rules, from the facts of that time. The address has the
+whole question, and each request decides again: nothing is stored, and viewers may ask.
 """
 
 import shlex
@@ -42,7 +41,8 @@ _NEWEST: LiteralString = """
 
 @dataclass(frozen=True)
 class Question:
-    """Which runs are decided again, and by which rules: without all three by the rules that decided."""
+    """The runs to decide again, and the rules: without a profile, left-out rules and parameters, the rules that
+    decided."""
 
     run: int | None
     newest: int | None
@@ -52,7 +52,7 @@ class Question:
 
     @property
     def changes(self) -> list[str]:
-        """What is changed, in words."""
+        """The changes, in words."""
         return [
             *([f"profile {self.profile}"] if self.profile else []),
             *(f"without rule {rule}" for rule in self.without),
@@ -70,7 +70,7 @@ class Question:
 
 
 async def replay(call: Call) -> Response:
-    """The form, filled in by the address, and the answer where the address asks for changes or a check."""
+    """The form, filled in by the address, and the answer if the address asks for changes or a check."""
     query = call.request.query_params
     given = forms.known(query, FIELDS)
     form: dict[str, Any] = {
@@ -91,7 +91,7 @@ async def replay(call: Call) -> Response:
 
 
 def _asked(given: Mapping[str, str]) -> Question:
-    """The question of an address. Raises Problem: 422 for what cannot be read, or does not fit together."""
+    """The question of an address. Raises Problem: 422 for unreadable or contradictory fields."""
     run = forms.number("run", given["run"]) if "run" in given else None
     newest = forms.number("newest", given.get("newest", "1")) if run is None else None
     asked = Question(
@@ -150,7 +150,7 @@ async def _answer(call: Call, asked: Question) -> dict[str, Any]:
 
 
 def _explained(problem: Problem, setup: str, asked: Question | None) -> Problem:
-    """A refusal of the database, with what helps on the page."""
+    """A refusal of the database, with a remedy on the page."""
     if asked and problem.code in _TOO_LONG:
         hint = f"Take fewer runs. This command has more time: {asked.command(setup)}"
         return Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=problem.code, hint=hint)

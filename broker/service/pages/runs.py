@@ -1,4 +1,4 @@
-"""Pages of the runs of brokers: what each decided, how long it took, and what its rules rejected."""
+"""Pages of the runs of brokers: the decisions, the duration and the rejections of each."""
 
 from typing import Any, LiteralString
 

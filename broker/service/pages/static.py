@@ -1,4 +1,4 @@
-"""What pages load: files of the service itself, the same for everybody."""
+"""Files that pages load from the service, the same for everybody."""
 
 from functools import partial
 from pathlib import Path

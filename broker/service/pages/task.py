@@ -1,4 +1,4 @@
-"""The page of a task: why its jobs go to a queue or not, as a matrix of queues and rules."""
+"""The page of a task: a matrix of queues and rules shows why its jobs go or do not go to a queue."""
 
 from asyncio import gather
 from collections import Counter
@@ -84,7 +84,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 def _chosen(call: Call, runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The run that the address names, else the newest real one, else the newest."""
+    """The run that the address names, or the newest real run, or the newest dry run."""
     wanted = call.request.query_params.get("run")
     if wanted is None:
         return next((run for run in runs if not run["dry"]), runs[0] if runs else None)
@@ -102,7 +102,7 @@ def _named(call: Call) -> int:
 
 
 def nearest(rows: Sequence[dict[str, Any]], nucleus: str | None) -> list[dict[str, Any]]:
-    """The queues of a decision, the nearest first: candidates, then queues that few rules reject, then
+    """The queues of a decision, the closest to acceptance first: candidates, then queues that few rules reject, then
     queues of the nucleus, then queues whose rule rejects few others."""
     queues = [row for row in rows if row["queue"] is not None]
     by_rule = Counter(row["rule"] for row in queues)
@@ -116,9 +116,8 @@ def nearest(rows: Sequence[dict[str, Any]], nucleus: str | None) -> list[dict[st
 
 
 def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Queues down, rules across: what each rule found at a queue. Rules that reject most stand first.
-
-    A stored decision has the first rule that rejects a queue; a decision of now has all of them.
+    """A row per queue and a column per rule, with the finding of each rule at a queue. Rules that reject most come
+    first. A stored decision has only the first rule that rejects a queue; a present decision has all of them.
     """
     cells = [_reasons(row) for row in rows]
     counts = Counter(rule for of in cells for rule in of)
@@ -133,7 +132,7 @@ def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _reasons(row: dict[str, Any]) -> dict[str, str]:
-    """Rule to the words of a rejection."""
+    """The mapping of a rule to the text of its rejection."""
     found = {rule: words for rule, _, words in (text.partition(": ") for text in row.get("all_reasons") or ())}
     if row["rule"] and row["rule"] not in found:
         found[row["rule"]] = row["reason"] or ""

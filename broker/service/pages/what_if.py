@@ -1,7 +1,7 @@
 """The page of what-if: a question as a form, and its answer, which is kept and has an address to send.
 
-An answer is kept and not computed for each reader: it costs as much as a run, and viewers may not ask. The form takes
-fewer tasks and less time than the command does, since the rows that a change touches are locked meanwhile.
+An answer is kept, not computed for each reader: it costs as much as a run, and viewers may not ask. The form allows
+fewer tasks and less time than the command, since the changed rows are locked during the answer.
 """
 
 import shlex
@@ -72,7 +72,8 @@ async def question(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def ask(call: Call) -> Response:
-    """Answer what the form asks, and lead to the answer. A refusal stands above the form, which stays filled in."""
+    """Answer the question of the form, and lead to the answer. A refusal is shown above the form, which stays filled
+    in."""
     fields = await bodies.form(call.request, _MOST_BYTES)
     await call.identify(call.setup, fields.pop("csrf", ""))
     given = _known(fields)
@@ -92,7 +93,7 @@ async def ask(call: Call) -> Response:
 
 
 async def answer(call: Call) -> tuple[str, dict[str, Any]]:
-    """An answer that is kept: what was asked, and what would be different."""
+    """A kept answer: the question, and the differences."""
     names = "what_if_id asked_at asked_by change difference"
     kept = one(await table(call, names, _KEPT, call.setup, call.what_if_id), "what-if", call.what_if_id)
     try:
@@ -143,7 +144,7 @@ def _words(change: msgspec.Raw) -> str:
 
 
 def _known(fields: Mapping[str, str]) -> dict[str, str]:
-    """The fields that hold something. Raises Problem: 422 for one that there is not, and an unknown algorithm."""
+    """The non-empty fields. Raises Problem: 422 for an unknown field or algorithm."""
     known = forms.known(fields, FIELDS)
     if known.get("algorithm", "production_job") not in ALGORITHMS:
         hint = f"Use {', '.join(ALGORITHMS)}."
@@ -152,7 +153,7 @@ def _known(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
-    """The question of a form. Raises Problem: 422 for what cannot be read or is too large."""
+    """The question of a form. Raises Problem: 422 for unreadable or too large fields."""
     tasks = [forms.number("tasks", text) for text in forms.names(given.get("tasks", ""))] or None
     newest = None if tasks else forms.number("newest", given.get("newest", str(_USUAL_TASKS)))
     algorithm = given.get("algorithm")
@@ -179,7 +180,7 @@ async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
 
 
 async def _with_statuses(call: Call, given: Mapping[str, str], world: dict[str, Any]) -> dict[str, Any]:
-    """The world with the status of each queue that the form names, by itself or by its site."""
+    """The world with the status of each queue that the form names, directly or by its site."""
     wanted: dict[str, str] = {}
     for n in range(1, _CHANGES + 1):
         place, status = given.get(f"place{n}"), given.get(f"status{n}")
@@ -204,7 +205,7 @@ def _of_queues(world: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def changes_of(asked: WhatIf) -> list[str]:
-    """What a question changes, in words."""
+    """The changes of a question, in words."""
     world = {} if isinstance(asked.world, msgspec.UnsetType) else asked.world
     queues: dict[str, Any] = world.get("queues") or {}
     statuses = {name: fields["status"] for name, fields in queues.items() if fields.keys() == {"status"}}

@@ -1,4 +1,4 @@
-"""How pages write numbers, times and values."""
+"""The form of numbers, times and values on pages."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ def moment(value: datetime | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number with separators; at most three digits behind the point of a small one."""
+    """A number with separators; a small number has at most three digits after the point."""
     if value is None:
         return ""
     if isinstance(value, int) or (abs(value) >= 1000 and float(value).is_integer()):
@@ -72,11 +72,11 @@ MEANINGS = {
     "overtaken": "A resource that fits took a job of other requirements since.",
     "waiting": "Nothing is in the way: a resource that fits may ask soon.",
 }
-"""What the words mean that name why a job or a task waits."""
+"""The meanings of the words that name why a job or a task waits."""
 
 
 def meaning(reason: str | None) -> str:
-    """What such a word means."""
+    """The meaning of such a word."""
     return MEANINGS.get(reason or "", "")
 
 

@@ -1,7 +1,7 @@
-"""Exports of CRIC, PanDA, Harvester, Rucio and DIRAC, as these systems write them, into a setup.
-
-broker.known_exports lists them, with their places. An export changes what it holds and leaves the rest: queues keep
-what is measured at them, links their closeness, storages their space, and tasks what their export does not name.
+"""Exports of CRIC, PanDA, Harvester, Rucio and DIRAC, as these systems write them, loaded into a setup.
+broker.known_exports lists them, with their sources. An export changes the rows and fields that it contains, and leaves
+the rest: queues keep their measured figures, links their closeness, storages their space, and tasks the fields that
+their export does not name.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,20 +32,22 @@ _MADE: Mapping[str, Callable[[str, Any], Made]] = {
     "dirac": dirac.task_queues,
 }
 _KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
-"""Tables of which an import changes only the columns that it has, with their keys."""
+"""Tables in which an import changes only its own columns, with their keys."""
 
 _OWNERS = {
     "queues": ("resource.queue", "queue", "cric-queues"),
     "storages": ("resource.storage", "storage", "cric-storages"),
 }
-"""Sections of which an export only changes entries that are there: their table, its key, the export that has them."""
+"""Sections in which an export changes only existing entries: their table, its key, and the export that makes the
+entries."""
 
-_SHOWN = 3  # names of entries that are left out
+_SHOWN = 3  # number of left-out entries that are named
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: the rows of its export, what was left out (lenient only), and what the export lacks."""
+    """The result of an import: the rows of its export, left-out fields (lenient only), and data that the export
+    lacks."""
 
     rows: int
     ignored: list[str] = field(default_factory=list)
@@ -54,10 +56,9 @@ class Imported:
 
 
 def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:
-    """Load an export (a key of catalogue.EXPORTS) into a setup, all or nothing.
-
-    Raises BadRequest for a file of another kind and for another shape, naming where, and for unknown fields of software
-    (`lenient` leaves them out); the database's errors for wrong values.
+    """Load an export (a key of catalogue.EXPORTS) into a setup, all or nothing. Raises BadRequest for a file of another
+    kind, for a wrong format, naming the place, and for unknown fields of software (`lenient` leaves them out); raises
+    the database's errors for wrong values.
     """
     _require_kind(export, value)
     with connection.transaction():
@@ -103,7 +104,7 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
 
 
 def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:
-    """Rows with the columns that they do not give as they are in the database."""
+    """Rows in which missing columns have the values of the database."""
     keys = _KEYS.get(part.table)
     if keys is None:
         return part

@@ -16,14 +16,15 @@ from broker.errors import BadRequest
 from broker.world.exports.made import Made, data_of, integer, rows_of
 from broker.world.shape import Row, entries, require
 
-_HOURS = 3  # requests of the last hours are what the rules read
+_HOURS = 3  # the rules read the requests of the last hours
 _ENDED = frozenset(("finished", "failed", "cancelled", "closed"))
 _UNITS = ("SCORE", "MCORE", "HIMEM", "VHIMEM", "UNDEFINED")
 _DEEPEST = 3  # levels between the queue and its numbers
 
 
 def pilots(name: str, value: Any) -> Made:
-    """Requests of pilots of the last three hours. Queues ANALY_* count those of analysis, the others of production."""
+    """Requests of pilots of the last three hours. Queues ANALY_* count requests of analysis, other queues those of
+    production."""
     found: dict[str, Row] = {}
     data = data_of(name, value)
     if isinstance(data, dict) and all(isinstance(entry, dict) for entry in data.values()):
@@ -47,7 +48,7 @@ def pilots(name: str, value: Any) -> Made:
 
 
 def workers(name: str, value: Any) -> Made:
-    """Workers of each queue that run and that are submitted, summed over Harvesters, labels and resource types."""
+    """Running and submitted workers of each queue, summed over Harvesters, labels and resource types."""
     found: dict[str, Row] = {}
     for where, queue, given in entries(name, data_of(name, value)):
         sums: Counter[str] = Counter(running=0, submitted=0)
@@ -63,7 +64,7 @@ def workers(name: str, value: Any) -> Made:
 
 
 def jobs(name: str, value: Any) -> Made:
-    """Jobs by queue and status, with what else the counts are split by. Ended jobs are left out: no rule reads them."""
+    """Jobs by queue, status and further labels of the counts. Ended jobs are left out: no rule reads them."""
     data = data_of(name, value)
     sums: Counter[tuple[tuple[str, Any], ...]] = Counter()
     for row, number in _counted_rows(name, data) if isinstance(data, list) else _counted_tree(name, data):

@@ -1,4 +1,4 @@
-"""CRIC's own exports, and PanDA's network metrics, as they come.
+"""CRIC's own exports, and PanDA's network metrics, in their original form.
 
 | export | from | shape |
 | --- | --- | --- |
@@ -10,9 +10,9 @@
 
 Figures are {latest, timestamp} of queued files, and {1h, 1d, 1w, timestamp} of throughput (MB/s).
 
-An import changes the fields that it has and leaves the others: queues keep what is measured there, links keep their
-closeness when metrics come, storages keep their space (GB, as in the world format). Names and their
-meaning are those that PanDA's configurator reads.
+An import changes the fields that it has and leaves the others: queues keep their measured figures, links keep their
+closeness when metrics come, storages keep their space (GB, as in the world format). The names and their meanings are
+those of PanDA's configurator.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,8 @@ FRESH = timedelta(minutes=60)
 
 _ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
 _SYSTEMS = ("rucio", "dashb", "fts")
-"""Who measured the throughput of files transferred, the best first; others (perfsonar) measure the network alone."""
+"""Systems that measure the throughput of file transfers, the best first; others (perfsonar) measure only the
+network."""
 
 _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
@@ -50,7 +51,8 @@ _TEXTS = (
 
 
 def queues(name: str, value: Any, reading: Reading) -> Iterator[Part]:
-    """PanDA queues with their storages. An empty text in place of a number is none; an empty releases is none, too."""
+    """PanDA queues with their storages. An empty text in place of a number counts as missing, and so do empty
+    releases."""
     records: dict[str, Row] = {}
     for where, queue, record in _records(name, value, ("panda_resource", "name")):
         empty = [key for key, entry in record.items() if entry == "" and key in resources.QUEUE.columns]
@@ -77,9 +79,8 @@ def storages(name: str, value: Any, _: Reading) -> Iterator[Part]:
 
 
 def _state(where: str, state: Any) -> Any:
-    """ON, OFF, TEST or PROBING: as a text, or as CRIC's ddmendpointstatus has it, {"status": {"value": text}}.
-
-    Another text does not keep PanDA from the storage: it is no state, and stays in `cric`.
+    """ON, OFF, TEST or PROBING: as a text, or in the form of CRIC's ddmendpointstatus, {"status": {"value": text}}. Any
+    other text does not keep PanDA from the storage: it is not a state, and stays in `cric`.
     """
     found = state
     while isinstance(found, dict) and len(found) and (found.keys() & {"status", "value"}):
@@ -90,7 +91,7 @@ def _state(where: str, state: Any) -> Any:
 
 
 def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
-    """The closeness of storage sites; entries without a site are CRIC's own errors, as PanDA has it."""
+    """The closeness of storage sites; PanDA treats entries without a site as errors of CRIC."""
     rows = []
     found = elements(name, value) if isinstance(value, list) else ((at, row) for at, _, row in entries(name, value))
     for where, row in found:
@@ -103,7 +104,7 @@ def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
 
 
 def _number(where: str, row: Mapping[str, Any]) -> Any:
-    """A number that must be there, or null; its key is the last part of where it stands."""
+    """A required number, or null; its key is the last part of its path."""
     key = where.rpartition(".")[2]
     if key not in row:
         raise BadRequest(f"{where} is missing", "the export has another shape than broker/docs/how-to/import.md shows")
@@ -113,7 +114,7 @@ def _number(where: str, row: Mapping[str, Any]) -> Any:
 
 
 def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
-    """Files queued and throughput (MB/s) of links, where they are not older than an hour by the setup's clock."""
+    """Queued files and throughput (MB/s) of links, unless they are older than an hour by the setup's clock."""
     rows: list[Row] = []
     for where, link, given in entries(name, value):
         src, colon, dst = link.partition(":")
@@ -137,7 +138,7 @@ def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
 
 
 def _object(where: str, value: Any) -> Row:
-    """An object; null and nothing are an empty one."""
+    """An object; null and missing values are an empty object."""
     require(dict, where, {} if value is None else value)
     return value or {}
 
@@ -152,7 +153,7 @@ def _fresh(where: str, figures: Any, reading: Reading) -> Row:
 
 
 def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:
-    """Records by name: of an object, or of a list of records that say their name in one of the keys."""
+    """Records by name: the entries of an object, or a list of records with their name in one of the keys."""
     if isinstance(value, list):
         for where, record in elements(name, value):
             require(dict, where, record)

@@ -1,4 +1,4 @@
-"""DIRAC's TaskQueueDB: TaskQueues with their conditions, and the jobs that wait in them.
+"""DIRAC's TaskQueueDB: TaskQueues with their conditions, and their waiting jobs.
 
 Tables by their names: tq_TaskQueues, tq_Jobs, and a table tq_TQTo... for each condition that is a list. Each is an
 array of rows with DIRAC's columns. Files of a folder are one table each: TABLE.json, TABLE.csv or TABLE.tsv with the
@@ -13,7 +13,7 @@ from broker.world.exports.made import Made, integer, rows_of
 from broker.world.shape import Row, require
 
 _CONDITIONS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")
-"""Conditions that every TaskQueueDB has a table for; a dump without one would let jobs run where they must not."""
+"""Conditions for which every TaskQueueDB has a table; without such a table, jobs would run where they must not."""
 
 _OLDER = ("PilotTypes", "SubmitPools", "GridMiddlewares", "LHCbPlatforms")
 """Conditions of older releases, and of extensions."""

@@ -18,7 +18,8 @@ _FORMS = "an export is JSON, lines of JSON, or a table (.csv or .tsv) with the c
 
 
 def read(file: Path, text: Callable[[Path], str], *, folder: bool = False) -> Any:
-    """The value of a file, or with folder the tables of a folder by name. text: reads the text of a file.
+    """The value of a file or, with folder, the tables of a folder by name. text: a function that reads the text of a
+    file.
 
     Raises BadRequest.
     """
@@ -34,7 +35,7 @@ def _json(file: Path, text: str) -> Any:
         try:
             return [parse(line) for line in text.splitlines() if line.strip()]
         except ValueError:
-            pass  # one object on several lines, or no JSON at all: the error names where
+            pass  # one object on several lines, or not JSON: the error names the place
     try:
         return parse(text)
     except ValueError as error:
@@ -60,7 +61,7 @@ def _rows(file: Path, value: Any) -> list[Row]:
 
 
 def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
-    """The rows of a table; one of mysqldump --tab has its columns in the file of the same name with .sql."""
+    """The rows of a table; a table of mysqldump --tab has its columns in the file of the same name with .sql."""
     definition = file.with_suffix(".sql")
     stream = io.StringIO(text(file), newline="")
     try:

@@ -1,10 +1,9 @@
-"""JEDI's tasks: rows of JEDI_Tasks as PanDA's interface gives them, and the parameters that tasks are submitted with.
+"""JEDI's tasks: rows of JEDI_Tasks as PanDA's interface gives them, and the parameters of submitted tasks.
 
 Shapes: one task, an array of tasks, or {task id: task}, bare or as an answer {success, message, data}. A task is a row
 with JEDI's columns (in any case; beside raw_task_params, its parameters), BigPanDA's {task: row, taskparams, datasets},
-or the parameters alone, which name no task: they stand under its id.
-
-A row holds what JEDI made of the parameters. From the parameters alone JEDI's defaults of a new task are taken.
+or only the parameters, which name no task, so the id of the task is their key. A row contains JEDI's result of the
+parameters. If only the parameters are given, the task gets JEDI's defaults of a new task.
 """
 
 import re
@@ -59,10 +58,10 @@ _FIELDS: Mapping[str, str] = {
 
 _BY_COLUMN = {column.lower(): field for column, field in _FIELDS.items()}
 _NEVER_NULL = frozenset(("label", "status", "gshare", "resource_type"))
-"""Fields whose null is not JEDI's: they keep the world's default, or what a task has."""
+"""Fields for which a null of JEDI has no meaning: they keep the world's default, or the value of the task."""
 
 _NEW_TASK = {"core_count": 1, "ram_count": 0, "cpu_efficiency": 90, "base_walltime": 600, "base_ram_count": 0}
-"""What JEDI takes where the parameters of a new task name nothing."""
+"""JEDI's defaults for fields that the parameters of a new task do not name."""
 
 _PSEUDO = "pseudo_dataset"
 _INPUT = ("input", "pseudo_input")
@@ -71,7 +70,8 @@ _SITES = {"includedsite": "included_site", "excludedsite": "excluded_site"}
 
 
 def tasks(name: str, value: Any) -> Made:
-    """Tasks with their input and output datasets; those without input get a pseudo dataset that makes their jobs."""
+    """Tasks with their input and output datasets; a task without input gets a pseudo dataset, from which its jobs are
+    made."""
     made: dict[int, Row] = {}
     datasets: dict[str, Row] = {}
     lacking: dict[str, list[int]] = {}
@@ -113,7 +113,8 @@ def _words(lacking: Mapping[str, list[int]]) -> Iterator[str]:
 
 
 def _given(name: str, value: Any) -> Iterator[tuple[str, int, Row | None, Row, Any]]:
-    """Each task: where it stands, its id, its row (columns in small letters), its parameters (the like), datasets."""
+    """Each task: its place, its id, its row (columns in lower case), its parameters (also in lower case), and its
+    datasets."""
     for where, key, answer in _each(name, value):
         given = data_of(where, answer)
         require(dict, where, given)
@@ -171,7 +172,7 @@ def _columns(where: str, row: Row, task_id: int) -> Row:
 
 
 def _add_datasets(where: str, task: Row, parameters: Row, listed: Any, datasets: dict[str, Row]) -> None:
-    """Put the datasets of a task into it: those that JEDI lists, else those of its parameters."""
+    """Put the datasets of a task into it: those that JEDI lists or, without a list, those of its parameters."""
     found = list(_listed(where, listed) if listed else _of_parameters(where, parameters))
     if parameters.get("noinput") is True or any(kind == "pseudo_input" for kind, _, _ in found):
         found = [one for one in found if one[0] != "pseudo_input"]
@@ -191,7 +192,7 @@ def _add_datasets(where: str, task: Row, parameters: Row, listed: Any, datasets:
 
 
 def _pseudo_files(where: str, parameters: Row) -> int:
-    """Files of a task's pseudo input: as many as it asks for, else a file for each job's events."""
+    """Files of a task's pseudo input: as many as it asks for, by default one for each job's events."""
     files = integer(f"{where}.nFiles", parameters.get("nfiles"))
     if files:
         return files
@@ -220,7 +221,7 @@ _KIND = re.compile(r"^(?:tmpl_)?(?P<kind>input|pseudo_input|output|log)$")
 
 
 def _listed(where: str, listed: Any) -> Iterator[tuple[str, str, str | None]]:
-    """Kind, name and token of the datasets that JEDI has for a task, the primary input first."""
+    """Kind, name and token of JEDI's datasets of a task, the primary input first."""
     rows = [_small(row) for _, row in elements(f"{where}.datasets", listed)]
     for row in sorted(rows, key=lambda row: row.get("masterid") is not None):
         found = _KIND.match(str(row.get("type")))

@@ -1,4 +1,4 @@
-"""What the readers of exports have in common: the world that they make, and answers of PanDA's interface."""
+"""Code that the readers of exports share: the world that they make, and answers of PanDA's interface."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from broker.world.shape import Row, require
 
 @dataclass
 class Made:
-    """A world made of an export. lacking: what the export does not say, in words. only_known: sections whose entries
-    are left out where the setup has no such row yet, since they only add figures to it."""
+    """A world made from an export. lacking: data that the export does not contain, in words. only_known: sections whose
+    entries are left out if the setup has no such row yet, since they only add figures to it."""
 
     world: dict[str, Any]
     rows: int
@@ -21,7 +21,7 @@ class Made:
 
 
 def data_of(name: str, value: Any) -> Any:
-    """The data of an answer of PanDA's interface, {success, message, data}; any other value as it is."""
+    """The data of an answer of PanDA's interface, {success, message, data}; any other value unchanged."""
     if not (isinstance(value, dict) and "success" in value and "data" in value):
         return value
     if value["success"] is not True:
@@ -33,14 +33,14 @@ def data_of(name: str, value: Any) -> Any:
 
 
 def rows_of(name: str, value: Any) -> Iterator[tuple[str, Row]]:
-    """Rows of a table, with their columns in small letters: of an array of objects; a single object is one row."""
+    """Rows of a table from an array of objects, with column names in lower case; a single object is one row."""
     for number, row in enumerate(value if isinstance(value, list) else [value]):
         require(dict, f"{name}[{number}]", row)
         yield f"{name}[{number}]", {key.lower(): entry for key, entry in row.items()}
 
 
 def integer(where: str, value: Any) -> int | None:
-    """An integer, also as text or as a float without a fraction; null and an empty text are none."""
+    """An integer, also as text or as a float without a fraction; null and an empty text count as missing."""
     if value is None or value == "":
         return None
     if isinstance(value, str) and value.strip().lstrip("-").isdecimal():

@@ -6,8 +6,8 @@
 | rucio-datasets | lines or an array: {scope, name, rse, length, available_length, bytes, available_bytes} |
 | rucio-usage | rows: {rse, source, used, free, total}; or {RSE: rows}, or {RSE: {source: {used, free, total}}} |
 
-A file belongs to the datasets that `parents` names (the request has resolve_parents), or to the name that its list
-stands under. Datasets are known by their names without the scope, as JEDI knows them.
+A file belongs to the datasets that `parents` names (the request has resolve_parents), or to the name that is the key of
+its list. Datasets are known by their names without the scope, as in JEDI.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from broker.errors import BadRequest
 from broker.world.exports.made import Made, integer, name_of_did, rows_of
 from broker.world.shape import Row, elements, entries, require
 
-_GB = 1024**3  # PanDA's storage space in GB is counted so
+_GB = 1024**3  # PanDA counts storage space in these GB
 _SOURCES = {"expired": "space_expired", "min_free_space": "space_min_free", "unavailable": "space_unavailable"}
 _AVAILABLE = ("AVAILABLE", "A")
 
@@ -75,7 +75,7 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
 
 
 def datasets(name: str, value: Any) -> Made:
-    """Replicas of datasets: the files and bytes that are available of those that there are."""
+    """Replicas of datasets, with the available and the total files and bytes."""
     found: dict[str, Row] = {}
     total = 0
     for where, row in rows_of(name, value):
@@ -94,7 +94,7 @@ def datasets(name: str, value: Any) -> Made:
 
 
 def usage(name: str, value: Any) -> Made:
-    """The space of storages in GB: what is free and in all, expired, to be kept free, and not available."""
+    """The space of storages in GB: free, total, expired, to be kept free, and not available."""
     found: dict[str, Row] = {}
     for where, rse, source, row in _usages(name, value):
         of_storage = found.setdefault(rse, {})

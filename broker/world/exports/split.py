@@ -1,4 +1,4 @@
-"""Split rules of JEDI as a world's `split` has them: from the text of a task's row, and from a task's parameters."""
+"""Split rules of JEDI in the form of a world's `split`, from the text of a task's row, and from a task's parameters."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,7 +46,7 @@ _WORDS: Mapping[str, Mapping[str, int]] = {
     "inputPreStaging": {"notUse": 0, "use": 1},
     "fullChain": {"only": 1, "require": 2, "capable": 3},
 }
-"""What PanDA's interface writes in place of the numbers of a rule."""
+"""The words that PanDA's interface writes in place of the numbers of a rule."""
 
 _FLAGS = frozenset(
     ("allowIncompleteInDS", "avoidVP", "hpoWorkflow", "inputPreStaging", "mergeOutput", "onlyTagsForFC", "useLocalIO")
@@ -65,8 +65,8 @@ _NUMBERS = (
     "maxAttemptES",
     "maxAttemptEsJob",
 )
-_GIVEN = ("avoidVP", "onlyTagsForFC")  # JEDI takes these whatever their value is
-_TRUE = ("inputPreStaging", "hpoWorkflow", "mergeOutput")  # and these if they are exactly true
+_GIVEN = ("avoidVP", "onlyTagsForFC")  # JEDI accepts these with any value
+_TRUE = ("inputPreStaging", "hpoWorkflow", "mergeOutput")  # and these only if they are exactly true
 _AT_LEAST_ONE = ("nFilesPerJob", "nEventsPerJob", "nFilesPerMergeJob", "maxEventsPerJob", "nEsConsumers")
 
 
@@ -87,7 +87,7 @@ def _read(where: str, text: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _rule(name: str, number: int | None) -> Iterator[tuple[str, Any]]:
-    """The rule as a world has it; numbers that PanDA takes for none are left out."""
+    """The rule in the form of a world; numbers that PanDA treats as missing are left out."""
     if name in _FLAGS:
         yield name, bool(number)
     elif number is not None and not (name in _AT_LEAST_ONE and number < 1):
@@ -95,7 +95,7 @@ def _rule(name: str, number: int | None) -> Iterator[tuple[str, Any]]:
 
 
 def of_parameters(where: str, given: Row) -> Row:
-    """The split rules that JEDI makes of a task's parameters, whose names come in small letters."""
+    """The split rules that JEDI makes from a task's parameters, whose names are in lower case."""
     found = _numbers(where, given) | _flags(given)
     for name in ("allowInputLAN", "fullChain"):
         if (code := _WORDS[name].get(str(given.get(name.lower())))) is not None:
@@ -134,7 +134,7 @@ def _flags(given: Row) -> Row:
 
 
 def _files_a_job(where: str, given: Row, found: Row) -> Row:
-    """JEDI's ways to say events or files a job in other words."""
+    """JEDI's other parameters for events or files per job."""
     if "nFilesPerJob" in found:
         return {}
     if events := integer(f"{where}.tgtNumEventsPerJob", given.get("tgtnumeventsperjob")):

@@ -1,4 +1,4 @@
-"""`broker demo`, `demo brokerage`, `demo instances`. What they run is in broker.laboratory.demo, a module each."""
+"""`broker demo`, `demo brokerage`, `demo instances`. Each demo is a module of broker.laboratory.demo."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,7 @@ def demo(
     jobs: Annotated[int, typer.Option(min=1, help="Jobs to insert; LHCb had 871,973 waiting.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, help="Seconds for which the JobAgents ask for jobs.")] = 10,
     agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents that ask at the same time.")] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of the order of the TaskQueues and of what the agents offer.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the order of the TaskQueues and of the agents' offers.")] = 0,
     simulation: Annotated[
         float, typer.Option(min=0, help="Seconds of a simulated grid at the end (broker simulate); 0 = none.")
     ] = 60,
@@ -78,7 +78,7 @@ def demo(
 
 
 def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tuple[dict[str, Any], bool]:
-    """Simulate some of a stormy day of a small grid: its figures, and whether no job was lost."""
+    """Simulate a part of a stormy day of a small grid; return its figures, and whether no job was lost."""
     from broker.laboratory import simulation as simulate
     from broker.laboratory.commands.simulate import conduct
 
@@ -89,7 +89,7 @@ def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tup
 
 
 def _show_next(setup: str, waiting: int | None, *, embedded: bool) -> None:
-    """Print what to look at after the demo."""
+    """Print commands for after the demo."""
     commands = {
         f"broker task-queues --setup {setup}": "list the TaskQueues",
         f"broker match --setup {setup} --site LCG.CERN.cern --cpu-time 400000": "take a job",
@@ -100,7 +100,7 @@ def _show_next(setup: str, waiting: int | None, *, embedded: bool) -> None:
     }
     show_next(commands, setup)
     if embedded:
-        output.say("\nThe embedded server goes on running; `broker down` stops it, its data stays.")
+        output.say("\nThe embedded server keeps running; `broker down` stops it, and its data stays.")
 
 
 @app.command()
@@ -113,7 +113,8 @@ def brokerage(
     seed: Annotated[int, typer.Option(help="Seed of the grid and of the draws.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Show brokerage at work on a synthetic grid: tasks to nuclei, jobs to queues, and the reasons of one of each."""
+    """Show brokerage at work on a synthetic grid: tasks to nuclei, jobs to queues, and the reasons for one task of each
+    kind."""
     from broker import database
     from broker.cli.assign import show_summary
     from broker.cli.explain.task import show_explanation
@@ -169,7 +170,7 @@ def instances(
     samples: Annotated[int, typer.Option(min=1, help="Genomes to sequence; each has 137 jobs.")] = 2000,
     as_json: Json = False,
 ) -> None:
-    """Show a genomics pipeline packed onto rented instances as its samples come, and what that costs an hour."""
+    """Show a genomics pipeline packed onto rented instances as its samples arrive, and the cost per hour."""
     from broker import catalogue, database
     from broker.laboratory.commands.demo.instances import show_costs, wave_in_words
     from broker.laboratory.demo import draw_name, new_name

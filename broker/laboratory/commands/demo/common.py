@@ -1,4 +1,4 @@
-"""What the demos share: how one ends when it is interrupted, and what to look at afterwards."""
+"""Code that the demos share: the end of an interrupted demo, and the commands to go on with."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from broker.laboratory.commands.simulate import removal
 
 @contextmanager
 def interruptible(setup: str) -> Iterator[None]:
-    """End the demo on Ctrl-C, with a line about the setup that is left."""
+    """End the demo on Ctrl-C, with a line about the remaining setup."""
     try:
         yield
     except KeyboardInterrupt:
@@ -20,7 +20,7 @@ def interruptible(setup: str) -> Iterator[None]:
 
 
 def show_next(commands: Mapping[str, str], setup: str) -> None:
-    """Print commands to go on with, each below what it does; the last removes the setup."""
+    """Print commands to go on with, each below its description; the last one removes the setup."""
     output.say("\nNext:")
     for command, meaning in {**commands, removal(setup): "remove this setup"}.items():
         output.say(f"  {meaning}:\n    {command}")

@@ -1,4 +1,4 @@
-"""What `broker demo instances` shows: each wave of steps in a line, and the costs at the end."""
+"""The output of `broker demo instances`: one line for each wave of steps, and the costs at the end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from broker.cli.shared import output
 
 
 def wave_in_words(row: Mapping[str, Any]) -> str:
-    """A wave in a line: steps, instances, how full they are, and what they cost."""
+    """A line about a wave: steps, instances, their use and their cost."""
     full = round(20 * float(row["cpu_efficiency"]))
     return (
         f"{row['steps']:>9,} steps on {row['instances']:>7,} instances  {'█' * full}{'░' * (20 - full)}"
@@ -17,7 +17,7 @@ def wave_in_words(row: Mapping[str, Any]) -> str:
 
 
 def show_costs(last: Mapping[str, Any], ended: Mapping[str, Any]) -> None:
-    """Show the costs after the last wave, and what half of the steps leave behind when they have finished."""
+    """Show the costs after the last wave, and the instances that remain when half of the steps have finished."""
     costs = [
         ("one instance a step", last["one_instance_a_step"]),
         ("packed", float(last["price"])),

@@ -1,4 +1,5 @@
-"""What `broker demo` shows: progress, matches, why one job is not matched, and the proof that none is lost."""
+"""The output of `broker demo`: progress, matches, the reason why one job is not matched, and the proof that no job is
+lost."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def loading(jobs: int, terminal: bool) -> Any:
-    """Give the function to call with the number of jobs stored so far; on a terminal it moves a progress bar."""
+    """A function that is called with the number of jobs stored so far; on a terminal it moves a progress bar."""
     if not terminal:
         return nullcontext(lambda stored: None)
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -31,10 +32,9 @@ def loading(jobs: int, terminal: bool) -> Any:
 
 
 def watch(plan: "Plan", agents: int, work: "Work", as_json: bool) -> None:
-    """Run the agents and show what they do: live on a terminal, else a line a second.
-
-    The run is closed here, however it ends: the garbage collector might close it only when the interpreter shuts down
-    and the thread that it waits for no longer runs.
+    """Run the agents and show their work: live on a terminal, elsewhere one line per second. The run is always closed
+    here: the garbage collector might close it only when the interpreter shuts down and the thread that it waits for no
+    longer runs.
     """
     from rich.live import Live
 
@@ -77,7 +77,7 @@ def _picture(work: "Work", rate: float) -> "RenderableType":
 
 
 def _bars(work: "Work") -> Iterable["RenderableType"]:
-    """Jobs taken of those inserted, by owner group and by CPU bucket."""
+    """Taken and inserted jobs, by owner group and by CPU bucket."""
     from broker.laboratory.demo.matching import taken_and_inserted
 
     yield _shares("Taken of the jobs inserted, by owner group", taken_and_inserted(work.taken_by_group, work.by_group))
@@ -94,7 +94,7 @@ def _shares(title: str, pairs: Mapping[str, tuple[int, int]]) -> "RenderableType
 
 
 def conclude(summary: Mapping[str, Any], work: "Work") -> None:
-    """Show the whole run: the rate, what was taken, some matches, a job that was not matched, and the proof."""
+    """Show the whole run: the rate, the taken jobs, some matches, a job that was not matched, and the proof."""
     console = output.console()
     console.print(f"\n[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
     for text, times in work.errors.items():

@@ -17,5 +17,5 @@ def _service(name: str, summary: str, methods: Mapping[str, Method]) -> Endpoint
 ENDPOINTS = (
     _service("Matcher", "Jobs for DIRAC's JobAgents", matcher.METHODS),
     _service("JobStateUpdate", "Reports and ends of DIRAC's JobAgents", job_state_update.METHODS),
-    _service("JobMonitoring", "What DIRAC's JobAgents ask about their jobs", job_monitoring.METHODS),
+    _service("JobMonitoring", "Queries of DIRAC's JobAgents about their jobs", job_monitoring.METHODS),
 )

@@ -1,4 +1,4 @@
-"""DIRAC's description of a resource, as JobAgents send it, in the keys of TaskQueue matching.
+"""DIRAC's description of a resource, as JobAgents send it, translated to the keys of TaskQueue matching.
 
 DIRAC's Matcher looks at some of the keys and leaves the others (versions, benchmarks, parameters of the CE) unread.
 """
@@ -10,12 +10,12 @@ from typing import Any
 _LISTS = ("Site", "GridCE", "Platform", "JobType", "PilotType", "OwnerGroup")
 _TAGS = ("Tag", "RequiredTag")
 _NUMBERS = ("CPUTime", "MaxRAM")
-_MOST_PROCESSORS = 1024  # above it DIRAC counts no processors
+_MOST_PROCESSORS = 1024  # above this number DIRAC ignores processors
 _ANY = re.compile(r"\W*any\W*", re.IGNORECASE)
 
 
 def described(resource: dict[str, Any]) -> dict[str, Any]:
-    """The description for matching. What is wrong in it stays as it is, and is refused by matching."""
+    """The description for matching. Wrong values stay as they are, and matching refuses them."""
     given = {key: value for key, value in resource.items() if value is not None}
     found: dict[str, Any] = {key: _texts(given[key]) for key in _LISTS if key in given}
     found |= {key: _tags(given[key]) for key in _TAGS if key in given}
@@ -38,21 +38,21 @@ def described(resource: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(value: Any) -> Any:
-    """Texts: a CE gives a name that consists of digits as a number."""
+    """Values as texts: a CE sends a name that consists of digits as a number."""
     if isinstance(value, list):
         return [_texts(one) for one in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _tags(value: Any) -> Any:
-    """A list of tags, also from a text such as "['GPU', 'big']" or "GPU, big"."""
+    """A list of tags, also parsed from a text such as "['GPU', 'big']" or "GPU, big"."""
     if isinstance(value, str):
         return [tag for tag in (one.strip("\"' ") for one in value.strip("[]").split(",")) if tag]
     return _texts(value if isinstance(value, list) else [value])
 
 
 def _number(value: Any) -> Any:
-    """A number, also from its text, as options of the configuration are."""
+    """A number, also parsed from a text, since options of the configuration are texts."""
     if isinstance(value, str):
         for kind in (int, float):
             try:
@@ -64,7 +64,7 @@ def _number(value: Any) -> Any:
 
 
 def _processors(value: Any) -> int:
-    """A number of processors; 0 for what is none, which DIRAC leaves unread."""
+    """A number of processors; 0 for an invalid number, which DIRAC ignores."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):

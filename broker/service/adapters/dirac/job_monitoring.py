@@ -1,4 +1,4 @@
-"""WorkloadManagement/JobMonitoring: the one call without which a JobAgent does not get over a payload that failed."""
+"""WorkloadManagement/JobMonitoring: the one call that a JobAgent needs after a failed payload."""
 
 from broker.service.adapters.dirac.jobs import states_of
 from broker.service.adapters.dirac.rpc import Args, JobId, Method
@@ -18,7 +18,7 @@ class OfJobs(Args):
 
 
 async def statuses(call: Call, args: OfJobs) -> dict[str, dict[str, str]]:
-    """The status of each job. One that the caller does not have has gone to somebody else, or back."""
+    """The status of each job. A job that the caller does not have went to another agent, or back to its TaskQueue."""
     asked = [int(one) for one in (args.job_ids if isinstance(args.job_ids, list) else [args.job_ids])]
     known = await states_of(call, asked)
     return {

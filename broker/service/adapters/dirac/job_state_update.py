@@ -1,7 +1,7 @@
 """WorkloadManagement/JobStateUpdate: JobAgents and JobWrappers report their jobs by id, and end them.
 
-Of what DIRAC keeps, the status alone means something here. Minor status, application status, parameters and attributes
-are a sign of life of the job, and are not kept.
+Only the status has a meaning here. Minor status, application status, parameters and attributes are signs of life of the
+job, and are not kept.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,10 +18,10 @@ from broker.service.reports import Unproven
 
 _RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, null)"
 _REPORTED = {"Running": "running", "Completing": "transferring"}
-# Completed: the payload has finished and the pilot goes; requests of DIRAC move what is left.
+# Completed: the payload has finished and the pilot leaves; requests of DIRAC move the remaining output.
 _OUTCOMES = {"Done": "finished", "Completed": "finished", "Failed": "failed", "Killed": "cancelled"}
 _RETURNED = "Rescheduled"
-# Not for an agent to say: DIRAC's state machine keeps the status that a job with an agent has.
+# Statuses that an agent cannot set: DIRAC's state machine keeps the status of a job that an agent has.
 _KEPT = ("Submitting", "Received", "Checking", "Staging", "Scouting", "Waiting", "Matched", "Stalled", "Deleted")
 _STATUSES = {"", *_REPORTED, *_OUTCOMES, _RETURNED, *_KEPT}
 _LASTING = {*_OUTCOMES, _RETURNED}
@@ -31,7 +31,7 @@ _ATTRIBUTES = (
 
 
 class OfStatus(Args):
-    """A status at a time."""
+    """Statuses with their times."""
 
     job_id: JobId
     status: str = ""
@@ -42,7 +42,7 @@ class OfStatus(Args):
 
 
 class AtTime(msgspec.Struct):
-    """What holds from a time on."""
+    """The values that hold from a time on."""
 
     status: str | None = msgspec.field(name="Status", default=None)
 
@@ -100,7 +100,7 @@ class OfJobs(Args):
 
 
 class OfHeartBeat(Args):
-    """Values that change, and parameters."""
+    """Changed values, and parameters."""
 
     job_id: JobId
     dynamic: dict[str, Any]
@@ -113,13 +113,13 @@ async def set_status(call: Call, args: OfStatus) -> None:
 
 
 async def set_statuses(call: Call, args: OfStatuses) -> None:
-    """Of several statuses the first that ends the job counts, else the last."""
+    """The first status that ends the job or, if none does, the last status."""
     statuses = [args.by_time[time].status or "" for time in sorted(args.by_time)]
     await _set(call, int(args.job_id), _of_many(statuses))
 
 
 async def set_attribute(call: Call, args: OfAttribute) -> None:
-    """An attribute that an agent may set; of these the status counts."""
+    """An attribute that an agent may set; only the status has an effect."""
     if args.name not in _ATTRIBUTES:
         hint = f"Attributes are {', '.join(_ATTRIBUTES)}."
         raise Problem(422, f"the attribute {args.name[:100]!r} is not for agents", key="attribute", hint=hint)
@@ -127,12 +127,12 @@ async def set_attribute(call: Call, args: OfAttribute) -> None:
 
 
 async def note(call: Call, args: OfApplication | OfSite | OfParameter | OfParameters) -> None:
-    """Something that is not kept, from who has the job."""
+    """Data that is not kept, from the agent that has the job."""
     await _set(call, int(args.job_id), "")
 
 
 async def note_each(call: Call, args: OfJobs) -> None:
-    """Something about many jobs that is not kept, from who has them."""
+    """Data about many jobs that is not kept, from the agent that has them."""
     known = await states_of(call, args.by_job)
     missing = [job_id for job_id in map(int, args.by_job) if job_id not in known]
     if missing:
@@ -140,7 +140,7 @@ async def note_each(call: Call, args: OfJobs) -> None:
 
 
 async def send_heart_beat(call: Call, args: OfHeartBeat) -> dict[str, str]:
-    """A sign of life; the answer is empty, or the command to stop. Who has lost the job shall stop, too."""
+    """A sign of life; the answer is empty, or the command to stop. An agent that has lost the job must also stop."""
     job_id = int(args.job_id)
     _, action, reason = await call.service.reports.answer(call.caller, Unproven(job_id, status=None))
     if action == "refused":
@@ -166,7 +166,7 @@ def _known(status: str) -> str:
 
 
 async def _set(call: Call, job_id: int, status: str) -> None:
-    """Report, end or return a job. A job that the caller has ended stays as it ended, as in DIRAC."""
+    """Report, end or return a job. A job that the caller has ended keeps its outcome, as in DIRAC."""
     if _known(status) == _RETURNED:
         verdict, reason = await _returned(call, job_id)
     elif status in _OUTCOMES:

@@ -1,4 +1,4 @@
-"""WorkloadManagement/Matcher: a job for a JobAgent, and TaskQueues for who submits pilots."""
+"""WorkloadManagement/Matcher: a job for a JobAgent, and TaskQueues for submitters of pilots."""
 
 import re
 from typing import Any, LiteralString
@@ -29,7 +29,7 @@ class OfResource(Args):
 
 
 async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
-    """A job, with what its payload has for the JobAgent. A job without a JDL cannot run, and fails."""
+    """A job, with the members of its payload for the JobAgent. A job without a JDL cannot run, and fails."""
     resource = described(args.resource)
     if not resource.get("Site"):
         raise Problem(422, "Site is missing in the resource description", code="PB001", key="Site")
@@ -46,7 +46,7 @@ async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
 
 
 def _given(match: Match, payload: dict[str, Any], jdl: str) -> dict[str, Any]:
-    """What a JobAgent gets. DIRAC 8 looks for DN, DIRAC 9 for Owner, and both for the id within the JDL."""
+    """The answer to a JobAgent. DIRAC 8 looks for DN, DIRAC 9 for Owner, and both for the id within the JDL."""
     requirements = msgspec.json.decode(match.requirements)
     if not _HAS_ID.search(jdl):
         opened, bracket, rest = jdl.partition("[") if jdl.lstrip().startswith("[") else ("", "", jdl)

@@ -39,17 +39,18 @@ _WORDS = {
     errno.ENOSYS: "No such method",
 }
 _OF_STATUS = {401: ENOAUTH, 403: ENOAUTH, 404: EWMSJMAN, 409: EWMSSTATUS, 429: errno.EAGAIN, 500: EXCEPTION, 503: EDB}
-# What the caller alone can mend is an answer. What DIRAC's client shall try at another address has a status of HTTP.
+# An error that only the caller can correct is an answer. If DIRAC's client should try another address, it gets an HTTP
+# status.
 _ANSWERED = (400, 404, 409, 413, 415, 422)
 
 
 class Args(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """The arguments of a method, by their places."""
+    """The arguments of a method, by position."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a service: the type of its arguments, and what answers it."""
+    """A method of a service: the type of its arguments, and the function that answers it."""
 
     args: type[Args]
     run: Callable[[Call, Any], Awaitable[Any]]
@@ -64,7 +65,7 @@ class Fault(Problem):
 
 
 def refusal(problem: Problem) -> Response:
-    """The answer {OK: false, ...}. DIRAC's client reads it where the status is 200."""
+    """The answer {OK: false, ...}. DIRAC's client reads it if the status is 200."""
     number = problem.number if isinstance(problem, Fault) else _OF_STATUS.get(problem.status, EVALUE)
     detail = ". ".join(filter(None, (problem.detail, problem.hint)))
     message = f"{_WORDS.get(number, HTTPStatus(problem.status).phrase)} ( {number} : {detail})"
@@ -82,9 +83,8 @@ ADAPTER = Adapter("DIRAC", refusal)
 
 
 def served(service: str, methods: Mapping[str, Method]) -> Callable[[Call], Awaitable[Any]]:
-    """What answers the calls of a service of DIRAC: the form has the name of the method and its arguments as JSON.
-
-    Who calls and for whom follows from the token alone: the other fields (clientVO, extraCredentials) do not count.
+    """The handler of calls of a DIRAC service: the form has the name of the method and its arguments as JSON. Only the
+    token identifies the caller: the other fields (clientVO, extraCredentials) are ignored.
     """
 
     async def ping(_: Call, __: Args) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Pilots of PanDA: its API v1 (api.py), and the older one that its released pilots use for jobs (dispatcher.py)."""
+"""Pilots of PanDA: API v1 (api.py), and the older API that released pilots use for jobs (dispatcher.py)."""
 
 from broker.service.adapters.panda import api, dispatcher
 

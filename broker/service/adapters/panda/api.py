@@ -13,12 +13,12 @@ Envelope = dict[str, Any]
 
 
 def envelope(data: Any = None) -> Envelope:
-    """The answer to a call that did what it was to do."""
+    """The answer to a successful call."""
     return {"success": True, "message": "", "data": data}
 
 
 def failure(message: str) -> Envelope:
-    """The answer to another one."""
+    """The answer to a failed call."""
     return {"success": False, "message": message, "data": None}
 
 
@@ -51,7 +51,7 @@ async def update_job(call: Call, fields: Fields) -> Envelope:
 
 
 async def update_jobs_bulk(call: Call, fields: Fields) -> Envelope:
-    """The same for many jobs, each with an answer."""
+    """Updates of many jobs, each with an answer."""
     listed = fields.values.get("job_list")
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise Problem(422, "job_list is missing, or not a list of objects", code="PB001", key="job_list")
@@ -75,7 +75,7 @@ def _updated(command: str | None) -> Envelope:
 
 
 def _of_one(answer: str | BaseException | None) -> Envelope:
-    """The answer to one of many. Raises what concerns the whole call."""
+    """The answer to one of many updates. Raises an error that concerns the whole call."""
     if not isinstance(answer, BaseException):
         return _updated(answer)
     if not isinstance(answer, Exception):
@@ -84,14 +84,14 @@ def _of_one(answer: str | BaseException | None) -> Envelope:
 
 
 def _told(problem: Problem) -> str:
-    """What the caller did wrong. Raises what remains an HTTP status."""
+    """The answer to a caller's error. Raises an error that remains an HTTP status."""
     if is_unread(problem):
         raise problem
     return problem.detail
 
 
 async def get_job_status(call: Call, _: Fields) -> Envelope:
-    """Status and attempt of each of the jobs."""
+    """The status and attempt of each job."""
     ids = call.request.query_params.getlist("job_ids")
     asked = [Fields({"job_ids": one}).required_integer("job_ids", 1, jobs.LARGEST_ID) for one in ids]
     found = await jobs.statuses(call, asked)
@@ -100,7 +100,7 @@ async def get_job_status(call: Call, _: Fields) -> Envelope:
 
 
 async def update_worker_status(_: Call, fields: Fields) -> Envelope:
-    """A worker began or ended. Nothing is kept of it."""
+    """The start or end of a worker, of which nothing is kept."""
     for name in ("worker_id", "harvester_id"):
         fields.required_text(name)
     status = fields.required_text("status")
@@ -110,14 +110,14 @@ async def update_worker_status(_: Call, fields: Fields) -> Envelope:
 
 
 async def update_worker_node(_: Call, fields: Fields) -> Envelope:
-    """What a node has. Nothing is kept of it."""
+    """A description of a node, of which nothing is kept."""
     for name in ("site", "host_name", "cpu_model"):
         fields.required_text(name)
     return envelope()
 
 
 async def update_worker_node_gpu(_: Call, fields: Fields) -> Envelope:
-    """What GPUs a node has. Nothing is kept of them."""
+    """A description of the GPUs of a node, of which nothing is kept."""
     for name in ("site", "host_name", "vendor", "model"):
         fields.required_text(name)
     fields.required_integer("count", 0, 10**6)

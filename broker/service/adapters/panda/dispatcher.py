@@ -1,6 +1,6 @@
 """PanDA's older API, /server/panda/METHOD: fields in, a StatusCode and more fields out.
 
-The answer is JSON for who accepts JSON, else fields in the encoding of a URL.
+The answer is JSON for clients that accept JSON, and otherwise URL-encoded fields.
 """
 
 import re
@@ -30,7 +30,7 @@ Answer = dict[str, Any]
 
 
 async def get_job(call: Call, fields: Fields) -> Answer:
-    """A job, or as many as nJobs asks for."""
+    """One job, or as many jobs as nJobs asks for."""
     wanted = jobs.Wanted(
         site=fields.required_text("siteName"),
         n=fields.integer("nJobs", 1, jobs.MOST_JOBS) or 1,
@@ -79,7 +79,7 @@ async def get_status(call: Call, fields: Fields) -> Answer:
 
 
 async def update_worker_status(_: Call, fields: Fields) -> Answer:
-    """A worker began or ended. Nothing is kept of it."""
+    """The start or end of a worker, of which nothing is kept."""
     for name in ("workerID", "harvesterID", "site"):
         fields.required_text(name)
     status = fields.required_text("status")
@@ -97,7 +97,7 @@ async def get_resource_types(call: Call, _: Fields) -> Answer:
 
 
 def _answering(run: Callable[[Call, Fields], Awaitable[Answer]]) -> Callable[[Call], Awaitable[Response]]:
-    """Read the fields, and turn what the caller did wrong into a StatusCode."""
+    """Read the fields, and turn errors of the caller into a StatusCode."""
 
     async def answer(call: Call) -> Response:
         try:
@@ -122,7 +122,8 @@ def _code(problem: Problem) -> int:
 
 
 def _text(value: object) -> str:
-    """A value as a field: texts are themselves, null is NULL, other values as in JSON, but True and False."""
+    """A value as a field: a text stays as it is, null becomes NULL, and other values are as in JSON, except True and
+    False."""
     if isinstance(value, Raw):
         value = msgspec.json.decode(value) if re.match(rb'["tfn]', bytes(value)) else bytes(value).decode()
     if value is None:

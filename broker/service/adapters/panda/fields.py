@@ -1,4 +1,4 @@
-"""What pilots send: a form, or JSON, perhaps compressed. Fields that nobody reads may hold anything."""
+"""Bodies that pilots send: a form or JSON, perhaps compressed. Unread fields may contain anything."""
 
 import json
 import re
@@ -13,15 +13,15 @@ from broker.service.endpoint import Adapter, Call
 from broker.service.problems import Problem
 
 _GZIP = b"\x1f\x8b"
-_NONE = ("", "None", "NULL", None)  # what PanDA's clients send for a value that they do not have
+_NONE = ("", "None", "NULL", None)  # values that PanDA's clients send for a missing value
 _LONGEST = 1000
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # what a database cannot hold
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # values that a database cannot hold
 _MOST_FIELDS = 1000
 _LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
 
 
 def refusal(problem: Problem) -> Response:
-    """As PanDA's server refuses what it does not even begin: a text, and 403 for who is not known."""
+    """A refusal before a call begins, as PanDA's server sends it: a text, and 403 for an unknown caller."""
     status, words = problem.status, problem.detail
     if status == 401:
         status, words = 403, f"Token authentication failed. {words}"
@@ -35,14 +35,15 @@ ADAPTER = Adapter("panda", refusal)
 def is_unread(problem: Problem) -> bool:
     """Whether a refusal remains an HTTP status: a body that is too long, too many requests, no database.
 
-    A pilot takes each answer as one to what it sent, and repeats an update only if there is none.
+    A pilot treats any answer as the answer to its update, and repeats the update only if there is no answer.
     """
     return problem.status in (413, 429) or problem.status >= 500
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Fields by name. A getter raises Problem (422) for a value that is not what it asks for; None = there is none."""
+    """Fields by name. A getter raises Problem (422) for a value of another kind, and returns None for a missing
+    value."""
 
     values: dict[str, Any]
 
@@ -59,7 +60,7 @@ class Fields:
         return text
 
     def number(self, name: str) -> float | None:
-        """A number that is not below 0."""
+        """A number that is at least 0."""
         value = self.values.get(name)
         if value in _NONE:
             return None
@@ -72,7 +73,7 @@ class Fields:
         return number
 
     def integer(self, name: str, least: int, most: int) -> int | None:
-        """An integer within bounds; its digits as a text are one, too."""
+        """An integer within bounds; a text of digits is also accepted."""
         value = self.values.get(name)
         if value in _NONE:
             return None
@@ -84,14 +85,14 @@ class Fields:
         return int(value)
 
     def required_text(self, name: str) -> str:
-        """A short text that must be there."""
+        """A required short text."""
         text = self.text(name)
         if text is None:
             raise _missing(name)
         return text
 
     def required_integer(self, name: str, least: int, most: int) -> int:
-        """An integer that must be there."""
+        """A required integer."""
         number = self.integer(name, least, most)
         if number is None:
             raise _missing(name)
@@ -108,21 +109,19 @@ def _missing(name: str) -> Problem:
 
 
 async def read(call: Call, *media_types: str) -> Fields:
-    """The fields of a body, without what is null. Raises Problem."""
-    # who sends no fields names no content type
+    """The fields of a body, without null values. Raises Problem."""
+    # a client without fields names no content type
     kind = bodies.media_type(call.request, media_types) if "content-type" in call.request.headers else bodies.FORM
     limit = call.worker.settings.body_limit * _LIMIT_FACTOR
     body = await bodies.read(call.request, limit)
-    if body.startswith(_GZIP):  # pilots name the encoding in API v1 alone
+    if body.startswith(_GZIP):  # pilots name the encoding only in API v1
         body = bodies.unzipped(body, limit)
     return Fields(_members(body) if kind == bodies.JSON else _form(body))
 
 
 def _members(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(
-            body
-        )  # as pilots write it: NaN, or half of a surrogate pair in a log, is no reason to refuse
+        found = json.loads(body)  # as pilots write it: NaN, or half of a surrogate pair in a log, is accepted
     except (ValueError, RecursionError) as error:
         raise Problem(400, f"the body is no JSON: {error}") from None
     if not isinstance(found, dict):

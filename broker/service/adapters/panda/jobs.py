@@ -1,4 +1,4 @@
-"""What both APIs do: jobs for a pilot, an update of a job, the states of jobs."""
+"""Functions of both APIs: jobs for a pilot, an update of a job, the states of jobs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from broker.service.problems import Problem
 from broker.service.reports import Unproven
 
 KILL = "tobekilled"
-"""The command at which a pilot stops its job."""
+"""The command that makes a pilot stop its job."""
 
 MOST_JOBS = 1000
 LARGEST_ID = 2**63 - 1
@@ -22,13 +22,13 @@ MOST_ATTEMPTS = 999_999_999
 
 _SLOT: LiteralString = "select cores, of_type from resource.slot_of_queue(%s, %s, %s)"
 _STATUSES: LiteralString = "select job_id, status, attempt_number from taskqueue.jobs_of_subject(%s, %s)"
-_ANY_TIME = 10**9  # seconds: PanDA's pilots need not state how long they last
+_ANY_TIME = 10**9  # seconds: PanDA's pilots need not state their remaining time
 _MOST_CORES = 1024  # of a description
 _KILLED = 1144  # the error code of a pilot that stopped its job at the command
 _PILOT_TYPE = "PanDA"
 _REPORTS = ("starting", "running", "holding", "transferring")
 _ENDS = ("finished", "failed", "cancelled", "closed")
-# Labels of jobs (prodSourceLabel) that a pilot of a label takes; another label takes itself.
+# Labels of jobs (prodSourceLabel) that a pilot of a label takes; a pilot of any other label takes only that label.
 _ANALYSIS = ["user", "panda", "install"]
 _PRODUCTION = ["managed", "test", "prod_test", "install"]
 _LABELS = {"user": _ANALYSIS, "managed": _PRODUCTION, "unified": sorted({*_ANALYSIS, *_PRODUCTION})}
@@ -36,7 +36,7 @@ _LABELS = {"user": _ANALYSIS, "managed": _PRODUCTION, "unified": sorted({*_ANALY
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a pilot asks for. memory: MB of the node. seconds: how long it lasts, 0 or None = long enough."""
+    """The request of a pilot. memory: MB of the node. seconds: its remaining time, 0 or None = long enough."""
 
     site: str
     n: int
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Update:
-    """A pilot's news of a job."""
+    """A pilot's update of a job."""
 
     job_id: int
     state: str
@@ -60,9 +60,9 @@ class Update:
 
 
 async def acquire(call: Call, wanted: Wanted) -> list[dict[str, Any]]:
-    """The jobs that a pilot gets, as the members that it reads. Values are texts, integers or Raw."""
+    """The jobs for a pilot, with the members that it reads. Values are texts, integers or Raw."""
     if wanted.task not in (None, "0"):
-        return []  # TaskQueues know no tasks: a pilot that may run one task alone gets nothing rather than another
+        return []  # TaskQueues know no tasks: a pilot that may run only one task gets nothing
     ((cores, of_type),) = await call.rows(_SLOT, call.setup, wanted.site, wanted.resource_type) or [(1, False)]
     resource = _description(wanted, min(cores, _MOST_CORES), of_type)
     found = await call.service.matcher.match(call.caller, call.match_id(), [resource], wanted.n)
@@ -77,7 +77,7 @@ def _description(wanted: Wanted, cores: int, of_type: bool) -> dict[str, Any]:
         "JobType": _LABELS.get(wanted.label or "managed", [wanted.label]),
         "PilotType": _PILOT_TYPE,
     }
-    if of_type and cores > 1:  # a slot of a resource type is for jobs of so many cores
+    if of_type and cores > 1:  # a slot of a resource type is for jobs with its number of cores
         found["RequiredTag"] = f"{cores}Processors"
     if wanted.memory:
         found["MaxRAM"] = int(wanted.memory)
@@ -89,7 +89,7 @@ def _description(wanted: Wanted, cores: int, of_type: bool) -> dict[str, Any]:
 
 
 def _job(match: Match) -> dict[str, Any]:
-    """The payload's members; what it lacks is taken from the requirements, and what is ours is ours."""
+    """The payload's members; missing ones come from the requirements, and pgbroker's own members override them."""
     requirements = msgspec.json.decode(match.requirements)
     cores = [int(tag.removesuffix("Processors")) for tag in requirements.get("Tags", ()) if _is_of_cores(tag)]
     return {
@@ -113,7 +113,7 @@ def _is_of_cores(tag: str) -> bool:
 
 
 def _members(payload: Any) -> dict[str, Raw]:
-    """The members of a payload that is an object; another payload has none."""
+    """The members of a payload that is an object; any other payload has none."""
     if payload is UNSET:
         return {}
     try:
@@ -123,10 +123,10 @@ def _members(payload: Any) -> dict[str, Raw]:
 
 
 async def update(call: Call, news: Update) -> str | None:
-    """Take an update, and answer the command to the pilot: KILL, or None. Raises Problem."""
+    """Store an update, and return the command to the pilot: KILL, or None. Raises Problem."""
     number = UNSET if news.attempt_number is None else news.attempt_number
     if news.state in _ENDS:
-        # a job that was to be killed is cancelled, whatever its pilot made of it
+        # a job that was to be killed is cancelled, whatever its pilot reports
         outcome = "cancelled" if news.state == "failed" and news.pilot_error == _KILLED else news.state
         row = await call.service.ends.answer(call.caller, Unproven(news.job_id, outcome=outcome, attempt_number=number))
         if row[1] == "refused":
@@ -140,17 +140,17 @@ async def update(call: Call, news: Update) -> str | None:
         )  # fmt: skip
     reports = call.service.reports
     row = await reports.answer(call.caller, Unproven(news.job_id, news.state, attempt_number=number))
-    if row[1] == "refused":  # the job's status does not go back: the pilot is alive all the same
+    if row[1] == "refused":  # the job's status cannot go back, but the pilot is alive
         row = await reports.answer(call.caller, Unproven(news.job_id, None, attempt_number=number))
     return None if row[1] == "continue" else KILL
 
 
 async def update_each(call: Call, each: Sequence[Update]) -> list[str | BaseException | None]:
-    """The command, or the error, for each of many updates. They travel together."""
+    """The command, or the error, for each of many updates, which share a call of the database."""
     return await asyncio.gather(*(update(call, one) for one in each), return_exceptions=True)
 
 
 async def statuses(call: Call, job_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """Status and number of the attempt of those of the jobs that are the caller's."""
+    """The status and attempt number of those jobs that are the caller's."""
     rows = await call.rows(_STATUSES, call.setup, list(job_ids))
     return {job_id: (status, number) for job_id, status, number in rows}
