@@ -33,7 +33,7 @@ Connection = psycopg.Connection[Any]
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
-# Of a server that vanishes with its machine no answer comes: without these a connection waits for hours.
+# A server that vanishes with its machine sends no answer: without these a connection waits for hours.
 _TRANSPORT = {
     "connect_timeout": 10,
     "keepalives_idle": 15,

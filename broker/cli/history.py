@@ -100,7 +100,9 @@ def _begin(connection: "Connection", setup: str, since: str) -> datetime:
         if found < now:
             return found
         raise BadRequest(f"--since {since} is not in the past", "for example --since 90min, or --since 2d")
-    raise BadRequest(f"--since {since} is no span and no time", "for example --since 90min, or --since 2026-03-28")
+    raise BadRequest(
+        f"--since {since} is neither a span nor a time", "for example --since 90min, or --since 2026-03-28"
+    )
 
 
 def _labels(only: Sequence[str]) -> dict[str, str]:

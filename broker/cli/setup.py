@@ -116,4 +116,4 @@ def mend(*, setup: Setup = "default", as_json: Json = False) -> None:
         connection.execute("select taskqueue.rebuild_matching(%s)", [setup])
         connection.execute("select taskqueue.recompute_shares(%s)", [setup])
         connection.execute("select workload.correct_counts(%s)", [setup])
-    report(f"setup {setup} is made anew", as_json=as_json, setup=setup, mended=True)
+    report(f"setup {setup} is rebuilt", as_json=as_json, setup=setup, mended=True)

@@ -149,7 +149,7 @@ def _alone(source: Connection, setup: str) -> Iterator[None]:
 def _require_superuser(connection: Connection, shard: str) -> None:
     if connection.execute("select usesuper from pg_user where usename = session_user").fetchone() != (True,):
         raise BrokerError(
-            f"{connection.info.user} is no superuser on shard {shard}",
+            f"{connection.info.user} is not a superuser on shard {shard}",
             "a move copies rows without triggers: log in as one, for example postgres",
         )
 

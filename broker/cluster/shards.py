@@ -33,7 +33,7 @@ class Shard:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise BrokerError(
-                f"shard {self.name!r} is no name",
+                f"shard {self.name!r} is not a name",
                 "lower case letters, digits and underscores, at most 40, a letter first",
             )
         try:
@@ -148,7 +148,7 @@ def _make_extensions(connection: Connection) -> None:
     superuser = connection.execute("select usesuper from pg_user where usename = session_user").fetchone()
     if superuser != (True,):
         raise BrokerError(
-            f"{connection.info.user} is no superuser: only a superuser may write functions in PL/Proxy",
+            f"{connection.info.user} is not a superuser: only a superuser may write functions in PL/Proxy",
             "log in as one, for example postgres",
         )
     for name in EXTENSIONS:

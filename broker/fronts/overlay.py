@@ -182,7 +182,9 @@ def bodies(routine: Routine) -> list[str]:
     title = f'{SCHEMA}."{routine.name}"{routine.title[routine.title.index("(") :]}'
     fold = {"void": "", "boolean": "bool_or(r)", "bigint": "sum(r)::bigint"}
     if routine.result not in fold:
-        raise UpgradeError(f"function {routine.title} runs on all shards and returns {routine.result}, which is no sum")
+        raise UpgradeError(
+            f"function {routine.title} runs on all shards and returns {routine.result}, which is not a sum"
+        )
     return [
         _proxy(f"{each}\n RETURNS SETOF {routine.result}", f"run on all; target {routine.name}"),
         f"revoke execute on function {title} from public",

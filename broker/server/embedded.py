@@ -210,9 +210,9 @@ def _password(home: Path, name: str = "password") -> str:
             "set BROKER_HOME to a folder of your own, or ask its owner for a DSN",
         ) from None
     except FileNotFoundError:
-        raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start anew") from None
+        raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start again") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise EmbeddedError(f"cannot read {file}: {error}", "restore it, or remove the folder to start anew") from None
+        raise EmbeddedError(f"cannot read {file}: {error}", "restore it, or remove the folder to start again") from None
 
 
 def _create(home: Path, programs: Installation, account: Account, lock: int) -> None:
@@ -267,7 +267,7 @@ def _require_same_major(cluster: Path, programs: Installation) -> None:
     if found != programs.major:
         raise EmbeddedError(
             f"the data in {cluster}/data is PostgreSQL {found}'s, the programs are PostgreSQL {programs.major}'s",
-            "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it anew",
+            "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it again",
         )
 
 

@@ -44,9 +44,7 @@ def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, acc
             hint = "PostgreSQL needs a user name for this uid: add one to the machine or container, or use --dsn"
         raise EmbeddedError(f"initdb failed: {lines[0] if lines else done.stdout.strip()[-300:]}", hint)
     conf = accounts.read(data, "postgresql.conf") or ""
-    conf += (
-        "\n# Written anew at each start; ALTER SYSTEM and lines below this one win over it.\ninclude 'pgbroker.conf'\n"
-    )
+    conf += "\n# Written at each start; ALTER SYSTEM and lines below this one override it.\ninclude 'pgbroker.conf'\n"
     account.write(data, "postgresql.conf", conf)
 
 

@@ -77,7 +77,7 @@ async def form(request: Request, limit: int) -> dict[str, str]:
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError as error:
-        raise Problem(400, f"the body is no form: {error}") from None
+        raise Problem(400, f"the body is not a form: {error}") from None
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields:
@@ -94,7 +94,7 @@ def unzipped(body: bytes, limit: int) -> bytes:
     try:
         content = unpacker.decompress(body, limit + 1)
     except zlib.error as error:
-        raise Problem(400, f"the body is no gzip stream: {error}") from None
+        raise Problem(400, f"the body is not a gzip stream: {error}") from None
     if len(content) > limit:
         raise too_long(limit)
     if not unpacker.eof:
@@ -123,7 +123,7 @@ def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
     except RecursionError:
         raise Problem(400, f"{where} is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Problem(400, f"{where} is no JSON: {error}") from None
+        raise Problem(400, f"{where} is not JSON: {error}") from None
     if b"\\u0000" in body and _NUL.search(body):
         raise Problem(422, f"{where} holds the character NUL in a text", code="PB001")
     return value

@@ -259,7 +259,7 @@ def _one(headers: Headers, name: str) -> str | None:
     """A header that may occur once; an empty header counts as missing."""
     found = headers.getlist(name)
     if len(found) > 1:
-        raise _Refused(f"the header {name} stands there {len(found)} times")
+        raise _Refused(f"the header {name} occurs {len(found)} times")
     return found[0] if found and found[0] else None
 
 

@@ -296,5 +296,5 @@ class Endpoint:
 def _setup(request: Request) -> str:
     name: str = request.path_params["setup"]
     if "\0" in name or len(name) > _LONGEST_NAME:
-        raise Problem(422, f"this is no name of a setup: {name[:_LONGEST_NAME]!r}", code="PB001", key="setup")
+        raise Problem(422, f"this is not a name of a setup: {name[:_LONGEST_NAME]!r}", code="PB001", key="setup")
     return name

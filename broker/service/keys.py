@@ -87,7 +87,7 @@ def _keys_of(issuer: str) -> dict[str, list[tuple[str | None, Key]]]:
         raise ValueError(f"its jwks_uri is {where!r:.200}")
     listed = _document(where).get("keys")
     if not isinstance(listed, list):
-        raise ValueError("its list of keys is no list")
+        raise ValueError("its list of keys is not a list")
     found: dict[str, list[tuple[str | None, Key]]] = {}
     for one in listed:
         kind, key = _key(one)
@@ -123,5 +123,5 @@ def _document(where: str) -> dict[str, Any]:
         raise ValueError(f"{where} is longer than {MOST_BYTES} bytes")
     found = json.loads(body)
     if not isinstance(found, dict):
-        raise ValueError(f"{where} is no JSON object")
+        raise ValueError(f"{where} is not a JSON object")
     return found

@@ -27,7 +27,7 @@ class Replica(Protocol):
 
 
 class Metrics:
-    """What a worker counts."""
+    """The counts of a worker."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()

@@ -39,7 +39,7 @@ async def _exchanged(call: Call) -> Row:
 
 
 async def live(_: Call) -> Health:
-    """The service runs."""
+    """Whether the service runs."""
     return Health("live")
 
 

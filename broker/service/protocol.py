@@ -78,7 +78,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """A piece of requests."""
+        """Receive a piece of requests."""
         self._piece = len(data)
         super().data_received(data)
         if self._awaited is None or self.transport.is_closing():
@@ -91,7 +91,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._watch()
 
     def on_message_begin(self) -> None:
-        """A head begins."""
+        """Begin a head."""
         super().on_message_begin()
         self._await(_Part.HEAD)
 
@@ -105,7 +105,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """A request is whole."""
+        """End a complete request."""
         self._await(None)
         super().on_message_complete()
 

@@ -161,7 +161,7 @@ class Reader:
             self._lag.standby(place_of(place))
             self._judge(None)
         else:
-            self._judge("it is no standby of this primary")
+            self._judge("it is not a standby of this primary")
 
     def _judge(self, fault: str | None) -> None:
         """Use the standby, or stop using it because of a fault. A change is logged."""

@@ -114,7 +114,7 @@ class Verifier:
         if not isinstance(issuer, str) or issuer not in self._keys:
             raise _Refused("its issuer is not known here")
         if kid is not None and not isinstance(kid, str):
-            raise _Refused("its kid is no text")
+            raise _Refused("its kid is not a text")
         if not any(_signed(token, key, algorithm) for key in await self._keys[issuer].fitting(algorithm, kid)):
             raise _Refused("no key of its issuer made the signature")
         self._check(claims)
@@ -141,9 +141,9 @@ def _part(text: str) -> dict[str, Any]:
     try:
         found = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (binascii.Error, UnicodeDecodeError, json.JSONDecodeError):
-        raise _Refused("it is no JSON") from None
+        raise _Refused("it is not JSON") from None
     if not isinstance(found, dict):
-        raise _Refused("it is no JSON object")
+        raise _Refused("it is not a JSON object")
     return found
 
 
@@ -158,5 +158,5 @@ def _signed(token: str, key: Any, algorithm: str) -> bool:
 def _time(claims: dict[str, Any], name: str) -> float:
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _Refused(f"its {name} is no time")
+        raise _Refused(f"its {name} is not a time")
     return value

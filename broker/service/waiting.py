@@ -108,7 +108,7 @@ class Waiting:
 
     @property
     def agents(self) -> int:
-        """How many agents wait."""
+        """The number of waiting agents."""
         return sum(len(kind.parked) for watched in self._watched.values() for kind in watched.kinds.values())
 
     def close(self) -> None:

@@ -116,7 +116,7 @@ class Installer:
     _kept_out: bool = False
 
     def load(self) -> "Installer":
-        """Read what is installed."""
+        """Read the installed objects."""
         for kind, schema, name, arguments, relation, path, sha in self.cur.execute(
             "select kind, schema_name, object_name, arguments, relation_name, path, sha256"
             "  from resource.installed_object"

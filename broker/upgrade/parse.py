@@ -197,7 +197,7 @@ def created(text: str, path: str) -> Created:
         elif head != "comment on":
             raise ParseError(
                 f"{path}: holds `{_words(tokens, 4)} ...`; a file holds one create (function, procedure, view, trigger)"
-                " and its comments, grants stand in roles.sql, tables in migrations/"
+                " and its comments; grants are in roles.sql, tables in migrations/"
             )
     if len(found) != 1:
         raise ParseError(f"{path}: creates {len(found)} objects, a file creates exactly one")

@@ -146,7 +146,7 @@ class Reading:
         self.unknown(where, (name for name in value if name not in known.columns), known.columns)
         for name in known.objects if self.merging else ():
             if name in value and value[name] is None:
-                raise wrong(f"{where}.{name}", None, "an object: an empty one stands for nothing")
+                raise wrong(f"{where}.{name}", None, "an object; an empty object means no value")
         return {
             known.columns[name]: self.time(f"{where}.{name}", given) if name in known.times else given
             for name, given in value.items()

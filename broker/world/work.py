@@ -113,7 +113,7 @@ def _require_files(where: str, given: Any, lfns: set[str]) -> None:
         if lfn not in lfns:
             meant = nearest(lfn, sorted(lfns)[:_COMPARED])
             hint = f"the nearest is {meant}" if meant else "name files of the dataset"
-            raise BadRequest(f"{where} names {lfn}, which is no file of the dataset", hint)
+            raise BadRequest(f"{where} names {lfn}, which is not a file of the dataset", hint)
 
 
 def _write_dataset(_: Any, rows: Rows) -> Row:

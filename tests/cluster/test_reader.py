@@ -269,7 +269,7 @@ def test_a_server_that_is_no_standby_of_the_primary_is_not_read(
 ) -> None:
     service = serve(read=service_dsn(pair.server(pair.primary)))
     end = time.monotonic() + PATIENCE
-    while "is not read: it is no standby of this primary" not in caplog.text:
+    while "is not read: it is not a standby of this primary" not in caplog.text:
         assert time.monotonic() < end
         time.sleep(0.05)
     assert service.figure("read_standby_used") == 0

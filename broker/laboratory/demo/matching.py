@@ -55,7 +55,7 @@ class Work:
         self.by_bucket[int(str(group["requirements"]["CPUTime"]))] += len(group["jobs"])
 
     def add(self, batch: Batch) -> None:
-        """Count what agents did."""
+        """Count the work of agents."""
         for taken in batch.taken:
             self.taken.append(taken.job_id)
             self.taken_by_group[taken.owner_group] += 1

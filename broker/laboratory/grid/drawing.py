@@ -1,4 +1,4 @@
-"""How figures are drawn."""
+"""Random draws of figures."""
 
 import math
 import random
@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 
 def log(rng: random.Random, low: float, high: float) -> float:
-    """Log-uniform between two figures."""
+    """A log-uniform draw between two figures."""
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 

@@ -25,7 +25,7 @@ class Calls:
     calls."""
 
     def __init__(self, connection: Connection, setup: str) -> None:
-        """Nothing is called yet."""
+        """Begin without calls."""
         self.connection = connection
         self.setup = setup
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -141,7 +141,7 @@ class Calls:
         return self._rows("match", query, self.setup, instance, MOST)
 
     def lose(self, instances: Sequence[int]) -> None:
-        """Instances are gone."""
+        """Lose instances."""
         self._do("lose", "select from instance.lose_instances(%s, %s)", self.setup, list(instances))
 
     def report(self, jobs: Sequence[tuple[int, str]], status: str | None) -> dict[int, str]:
@@ -186,5 +186,5 @@ class Calls:
         return int(self._rows("faults", "select count(*) from monitor.lease where setup = %s", self.setup)[0][0])
 
     def remove(self) -> None:
-        """Take the setup away."""
+        """Remove the setup."""
         self._do("remove", "select taskqueue.remove_setup(%s)", self.setup)

@@ -118,7 +118,7 @@ class Run:
 
     @property
     def minutes(self) -> int:
-        """How long it lasts."""
+        """The duration of the run."""
         return max(self.scenario.tick, round(self.scenario.hours * 60))
 
     @property

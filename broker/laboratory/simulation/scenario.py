@@ -39,7 +39,7 @@ class Trouble:
     factor: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse impossible values."""
         if self.kind not in KINDS:
             raise BadRequest(f"kind of a trouble is {self.kind!r}", f"troubles are {', '.join(KINDS)}")
         if not 0 <= self.begin < self.end <= 1:
@@ -93,7 +93,7 @@ class Scenario:
     troubles: tuple[Trouble, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse impossible values."""
         for one in fields(self):
             value = getattr(self, one.name)
             if one.type in (int, float) and (isinstance(value, bool) or not isinstance(value, (int, one.type))):
@@ -114,7 +114,7 @@ class Scenario:
             )
         for share, factor in self.demand.items():
             if share not in self.shares:
-                raise BadRequest(f"demand of {share!r}, which is no share", f"shares are {', '.join(self.shares)}")
+                raise BadRequest(f"demand of {share!r}, which is not a share", f"shares are {', '.join(self.shares)}")
             if factor < 0:
                 raise BadRequest(f"demand of {share} is {factor}", "a factor, 0 or more")
 

@@ -113,7 +113,7 @@ class SummaryParams(Struct):
 
 
 class Heartbeat(Struct, forbid_unknown_fields=True, rename="pascal"):
-    """What a job uses."""
+    """Figures of a job's use."""
 
     load_average: float | None = None
     memory_used: float | None = None

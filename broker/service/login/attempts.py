@@ -64,7 +64,7 @@ def resume(visit: str | None, state: str) -> Attempt:
     """The attempt with which a browser comes back. Raises Problem: 403."""
     hint = "Log in again, in one browser, with cookies allowed."
     if visit is None:
-        raise Problem(403, "this browser has not begun the login, or begun it anew", hint=hint)
+        raise Problem(403, "this browser has not begun the login, or has begun it again", hint=hint)
     text, _, signature = state.rpartition(".")
     parts = _TEXT.fullmatch(text)
     if parts is None or not compare_digest(derived(visit, "state", text).encode(), signature.encode()):

@@ -55,7 +55,7 @@ async def login(call: Call) -> Response:
     visit = _same_visit(call, fields)
     path = fields.get("to", "/")
     if not attempts.is_local(path):
-        raise Problem(422, "the field to is no path of this service", code="PB001", key="to")
+        raise Problem(422, "the field to is not a path of this service", code="PB001", key="to")
     provider = _provider(call)
     address = await provider.address(attempts.begin(visit, path))
     return pages.page("leave", address=address, issuer=provider.issuer)
@@ -88,7 +88,7 @@ async def ticket(call: Call) -> Response:
     fields = await _form(call.request)
     shown = fields.get("ticket", "")
     if not _TICKET.fullmatch(shown):
-        raise Problem(422, "the field ticket is no ticket", code="PB001", key="ticket")
+        raise Problem(422, "the field ticket is not a ticket", code="PB001", key="ticket")
     if "csrf" not in fields:
         visit = _visit(call)
         return pages.page("ticket", headers=visit.headers, csrf=csrf(visit.value), ticket=shown)

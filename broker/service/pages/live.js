@@ -1,4 +1,4 @@
-// Asks for the page again while somebody looks at it, and replaces its main part. The page is whole without this file.
+// Requests the page again while somebody looks at it, and replaces its main part. The page works without this file.
 "use strict";
 
 const PAUSED = "pgbroker paused"; // the name under which a browser remembers
@@ -15,7 +15,7 @@ if (main) {
   let waits = period;
   let timer = 0;
   let asked = null;
-  let shown = main.innerHTML; // as it came last
+  let shown = main.innerHTML; // the last received content
 
   button.addEventListener("click", () => {
     paused = !paused;
@@ -34,7 +34,7 @@ if (main) {
     try {
       return localStorage.getItem(PAUSED) === "yes";
     } catch {
-      return false; // a browser that keeps nothing
+      return false; // the browser stores nothing
     }
   }
 
@@ -55,7 +55,7 @@ if (main) {
     return `${moment.toISOString().slice(11, 19)} UTC`;
   }
 
-  // Ask after so many milliseconds; null: stop, also what is under way.
+  // Ask after this many milliseconds; null: stop, and abort a running request.
   function schedule(delay) {
     clearTimeout(timer);
     asked?.abort();
@@ -63,7 +63,7 @@ if (main) {
     if (delay !== null) timer = setTimeout(ask, delay);
   }
 
-  // Somebody works in the main part: the focus, a field that was changed, or a selection is there.
+  // Whether somebody works in the main part: it has the focus, a changed field, or a selection.
   function isUsed() {
     const selection = getSelection();
     return main.contains(document.activeElement)
@@ -96,7 +96,7 @@ if (main) {
     } finally {
       clearTimeout(end);
     }
-    if (mine !== asked) return; // paused or hidden meanwhile
+    if (mine !== asked) return; // paused or hidden in between
     waits = Math.max(period, SHARE * (performance.now() - began));
     if (found) show(found);
     else if (status.hasChildNodes()) status.replaceChildren();

@@ -238,7 +238,7 @@ def fields_of(asked: WhatIf) -> dict[str, str]:
 
 
 def command(setup: str, asked: WhatIf) -> str:
-    """The command that asks the same; a world stands in a file."""
+    """The command that asks the same; a world is in a file."""
     words = ["broker", "what-if", "--setup", setup, "--algorithm", asked.algorithm]
     words += [word for task in asked.tasks or () for word in ("--task", str(task))]
     words += ["--newest", str(asked.newest)] if asked.newest else []

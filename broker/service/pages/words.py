@@ -83,4 +83,4 @@ def meaning(reason: str | None) -> str:
 FILTERS: dict[str, Callable[..., Any]] = {
     "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown, "meaning": meaning,
 }  # fmt: skip
-"""What templates call."""
+"""Functions that templates call."""

@@ -125,7 +125,7 @@ def _given(name: str, value: Any) -> Iterator[tuple[str, int, Row | None, Row, A
                 parameters = parse(parameters)
             except ValueError as error:
                 raise BadRequest(
-                    f"{where}: the parameters are no JSON: {error}", "export them as PanDA has them"
+                    f"{where}: the parameters are not JSON: {error}", "export them as PanDA has them"
                 ) from None
         is_row = "splitrule" in row or "task" in given or ("jeditaskid" in row and "jobparameters" not in row)
         parameters = _small(parameters if parameters is not None else {} if is_row else given)

@@ -65,7 +65,7 @@ def test_a_setup_is_placed_once_and_moved_by_command(cli: Cli, placed: Callable[
     ("words", "message"),
     [
         (["add-shard", "a"], "--shard a has no DSN"),
-        (["add-shard", "A=host=x dbname=y user=z"], "shard 'A' is no name"),
+        (["add-shard", "A=host=x dbname=y user=z"], "shard 'A' is not a name"),
         (["add-shard", "d=host=x dbname=y"], "the DSN of shard d has no user"),
         (["add-shard", "d=no dsn at all"], "the DSN of shard d cannot be read"),
         (["add-shard", "d=host=127.0.0.1 port=1 dbname=y user=z"], "cannot connect to"),

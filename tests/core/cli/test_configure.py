@@ -202,7 +202,7 @@ def test_cpu_buckets_platforms_and_upkeep_of_a_setup_have_commands(cli: Cli, q: 
     q.call("finish_job", match.job_id, match.attempt)
     assert cli("setup", "forget-ended").out == "0 ended jobs forgotten\n"
     assert cli("setup", "forget-ended", "--older-than", "0 s").out == "1 ended job forgotten\n"
-    assert cli("setup", "mend").out == "setup default is made anew\n"
+    assert cli("setup", "mend").out == "setup default is rebuilt\n"
 
 
 @pytest.mark.parametrize(

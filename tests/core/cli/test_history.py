@@ -72,7 +72,7 @@ def test_the_command_sample_makes_one_sample_a_minute(q: Calls, cli: Cli) -> Non
     [
         (["job"], 'there is no figure "job"'),
         (["matches", "--by", "site"], 'figure matches has no label "site"'),
-        (["matches", "--since", "soon"], "--since soon is no span and no time"),
+        (["matches", "--since", "soon"], "--since soon is neither a span nor a time"),
         (["matches", "--since", "2027-01-01"], "--since 2027-01-01 is not in the past"),
         (["matches", "--since", "-1h"], "--since -1h is not in the past"),
         (["matches", "--only", "site"], "--only site is not LABEL=VALUE"),

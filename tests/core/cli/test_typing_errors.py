@@ -20,7 +20,7 @@ FILES = [{"lfn": "raw.a"}, {"lfn": "raw.b"}]
         ),
         (
             {"files": FILES, "replicas": {"S": {"lfns": ["raw.a", "raw.c"]}}},
-            "datasets.d.replicas.S.lfns names raw.c, which is no file of the dataset",
+            "datasets.d.replicas.S.lfns names raw.c, which is not a file of the dataset",
             "the nearest is raw.",
         ),
     ],

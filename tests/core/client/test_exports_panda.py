@@ -202,7 +202,7 @@ def test_a_task_keeps_what_its_export_does_not_name(db: Connection) -> None:
         ({"7": PARAMETERS | {"nEventsPerJob": [1]}}, r"jedi-tasks.7.nEventsPerJob is \[1\]"),
         (ROW | {"splitRule": "NF=two"}, "splitRule.nFilesPerJob is"),
         (ROW | {"status": "redy"}, "task 41000001: status"),
-        (ROW | {"raw_task_params": "{"}, "the parameters are no JSON"),
+        (ROW | {"raw_task_params": "{"}, "the parameters are not JSON"),
     ],
 )
 def test_exports_that_are_no_tasks_are_refused_by_field(db: Connection, value: Any, named: str) -> None:

@@ -194,7 +194,7 @@ def test_an_existing_setup_is_refused_and_a_new_one_can_be_kept(cli: Cli, db: Co
             '[[trouble]]\nkind = "network"\nbegin = 0\nend = 1\nlength = 3',
             "trouble 1 of the scenario: length is not known",
         ),
-        ('[demand]\n"No such share" = 1', "which is no share"),
+        ('[demand]\n"No such share" = 1', "which is not a share"),
     ],
 )
 def test_a_wrong_scenario_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -148,8 +148,8 @@ def test_job_monitoring_gives_the_status_of_jobs(pilot: Rpc, dirac_job: Callable
 
 
 WRONG: list[tuple[str, list[Any], int, str]] = [
-    ("setJobStatus", [7, "Odd"], 1505, "'Odd' is no status of a job"),
-    ("setJobStatusBulk", [7, {"1": {"Status": "Odd"}}], 1505, "'Odd' is no status of a job"),
+    ("setJobStatus", [7, "Odd"], 1505, "'Odd' is not a status of a job"),
+    ("setJobStatusBulk", [7, {"1": {"Status": "Odd"}}], 1505, "'Odd' is not a status of a job"),
     ("setJobStatusBulk", [7, {"1": {"Status": 5}}], 1004, "Expected `str | null`, got `int`"),
     ("setJobStatusBulk", [7, []], 1004, "Expected `object`, got `array`"),
     ("setJobStatus", [0, "Running"], 1004, "`int` >= 1"),

@@ -130,10 +130,10 @@ NO_CALLS: list[tuple[dict[str, str], int, int, str]] = [
     ({"args": "[]"}, 501, 38, "no method ''"),
     ({"method": "submitJob", "args": "[]"}, 501, 38, "no method 'submitJob'"),
     ({"method": "requestJob"}, 200, 1004, "args"),
-    ({"method": "requestJob", "args": "["}, 200, 1004, "args is no JSON"),
+    ({"method": "requestJob", "args": "["}, 200, 1004, "args is not JSON"),
     ({"method": "requestJob", "args": "{}"}, 200, 1004, "Expected `array`, got `object`"),
     ({"method": "requestJob", "args": '["x"]'}, 200, 1004, 'Expected `object`, got `str` - at `$[0]` (it is "x")'),
-    ({"method": "requestJob", "args": '[{"Site": NaN}]'}, 200, 1004, "args is no JSON"),
+    ({"method": "requestJob", "args": '[{"Site": NaN}]'}, 200, 1004, "args is not JSON"),
     ({"method": "requestJob", "args": "[{}, 1]"}, 200, 1004, "length"),
     ({"method": "ping", "args": "[1]"}, 200, 1004, "length"),
 ]

@@ -152,7 +152,7 @@ def test_a_task_is_asked_of_its_own_broker_and_nuclei_show_no_jobs(person: Peopl
         ({"place1": "</td><script>", "status1": "offline"}, 404, "there is no queue or site"),
         ({"place1": "SYN-CH-01"}, 422, "status1 is missing beside 'SYN-CH-01'"),
         ({"status2": "offline"}, 422, "place2 is missing beside 'offline'"),
-        ({"world": "{"}, 400, "world is no JSON"),
+        ({"world": "{"}, 400, "world is not JSON"),
         ({"world": "[]"}, 422, "world"),
         ({"world": '{"queue": {}}'}, 422, "queue"),
         ({"world": '{"queues": 3}', "place1": "x", "status1": "test"}, 422, "queues of the world"),

@@ -68,7 +68,7 @@ def test_compressed_json_without_its_header_is_read(pilot: Pilots, insert: Inser
         (asked[:-9], "ended early"),
         (b"\x1f\x8bxx", "no gzip stream"),
         (gzip.compress(b"[1]"), "no JSON object"),
-        (b'{"siteName": "\xff"}', "the body is no JSON: "),
+        (b'{"siteName": "\xff"}', "the body is not JSON: "),
         (b'{"siteName": "\\ud800"}', "siteName is"),
     ):
         refused = post("getJob", content)

@@ -1,5 +1,5 @@
--- The logins of the programs: of the service, of the loops, and of dashboards. Run it again after a change of a password.
--- psql -v folder=FOLDER -f logins.sql, where FOLDER is that of make-secrets.sh.
+-- The logins of the service, the loops and dashboards. Run this file again after a change of a password.
+-- psql -v folder=FOLDER -f logins.sql, where FOLDER is the one of make-secrets.sh.
 \set ON_ERROR_STOP on
 \set serve_password `cat :'folder'/serve_password`
 \set run_password `cat :'folder'/run_password`

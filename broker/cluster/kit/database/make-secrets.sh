@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make a folder with passwords and secrets, each in a file that only its owner reads. A file that exists stays.
+# Make a folder with passwords and secrets, each in a file that only its owner can read. Existing files stay.
 # Usage: sh make-secrets.sh FOLDER HOST [PORT]     HOST and PORT are those of the PostgreSQL server.
 set -eu
 [ $# -ge 2 ] || { echo "usage: sh make-secrets.sh FOLDER HOST [PORT]" >&2; exit 2; }
@@ -13,7 +13,7 @@ for name in dba serve run view grafana; do
   ! missing "${name}_password" || openssl rand -hex 24 > "${name}_password"
 done
 
-# Where a login finds the database, as a file of libpq's services (PGSERVICEFILE).
+# A service file of libpq (PGSERVICEFILE), by which a login finds the database.
 entry() {
   ! missing "$1.conf" || cat > "$1.conf" <<END
 [pgbroker]

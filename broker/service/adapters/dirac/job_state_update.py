@@ -161,7 +161,7 @@ def _of_many(statuses: Iterable[str]) -> str:
 
 def _known(status: str) -> str:
     if status not in _STATUSES:
-        raise Fault(EWMSSTATUS, f"{status[:100]!r} is no status of a job")
+        raise Fault(EWMSSTATUS, f"{status[:100]!r} is not a status of a job")
     return status
 
 

@@ -23,7 +23,7 @@ _HAS_ID = re.compile(r"(^|[\[;\n])\s*JobID\s*=", re.IGNORECASE)
 
 
 class OfResource(Args):
-    """What a resource offers."""
+    """The description of a resource."""
 
     resource: dict[str, Any]
 

@@ -123,9 +123,9 @@ def _members(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)  # as pilots write it: NaN, or half of a surrogate pair in a log, is accepted
     except (ValueError, RecursionError) as error:
-        raise Problem(400, f"the body is no JSON: {error}") from None
+        raise Problem(400, f"the body is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise Problem(400, "the body is no JSON object")
+        raise Problem(400, "the body is not a JSON object")
     return found
 
 
@@ -133,7 +133,7 @@ def _form(body: bytes) -> dict[str, Any]:
     try:
         pairs = parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
-        raise Problem(400, f"the body is no form: {error}") from None
+        raise Problem(400, f"the body is not a form: {error}") from None
     found = dict(pairs)
     if len(found) < len(pairs):
         name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
