@@ -157,7 +157,7 @@ def _show_next(dsn: str, *, new: bool) -> None:
 
 
 def _told(difference: "Difference") -> str:
-    """A line; of texts with several lines, the lines that differ."""
+    """A difference as a line; for texts of several lines, the lines that differ."""
     from difflib import ndiff
 
     expected, found = difference.expected, difference.found

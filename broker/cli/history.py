@@ -34,7 +34,7 @@ def history(
         str | None, typer.Argument(metavar="[FIGURE]", help="The figure, such as jobs_waiting; by default all figures.")
     ] = None,
     since: Annotated[
-        str, typer.Option(metavar="SPAN|TIME", help="How far back, such as 90min or 2d, or a time.")
+        str, typer.Option(metavar="SPAN|TIME", help="Beginning: a span before now, such as 90min or 2d, or a time.")
     ] = "6h",
     by: Annotated[
         str | None,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from broker.operate.replay import Replay
 
 app = typer.Typer()
-_QUEUES = 10  # with the greatest difference
+_QUEUES = 10  # queues with the greatest difference that are named
 
 
 @app.command(rich_help_panel="Brokerage")

@@ -21,7 +21,7 @@ _POLICIES = {
     "groups": "Jobs are drawn by the shares of owner groups, as in DIRAC (setting shares = groups).",
     "global": "Jobs are drawn by the place of their group in the tree of global shares (setting shares = global).",
 }
-_WIDTH = 24  # of a bar
+_WIDTH = 24  # width of a bar
 
 
 @app.command(rich_help_panel="Jobs")

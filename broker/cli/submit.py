@@ -54,7 +54,7 @@ def submit(
 
 
 def _listed(value: Any) -> list[Mapping[str, object]]:
-    """The elements of a JSON value: of an array, of a world's task_queues, or the object itself."""
+    """The elements of a JSON value: those of an array or of a world's task_queues, or the object itself."""
     if isinstance(value, dict) and "task_queues" in value:
         value = value["task_queues"]
         if isinstance(value, list):

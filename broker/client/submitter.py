@@ -13,9 +13,9 @@ from broker.client.call import AsyncClient, Call, Client, jsonb, only
 from broker.errors import BadRequest, BrokerError
 from broker.json_text import json_text
 
-JOBS_A_CALL = 100_000  # what taskqueue.insert_jobs takes
+JOBS_A_CALL = 100_000  # the most that taskqueue.insert_jobs takes
 MANY = 1_000  # jobs of a stream after which the planner's statistics are refreshed at once
-CHARACTERS_A_CALL = 16_000_000  # of JSON: keeps a chunk of jobs with long requirements small, too
+CHARACTERS_A_CALL = 16_000_000  # of JSON, so that a chunk of jobs with long requirements also stays small
 
 
 @dataclass(frozen=True)

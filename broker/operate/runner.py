@@ -32,7 +32,7 @@ KEEP = 5.0  # seconds between two renewals of the leads
 LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead one's loops after that
 _AGAIN = 1.0  # seconds between two attempts to reach the server
 _AT_MOST = 60.0  # seconds until a round that could not even begin is tried again
-_JITTER = 0.1  # of the period
+_JITTER = 0.1  # fraction of the period
 
 
 class Runner:

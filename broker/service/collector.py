@@ -25,7 +25,8 @@ _LATER = {"Retry-After": "5"}
 class Bounds(Generic[Item]):
     """The limits of a call: this many items, of this total weight, no two with the same name.
 
-    weight: of an item. name: of an item; an item of a name that is in the call already waits for the next one.
+    weight: gives the weight of an item. name: gives the name of an item; an item whose name is already in the call
+    waits for the next call.
     """
 
     items: int

@@ -27,7 +27,7 @@ from broker.service.problems import LOG, of_error
 _PAUSE = 0.05  # seconds between two looks at a setup
 _AGAIN = 5.0  # seconds after which one agent of a description asks without an arrival
 _AFTER_ERROR = 1.0  # seconds
-_MOST_VERDICTS = 10_000  # of a description, kept for a minute
+_MOST_VERDICTS = 10_000  # verdicts of a description, kept for a minute
 _KEPT = 60.0  # seconds: what a description matches may change with the configuration
 _MOST = 1000  # descriptions, or definitions, in a call
 
@@ -64,12 +64,12 @@ class _Kind:
     descriptions: tuple[str, ...]
     samples: tuple[str, ...]
     members: int = 0
-    parked: dict[_Agent, float] = field(default_factory=dict)  # and since when
+    parked: dict[_Agent, float] = field(default_factory=dict)  # the value is the time of parking
     asking: set[_Agent] = field(default_factory=set)
     may_match: bool = False
     asked_at: float = 0.0
     nothing_for: Cpu | None = None  # the CPU times for which the last call gave no job
-    verdicts: dict[int, frozenset[int]] = field(default_factory=dict)  # by definition, the descriptions that match
+    verdicts: dict[int, frozenset[int]] = field(default_factory=dict)  # the matching descriptions of each definition
     verdicts_since: float = 0.0
 
     def gives_nothing(self, cpu: Cpu) -> bool:

@@ -90,7 +90,7 @@ class Worker:
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
         self.own = Service(self, settings)
         self._is_front: bool | None = None
-        self._places: list[_Place] | None = None  # of all shards, by the last answer of the front
+        self._places: list[_Place] | None = None  # the places of all shards, by the last answer of the front
         self._shards: dict[_Place, Service] = {}
         self._placed: dict[str, Service] = {}
         self._doubted: set[str] = set()

@@ -124,7 +124,7 @@ class _Walk:
 
 
 def standing_on(cur: Cursor, roots: list[tuple[str, int]]) -> list[Standing]:
-    """Return the objects and all that depends on them, in the order in which they can be dropped.
+    """Return the objects and all their dependants, in an order in which they can be dropped.
 
     Raises UpgradeError when something that cannot be made again from its definition (a column's default,
     a constraint, an index, a materialised view) depends on one of them.

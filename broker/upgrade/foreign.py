@@ -106,7 +106,7 @@ def acting_as(cur: Cursor, role: str, owner: str) -> bool:
 
 
 def restore(cur: Cursor, standing: Standing, statements: list[str], role: str) -> None:
-    """Make a foreign object again. Raises UpgradeError, naming it, when it does not fit the changed object any more."""
+    """Create a foreign object again. Raises UpgradeError, naming it, if it no longer fits the changed object."""
     acting_as(cur, role, standing.owner)
     create, *rest = statements
     try:

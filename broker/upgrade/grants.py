@@ -88,7 +88,7 @@ def _read(tokens: list[Token]) -> Iterator[Grant]:
 
 
 def parse(text: str) -> list[Grant]:
-    """Read roles.sql. Raises UpgradeError, showing the statement, where it holds anything but plain grants."""
+    """Read roles.sql. Raises UpgradeError, showing the statement, if it contains anything but plain grants."""
     return [grant for tokens in statements(text) for grant in _read(tokens)]
 
 

@@ -85,7 +85,7 @@ def explain(
 
 
 def _explained(what: list[str]) -> tuple[bool, int]:
-    """Whether a task is asked for, and the number."""
+    """Whether a task is meant, and its number."""
     is_task = what[0] == "task" and len(what) == 2
     if is_task or len(what) == 1:
         with suppress(ValueError):

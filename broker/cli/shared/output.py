@@ -202,9 +202,8 @@ class _Table:
 
 
 def fields(title: str, values: Mapping[str, object], *, now: datetime.datetime | None = None) -> None:
-    """Print the properties of one thing, a line each; properties that are None are left out.
-
-    now: moments are followed by their distance from it.
+    """Print the properties of one thing, one per line; properties that are None are left out. now: times are followed
+    by their distance from this time.
     """
     from rich.table import Table
     from rich.text import Text

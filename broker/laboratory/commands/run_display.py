@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from broker.laboratory.simulation import Run, Step
 
 _SITES = 12  # shown live
-_OTHER_LINES = 8  # of the live display, beside the sites
+_OTHER_LINES = 8  # lines of the live display beside the sites
 _GAP = 4  # columns between its two parts
-_LINES = 24  # of a run that is not on a terminal
+_LINES = 24  # lines of a run that is not on a terminal
 
 
 def watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:

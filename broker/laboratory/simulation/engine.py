@@ -18,7 +18,7 @@ from broker.laboratory.simulation.supply import Queue, Row, Supply, Task
 BEGIN = datetime(2026, 1, 5, tzinfo=UTC)
 _HEARTBEAT = 60  # minutes between two of a job
 _WATCH = 5  # minutes from one run of the background work to the next
-_SPREAD = 0.3  # of wall times and memory around what tasks say: sigma of a lognormal
+_SPREAD = 0.3  # sigma of the lognormal of wall times and memory around the tasks' figures
 _STARTING = (1, 5)  # minutes from the match to the start
 _BLACK_HOLE = 1  # minutes that a job survives there
 _STREAMS = 4  # transfers at full speed on a link

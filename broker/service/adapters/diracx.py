@@ -273,7 +273,7 @@ async def _total(call: Call, restrictions: list[Restriction]) -> int:
 
 
 def _time(text: str) -> datetime | None:
-    """A time; without an offset it is UTC."""
+    """A time, in UTC unless it has an offset."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -17,7 +17,7 @@ from broker.service.login.provider import CALLBACK, Provider
 from broker.service.login.session import Opened, close_session, open_session, session_everywhere, use_ticket
 from broker.service.problems import LOG, Problem, encoded
 
-_MOST_BYTES = 8192  # of a form
+_MOST_BYTES = 8192  # limit of a form
 _TICKET = re.compile(r"[0-9a-f]{64}")
 _ERROR = re.compile(r"[a-z_]{1,40}")
 _PAGE = Adapter("browser", pages.refusal)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from broker.service.pages.words import number as shown_number
 
 LINES = 7  # apart; all others are one line more
-WIDTH, HEIGHT = 640, 220  # of the drawing, in its own units
+WIDTH, HEIGHT = 640, 220  # size of the drawing, in its own units
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
 _LEVELS = 4
 _TIMES = 5
@@ -96,7 +96,7 @@ def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -
     places = [number - found.spans[0] for number in found.spans]
     together = _together(found, 100 if percent else 1)
     top = _top(max(max(one.values) for one in together))
-    wide = (WIDTH - _LEFT - _RIGHT) / (places[-1] + 1)  # of a span
+    wide = (WIDTH - _LEFT - _RIGHT) / (places[-1] + 1)  # width of a span
     high = (HEIGHT - _TOP - _BOTTOM) / top
     centres = [_LEFT + wide * (place + 0.5) for place in places]
     colours = _colours([one.label for one in together if one.label != OTHER])

@@ -23,8 +23,8 @@ MOST_TASKS = 500
 MOST_RUNS = 100
 ROWS = 200
 """Rows of a table of an answer."""
-_SECONDS = 15.0  # of the answer
-_CANDIDATES = 10  # in a row
+_SECONDS = 15.0  # limit of an answer
+_CANDIDATES = 10  # candidates in a row
 _CHANGES = ("profile", "without", "parameters", "check")
 FIELDS = ("run", "newest", *_CHANGES)
 """Fields of the form, and of an address."""

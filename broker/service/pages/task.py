@@ -45,7 +45,7 @@ _NOW: LiteralString = """
 _OBSTACLES: LiteralString = """
     select o.rule, o.rejects, o.fails, o.opens, o.example from brokerage.obstacles(%s, %s) o
 """
-_DIGITS = 19  # of the largest numbers
+_DIGITS = 19  # digits of the largest numbers
 QUEUES = 200
 """Rows of the matrix at most."""
 

@@ -24,12 +24,12 @@ MOST_TASKS = 200
 """Tasks of a question on the page."""
 ROWS = 200
 """Rows of a table of an answer."""
-_SECONDS = 15.0  # of the answer
+_SECONDS = 15.0  # limit of an answer
 _MOST_BYTES = 2**18  # of a form
-_LONGEST_ADDRESS = 4000  # of a form that is filled in
-_CHANGES = 3  # of statuses
-_NAMES = 3  # of queues in a heading
-_CANDIDATES = 10  # in a row
+_LONGEST_ADDRESS = 4000  # limit of an address that fills in a form
+_CHANGES = 3  # changes of statuses in a heading
+_NAMES = 3  # names of queues in a heading
+_CANDIDATES = 10  # candidates in a row
 _USUAL_TASKS = 50
 
 ALGORITHMS = {

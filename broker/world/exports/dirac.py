@@ -1,8 +1,8 @@
 """DIRAC's TaskQueueDB: TaskQueues with their conditions, and their waiting jobs.
 
-Tables by their names: tq_TaskQueues, tq_Jobs, and a table tq_TQTo... for each condition that is a list. Each is an
-array of rows with DIRAC's columns. Files of a folder are one table each: TABLE.json, TABLE.csv or TABLE.tsv with the
-columns in the first line, or TABLE.txt beside TABLE.sql, as mysqldump --tab writes them.
+The value is an object of tables by their names: tq_TaskQueues, tq_Jobs, and a table tq_TQTo... for each condition that
+is a list. Each is an array of rows with DIRAC's columns. Files of a folder are one table each: TABLE.json, TABLE.csv or
+TABLE.tsv with the columns in the first line, or TABLE.txt beside TABLE.sql, as mysqldump --tab writes them.
 """
 
 from collections.abc import Mapping
