@@ -23,7 +23,7 @@ _COMMANDS = {
     "tasks": ("production_task", "Assign production tasks to nuclei: find the candidates and draw one by weight."),
     "analysis": ("analysis_job", "Assign the jobs of users' tasks to queues."),
 }
-"""The name of each command, the algorithm that it runs, and what it does."""
+"""The name of each command, its algorithm, and its description."""
 
 _WHICH = "Decides all due tasks, or those named with --task, due or not. Needs the role broker_operator."
 _BAR = 20  # characters of the longest bar in a table

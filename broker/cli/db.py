@@ -60,7 +60,7 @@ def downgrade(
 
 @app.command()
 def check(
-    strict: Annotated[bool, typer.Option("--strict", help="Count what others own or were granted, too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Also count objects and grants of others.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare the database with this release: definitions, tables, owners, comments, grants. Exit 1 if it differs."""
@@ -131,7 +131,7 @@ def schema(
 
 
 def _show_next(dsn: str, *, new: bool) -> None:
-    """Print what is to be done after an installation, and what a login lacks that is to operate."""
+    """Print the next steps after an installation, and the grant that a login needs to operate."""
     import psycopg
 
     from broker import database

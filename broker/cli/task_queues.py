@@ -70,7 +70,7 @@ def _show(rows: list[Row], limit: int) -> None:
 
 
 def _few(values: list[str] | None) -> str:
-    """The only value, or the first of several and how many more there are; any where none is required."""
+    """The only value, or the first of several and the number of further ones; any if none is required."""
     if not values:
         return "any"
     return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"

@@ -148,7 +148,7 @@ def _with_margin(value: float | None, margin: float | None, sign: str = "") -> s
 
 
 def drawn(difference: float | None, margin: float | None) -> str:
-    """The interval of a difference as a line around 0 in the middle; empty where there is none."""
+    """The interval of a difference as a line around 0 in the middle; empty without an interval."""
     if difference is None or margin is None or margin == float("inf"):
         return ""
     half = _WIDTH // 2

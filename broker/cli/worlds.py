@@ -120,7 +120,7 @@ _NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", *EXPOR
 
 
 def _show_loaded(loaded: "Loaded") -> None:
-    """Show what was loaded: rows by section, jobs of tasks and TaskQueues, and keys set for all setups."""
+    """Show the loaded data: rows by section, jobs of tasks and TaskQueues, and keys set for all setups."""
     output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
     if tasks := loaded.rows.get("tasks"):
         output.say(f"{counted(tasks, 'task')} with {counted(loaded.task_jobs, 'job')} to broker")

@@ -21,7 +21,7 @@ Group = tuple[str, str, str | None, str | None]
 
 
 class Subject(msgspec.Struct, omit_defaults=True):
-    """The identity of a caller in the database, and for whom the caller acts."""
+    """The identity of a caller in the database, and the owner and group for which it acts."""
 
     name: str
     setup: str

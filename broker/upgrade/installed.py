@@ -58,7 +58,7 @@ def _role_prefix(cur: Cursor) -> str | None:
 
 
 def installed(cur: Cursor) -> Installed:
-    """Read what is installed in a database, as its owner.
+    """Read the installation of a database, as its owner.
 
     Raises UpgradeError when the login may not read the tables, CompatibilityError for a development state.
     """
@@ -84,7 +84,7 @@ def installed(cur: Cursor) -> Installed:
 
 
 def state_of(dsn: str) -> Installed:
-    """Read what is installed in a database, as any role of pgbroker; `server_major` is for the owner alone."""
+    """Read the installation of a database, as any role of pgbroker; `server_major` is for the owner alone."""
     with connect(dsn, autocommit=True) as conn, conn.cursor() as cur:
         try:
             return installed(cur)

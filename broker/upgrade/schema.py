@@ -256,7 +256,7 @@ def _remark(comment: str, indent: str = "") -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> str:
-    """Put PostgreSQL's words into lower case and lines of WIDTH; what is quoted stays as it is and in one line."""
+    """Put PostgreSQL's words into lower case and lines of WIDTH; quoted text stays unchanged and in one line."""
     text = _POWER.sub(lambda found: f" {found[1]} {found[2]}e{len(found[3])}", text)
     parts = _QUOTED.split(_BOUND.sub(r" \1 \2", text))
     parts[::2] = [re.sub(r"\s+", " ", part.lower()) for part in parts[::2]]

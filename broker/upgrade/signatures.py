@@ -39,7 +39,7 @@ def signatures(conn: psycopg.Connection[Any]) -> list[str]:
 
 
 def of_last_release(migrations: Path) -> list[str] | None:
-    """Return the signatures of the newest release, None while there is none."""
+    """Return the signatures of the newest release, or None before the first release."""
     versions = released(migrations)
     if not versions:
         return None

@@ -298,7 +298,7 @@ SECTIONS = {
         "resource.nucleus",
         "nucleus",
         fields("state bare_nucleus secondary_nucleus backlogged"),
-        "`{PANDA_SITE: {...}}`; a site with a queue of role nucleus is one without an entry, too",
+        "`{PANDA_SITE: {...}}`; a site with a queue of role nucleus is a nucleus even without an entry",
     ),
     "storages": Section(
         ("resource.storage",),

@@ -84,10 +84,10 @@ def table(
 ) -> None:
     """Print rows below their column names, or a line when there are none.
 
-    Nothing is lost in silence on a narrow terminal: columns of `drop` are left out one after the other, and a line
-    names them (not the column without a name, a bar); where that is not enough, each row becomes a block, as psql does.
-    --wide prints the whole table. now: moments are shown as distances from it, such as 3 min ago.
-    plain: without lines, for a screen with several tables.
+    Nothing is omitted silently on a narrow terminal: columns of `drop` are left out one after the other, and a line
+    names them (except the column without a name, a bar); if that is not enough, each row becomes a block, as in psql.
+    --wide prints the whole table. now: moments are shown as distances from it, such as 3 min ago. plain: without lines,
+    for a screen with several tables.
     """
     from rich.text import Text
 

@@ -251,6 +251,8 @@ def command(setup: str, asked: WhatIf) -> str:
 
 ENDPOINTS = (
     endpoint("/what-if", "What would be if", question),
-    Endpoint("POST", BASE + "/what-if", "ask_what_if", "Answer what a page asks", ask, adapter=ADAPTER, open=True),
+    Endpoint(
+        "POST", BASE + "/what-if", "ask_what_if", "Answer the question of a page", ask, adapter=ADAPTER, open=True
+    ),
     endpoint("/what-if/{what_if_id:id}", "What would be different", answer),
 )

@@ -66,8 +66,8 @@ def test_compressed_json_without_its_header_is_read(pilot: Pilots, insert: Inser
     assert post("updateJob", gzip.compress(json.dumps(ended).encode())).json() == {"StatusCode": 0, "command": "NULL"}
     for content, words in (
         (asked[:-9], "ended early"),
-        (b"\x1f\x8bxx", "no gzip stream"),
-        (gzip.compress(b"[1]"), "no JSON object"),
+        (b"\x1f\x8bxx", "not a gzip stream"),
+        (gzip.compress(b"[1]"), "not a JSON object"),
         (b'{"siteName": "\xff"}', "the body is not JSON: "),
         (b'{"siteName": "\\ud800"}', "siteName is"),
     ):
