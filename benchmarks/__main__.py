@@ -28,8 +28,8 @@ def main(
     clients: Annotated[str | None, typer.Option(help="Numbers of clients, one after the other: 1,4,8,16.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0.01, help="Length of a run.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of what is measured in turn.")] = None,
-    rate: Annotated[float | None, typer.Option(min=1, help="Calls a second: held, churn, insert.")] = None,
-    interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds of a line: held, churn.")] = None,
+    rate: Annotated[float | None, typer.Option(min=1, help="Calls a second: held, insert.")] = None,
+    interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds of a line: held.")] = None,
     draws: Annotated[int | None, typer.Option(min=100, help="Draws: fair.")] = None,
     cases: Annotated[str | None, typer.Option(help="Sizes as jobs:queues, one after the other: flat.")] = None,
     beside: Annotated[

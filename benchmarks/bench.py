@@ -28,14 +28,6 @@ _TABLES = """
 select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname = 'taskqueue' and c.relkind = 'r' and not c.relispartition
 """
-_SIZES = """
-select case c.relkind when 'i' then i.indexrelid::regclass::text else c.oid::regclass::text end,
-       pg_relation_size(c.oid) + case when c.relkind = 'i' then 0 else
-         coalesce(pg_relation_size(c.oid, 'fsm'), 0) + coalesce(pg_relation_size(c.oid, 'vm'), 0)
-         + coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0) end
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_index i on i.indexrelid = c.oid
- where n.nspname in ('taskqueue', 'resource') and c.relkind in ('r', 'i') and not c.relispartition
-"""
 
 
 T = TypeVar("T")
@@ -168,10 +160,6 @@ class Bench:
             " where setup = %s group by setup, task_queue_id, q.priority"
         )
         return {int(job_id): float(priority) for job_id, priority in self.rows(query, [SETUP])}
-
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each table (with what belongs to it) and each index, the partitioned history left out."""
-        return {str(name): int(size) for name, size in self.rows(_SIZES)}
 
     def inserted(self) -> int:
         """Jobs inserted so far, loading included; sessions at work say it each second."""

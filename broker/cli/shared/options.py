@@ -13,9 +13,5 @@ class Options:
     wide: bool = False
     setup: str | None = None
 
-    def reset(self) -> None:
-        """Reset all options to their values at the start of the program."""
-        vars(self).update(vars(Options()))
-
 
 options = Options()
