@@ -1,4 +1,5 @@
 """The generated reference: pages below sql/reference and broker/docs/reference, from the catalogue and the program.
+And `broker/tables.py`, the views of schema monitor for programs in Python.
 
 `python -m broker.reference` writes all of them. Pages about the database (functions, views, tables, rules, facts,
 configuration, settings, errors) are in sql/reference, and pages about the program (commands, fields of worlds, Python)
@@ -20,13 +21,17 @@ from broker.reference import (
     relations,
     rules,
     settings,
+    tables,
     worlds,
 )
 from broker.reference.catalogue import Connection
 from broker.reference.markdown import COMMAND, HEAD
 from broker.upgrade.source import package_folder
 
-__all__ = ["COMMAND", "HEAD", "folders", "generated", "pages", "write"]
+__all__ = ["COMMAND", "HEAD", "TABLES", "folders", "generated", "pages", "write"]
+
+TABLES = Path(__file__).resolve().parents[1] / "tables.py"
+"""The generated module."""
 
 _DATABASE = (functions.pages, relations.pages, rules.pages, facts.pages, settings.pages, errors.pages)
 
@@ -54,7 +59,8 @@ def generated() -> set[Path]:
 
 
 def write(connection: Connection) -> None:
-    """Write all pages, and remove generated pages that are no longer made."""
+    """Write the module and all pages, and remove generated pages that are not made any more."""
+    TABLES.write_text(tables.text(connection), encoding="utf-8")
     found = pages(connection)
     for file in generated() - found.keys():
         file.unlink()

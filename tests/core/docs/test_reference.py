@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from broker import client, errors, reference, world
-from broker.reference import commands
+from broker.reference import commands, tables
 from broker.reference.catalogue import errors_of
 from broker.upgrade.source import package_folder
 
@@ -42,6 +42,14 @@ def test_the_generated_pages_are_current(db: psycopg.Connection[Any]) -> None:
     there = {file: file.read_text(encoding="utf-8") for file in files}
     differing = sorted(file.name for file in pages.keys() | there.keys() if pages.get(file) != there.get(file))
     assert differing == [], f"{', '.join(differing)} differ: run `{reference.COMMAND}`"
+
+
+def test_the_tables_of_sqlalchemy_are_the_views(db: psycopg.Connection[Any]) -> None:
+    assert reference.TABLES.read_text(encoding="utf-8") == tables.text(db), f"run `{reference.COMMAND}`"
+    db.execute("create view monitor.new_one as select 1::bigint as job_id, array['a'] as names")
+    db.execute("comment on view monitor.new_one is 'Words.'")
+    columns = 'Column("job_id", BigInteger),\n    Column("names", ARRAY(Text)),\n    comment="Words.",'
+    assert f'new_one = Table(\n    "new_one", metadata,\n    {columns}\n)' in tables.text(db)
 
 
 def test_generated_pages_name_the_command_that_writes_them(db: psycopg.Connection[Any]) -> None:
