@@ -1,29 +1,17 @@
 """A submitter's view of its own jobs: `broker jobs` and `broker job` for a login that is not a viewer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from broker.cli.shared import output
-from broker.cli.shared.listing import List, Page, columns
+from broker.cli.shared.listing import Page
+from broker.listed import OWN_JOBS
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
     from broker.database import Connection
-
-JOBS = List(
-    "List the jobs of the submitter that wait or are leased, newest first.",
-    "taskqueue.own_jobs",
-    columns(
-        "job_id state since site heard_at attempts reason why",
-        job_id="job", heard_at="heard", why="why it waits",
-    ),
-    "job_id desc",
-    columns("user_priority owner_dn owner_group task_queue_id", owner_dn="owner", owner_group="group",
-            task_queue_id="TaskQueue"),
-    dropped=("attempts", "heard"),
-)  # fmt: skip
 
 Answer = TypeVar("Answer")
 
@@ -51,7 +39,13 @@ def _refused(first: Exception) -> Iterator[None]:
 
 
 def page(
-    connection: "Connection", setup: str, given: Mapping[str, object], *, after: object, limit: int | None
+    connection: "Connection",
+    shown: Iterable[str],
+    setup: str,
+    given: Mapping[str, object],
+    *,
+    after: object,
+    limit: int | None,
 ) -> Page:
     """A page of the submitter's jobs. Raises BadRequest for a filter other than the state."""
     from broker.errors import BadRequest
@@ -62,7 +56,9 @@ def page(
     query = "select * from taskqueue.own_jobs(%s, %s, %s, %s)"
     rows = rows_of(connection, query, setup, after, None if limit is None else limit + 1, given.get("status"))
     more = limit is not None and len(rows) > limit
-    return Page(rows[:limit], rows[limit - 1]["job_id"] if more and limit else None)
+    sources = {name: OWN_JOBS.columns[name].source for name in shown}
+    page = [{name: row[source] for name, source in sources.items()} for row in rows[:limit]]
+    return Page(page, rows[limit - 1]["job_id"] if more and limit else None)
 
 
 def job(connection: "Connection", setup: str, number: int) -> Row:

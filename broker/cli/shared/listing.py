@@ -1,4 +1,4 @@
-"""Reading and printing of lists: filters, pages by key, columns. `broker.cli.lists` defines the lists.
+"""How a list is read and printed: filters, pages by key, columns. `broker.listed` says which lists there are.
 
 A page is read by the key that its list is ordered by, from the key after which it begins: it costs the same at the
 first row as at the ten-millionth, and rows that arrive in between do not shift the pages. Nothing is counted or sorted.
@@ -6,7 +6,7 @@ If a filter has no index, a page looks at WINDOW rows at most, and the next page
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.session import require_setup
+from broker.listed import Command, List
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
@@ -33,85 +34,34 @@ Limit = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Filter:
-    """An option that restricts a list to rows of a condition.
-
-    columns: the columns that the condition reads. condition: has %s for each value, or none for a flag (kind bool); by
-    default the first column must equal the value. indexed: the rows are found by an index. names: the names of the
-    option, if several. values: the possible values. known: a query for the values in a setup, with %(setup)s.
-    """
-
-    columns: str
-    help: str
-    kind: type = str
-    condition: str = ""
-    indexed: bool = False
-    names: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    known: str = ""
-
-    def restriction(self, value: object) -> tuple[str, list[object]]:
-        """The condition, and the values in it."""
-        condition = self.condition or f"{self.columns.split()[0]} = %s"
-        return condition, [value] * condition.count("%s")
-
-
-@dataclass(frozen=True)
-class List:
-    """A list: its subject, the view that it reads, and the columns with their headings. columns: the usual columns.
-    more: other columns, for -o. key: the column that orders it, unique in a setup; followed by ` desc` for the largest
-    first. paged: whether --after is offered. large: whether a filter needs WINDOW. dropped: headings to leave out of a
-    table that is too wide, in this order.
-    """
-
-    help: str
-    view: str
-    columns: Mapping[str, str]
-    key: str
-    more: Mapping[str, str] = field(default_factory=dict)
-    filters: Mapping[str, Filter] = field(default_factory=dict)
-    dropped: tuple[str, ...] = ()
-    of_setup: bool = True
-    paged: bool = True
-    large: bool = False
-
-    @property
-    def key_column(self) -> str:
-        """The column that orders the list."""
-        return self.key.split()[0]
-
-
-def columns(names: str, **headings: str) -> Mapping[str, str]:
-    """Columns, separated by blanks, with their headings: by default a heading is the column's name in words."""
-    return {name: headings.get(name, name.replace("_", " ")) for name in names.split()}
+def command_of(of: List) -> Command:
+    """How a list is a command."""
+    assert of.command
+    return of.command
 
 
 def chosen(of: List, wanted: str | None) -> Mapping[str, str]:
     """The columns that -o names: a list of names, or +NAME,... for more than the usual ones. Raises BadRequest."""
     from broker.errors import BadRequest
 
+    usual = command_of(of).shown
     if wanted is None:
-        return of.columns
-    known = {**of.columns, **of.more}
+        return of.headings(usual)
     names = [name.strip() for name in wanted.removeprefix("+").split(",") if name.strip()]
-    wrong = [name for name in names if name not in known]
+    wrong = [name for name in names if name not in of.columns]
     if wrong or not names:
         raise BadRequest(
-            f"there is no column {wrong[0] if wrong else '(none is named)'}", f"there are: {_names(known)}"
+            f"there is no column {wrong[0] if wrong else '(none is named)'}", f"there are: {', '.join(of.columns)}"
         )
-    kept = {name: known[name] for name in names}
-    return {**of.columns, **kept} if wanted.startswith("+") else kept
+    return of.headings(" ".join([*(usual.split() if wanted.startswith("+") else ()), *names]))
 
 
 def columns_help(of: List) -> str:
     """The help text of -o."""
-    text = f"Columns, separated by commas; +NAME adds to the usual ones. Usual: {_names(of.columns)}."
-    return f"{text} Others: {_names(of.more)}." if of.more else text
-
-
-def _names(known: Mapping[str, str]) -> str:
-    return ", ".join(known)
+    usual = command_of(of).shown.split()
+    others = [name for name in of.columns if name not in usual]
+    text = f"Columns, separated by commas; +NAME adds to the usual ones. Usual: {', '.join(usual)}."
+    return f"{text} Others: {', '.join(others)}." if others else text
 
 
 @dataclass
@@ -137,31 +87,43 @@ def query(
     limit: int | None = None,
 ) -> tuple[str, list[object]]:
     """The statement of a page, and its values."""
-    down = of.key.endswith("desc")
-    order = f"{of.key_column}{' desc' if down else ''}"
+    command, key = command_of(of), of.columns[of.key].source
+    first_down = of.order[0][1]
     own: _Conditions = [("setup = %s", [setup])] if setup is not None else []
     if after is not None:
-        own.append((f"{of.key_column} {'<' if down else '>'} %s", [after]))
+        own.append((f"{key} {'<' if first_down else '>'} %s", [after]))
     by_index: _Conditions = []
     by_window: _Conditions = []
     for name, value in given.items():
-        (by_index if of.filters[name].indexed else by_window).append(of.filters[name].restriction(value))
-    if not of.large or limit is None or not given:
+        used = command.filters[name]
+        (by_index if used.indexed else by_window).append(used.restriction(value))
+    if not command.large or limit is None or not given:
         where, values = _where([*own, *by_index, *by_window])
-        return f"select {', '.join(shown)} from {of.view}{where} order by {of.key} limit %s", [*values, limit]
-    read = dict.fromkeys([of.key_column, *(name for one in given for name in of.filters[one].columns.split())])
+        order = ", ".join(_ordered(of.columns[name].source, down) for name, down in of.order)
+        return f"select {_selected(of, shown)} from {of.view}{where} order by {order} limit %s", [*values, limit]
+    read = dict.fromkeys([key, *(name for one in given for name in command.filters[one].columns.split())])
     where, values = _where([*own, *by_index])
+    order = _ordered(key, first_down)
     window = f"select {', '.join(read)} from {of.view}{where}"
     if not by_index:
         window += f" order by {order} limit {WINDOW}"
     passed, more = _where(by_window)
     text = (
         f"with looked as materialized ({window}), page as materialized ("
-        f"select {of.key_column} from looked{passed} order by {order} limit %s) "
-        f"select {', '.join(f'v.{name}' for name in shown)} from page p join {of.view} v"
-        f" on v.setup = %s and v.{of.key_column} = p.{of.key_column} order by v.{order}"
+        f"select {key} from looked{passed} order by {order} limit %s) "
+        f"select {_selected(of, shown, 'v.')} from page p join {of.view} v"
+        f" on v.setup = %s and v.{key} = p.{key} order by v.{order}"
     )
     return text, [*values, *more, limit, setup]
+
+
+def _selected(of: List, names: Sequence[str], alias: str = "") -> str:
+    """Columns by their public names."""
+    return ", ".join(f"{alias}{of.columns[name].source} as {name}" for name in names)
+
+
+def _ordered(column: str, down: bool) -> str:
+    return f"{column} desc" if down else column
 
 
 def _where(conditions: _Conditions) -> tuple[str, list[object]]:
@@ -179,19 +141,20 @@ def read(
     after: object = None,
     limit: int | None = None,
 ) -> Page:
-    """A page of a list; the whole list without a limit. Raises NoSuchThing for a setup that does not exist."""
-    asked = list(dict.fromkeys([*shown, of.key_column]))
+    """A page of a list; all of it without a limit. Raises NoSuchThing for a setup that is not there."""
+    command = command_of(of)
+    asked = list(dict.fromkeys([*shown, of.key]))
     text, values = query(of, asked, setup, given, after=after, limit=None if limit is None else limit + 1)
     rows = rows_of(connection, text, *values)
     if not rows and setup is not None:
         require_setup(connection, setup)
     page = Page([{name: row[name] for name in shown} for row in rows[:limit]])
     if limit is not None and len(rows) > limit:
-        page.after = rows[limit - 1][of.key_column]
-    elif limit is not None and of.large and given and not any(of.filters[name].indexed for name in given):
-        end, values = query(of, [of.key_column], setup, {}, after=after, limit=1)
+        page.after = rows[limit - 1][of.key]
+    elif limit is not None and command.large and given and not any(command.filters[name].indexed for name in given):
+        end, values = query(of, [of.key], setup, {}, after=after, limit=1)
         last = rows_of(connection, f"{end} offset {WINDOW - 1}", *values)
-        page.after, page.looked = (last[0][of.key_column], True) if last else (None, False)
+        page.after, page.looked = (last[0][of.key], True) if last else (None, False)
     return page
 
 
@@ -200,7 +163,7 @@ def refuse_unknown(connection: "Connection", of: List, setup: str | None, given:
     from broker.errors import BadRequest
 
     for name, value in given.items():
-        used = of.filters[name]
+        used = command_of(of).filters[name]
         names = list(used.values)
         if used.known:
             query = f"select distinct k.name from ({used.known}) k(name) where k.name is not null order by 1"
@@ -229,13 +192,15 @@ def moment_of(connection: "Connection", setup: str | None) -> datetime:
     return found
 
 
-def show(name: str, headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
-    """Print a page as a table, and the option for the next page."""
+def show(headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
+    """Print a page as a table, and how to go on."""
+    command = command_of(of)
     cells = [list(row.values()) for row in page.rows]
-    output.table(name, list(headings.values()), cells, drop=of.dropped, now=now)
+    dropped = [headings[name] for name in command.dropped.split() if name in headings]
+    output.table(of.title, list(headings.values()), cells, drop=dropped, now=now)
     if page.looked:
         output.say(f"{WINDOW:,} rows were looked at: --after {page.after} goes on behind them")
-    elif page.after is not None and of.paged:
+    elif page.after is not None and command.paged:
         output.say(f"there are more: --after {page.after} is the next page, --limit 0 shows all")
     elif page.after is not None:
         output.say("there are more: --limit 0 shows all")

@@ -22,14 +22,14 @@ TASKS = [
 @pytest.mark.parametrize(
     ("filters", "tasks"),
     [
-        (["--user", "ann"], [3, 1]),
+        (["--owner", "ann"], [3, 1]),
         (["--share", "B"], [3, 2]),
         (["--nucleus", "N"], [2]),
         (["--status", "done"], [2]),
         (["--waiting"], [3, 1]),
-        (["--waiting", "--user", "bob"], []),
+        (["--waiting", "--owner", "bob"], []),
         (["--after", 3], [2, 1]),
-        (["--after", 3, "--user", "ann"], [1]),
+        (["--after", 3, "--owner", "ann"], [1]),
     ],
 )
 def test_filters_of_tasks_choose_the_right_tasks(
@@ -81,7 +81,7 @@ def test_filters_of_jobs_and_leases_choose_the_right_rows(cli: Cli, db: Connecti
         return found
 
     assert jobs() == [second, first]
-    assert jobs("--user", "ann") == jobs("--queue", "QA") == jobs("--site", "SA") == jobs("--task", 1) == [first]
+    assert jobs("--owner", "ann") == jobs("--queue", "QA") == jobs("--site", "SA") == jobs("--task", 1) == [first]
     assert jobs("--site", "QB") == jobs("--status", "sent") == jobs("--state", "sent") == [second]
     assert jobs("--task", 1, "--status", "sent") == []
     assert jobs("--after", second) == [first]

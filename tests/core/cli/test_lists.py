@@ -12,7 +12,7 @@ from tests.core.lifecycle import grids
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in lists.LISTS if name != "changes"])
+@pytest.mark.parametrize("name", [name for name in lists.COMMANDS if name != "changes"])
 def test_each_list_is_for_viewers_and_not_for_agents(
     cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -21,13 +21,15 @@ def test_each_list_is_for_viewers_and_not_for_agents(
     listed = cli(name, "--json")
     assert listed.code == 0
     assert isinstance(listed.json, list)
-    assert cli(name).out.startswith(name.capitalize())
+    of = lists.COMMANDS[name]
+    assert cli(name).out.startswith(of.title)
+    assert of.command
     filters = [
         word
-        for option, used in lists.LISTS[name].filters.items()
+        for option, used in of.command.filters.items()
         for word in ((f"--{option}",) if used.kind is bool else (f"--{option}", 7))
     ]
-    if any(used.values or used.known for used in lists.LISTS[name].filters.values()):
+    if any(used.values or used.known for used in of.command.filters.values()):
         assert "is 7, which is none of: " in cli(name, *filters).err
     monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
     assert "[42501]" in cli(name).err

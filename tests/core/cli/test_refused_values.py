@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from broker import world
-from broker.cli import lists
+from broker import listed, world
 from broker.json_text import parse
 from tests.calls import Calls, Connection
 from tests.commands import Cli
@@ -125,7 +124,7 @@ def test_a_filter_accepts_a_possible_value_that_no_row_has(cli: Cli, db: Connect
         ["tasks", "--status", "paused"],
         ["tasks", "--share", "MC", "--status", "done"],
         ["jobs", "--status", "held", "--queue", "BNL"],
-        ["jobs", "--user", "nobody"],
+        ["jobs", "--owner", "nobody"],
         ["leases", "--site", "BNL", "--state", "matched"],
         ["limits", "--site", "CERN-PROD"],
     ):
@@ -136,8 +135,8 @@ def test_a_filter_accepts_a_possible_value_that_no_row_has(cli: Cli, db: Connect
 def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
     query = "select pg_get_constraintdef(oid) from pg_constraint where conname = 'task_status_allowed'"
     allowed = re.findall(r"'(\w+)'::text", q.value(query))
-    assert (sorted(lists.TASK_STATUSES), len(allowed)) == (sorted(allowed), 31)
-    assert {*q.value("select workload.job_statuses()"), "held", "leased"} == {*lists.JOB_STATUSES}
+    assert (sorted(listed.TASK_STATUSES), len(allowed)) == (sorted(allowed), 31)
+    assert {*q.value("select workload.job_statuses()"), "held", "leased"} == {*listed.JOB_STATUSES}
 
 
 @pytest.mark.slow

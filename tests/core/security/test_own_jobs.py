@@ -163,11 +163,11 @@ def test_the_command_line_shows_a_submitter_its_own_jobs(
     cli: Cli = commands(make_conninfo(dsn, user=user, password=PASSWORD), monkeypatch)
     mine = [JOBS[OWNERS[0], state] for state in STATES]
     assert [row["job_id"] for row in cli("jobs", "--json").json] == sorted(mine[:3], reverse=True)
-    assert [row["state"] for row in cli("jobs", "--status", "held", "--json").json] == ["held"]
+    assert [row["status"] for row in cli("jobs", "--status", "held", "--json").json] == ["held"]
     assert f"--after {mine[2]} is the next page" in cli("jobs", "--limit", 1).out
-    chosen = cli("jobs", "-o", "job_id,state,why", "--json").json
-    assert [list(row) for row in chosen] == 3 * [["job_id", "state", "why"]]
-    assert "there is no column status" in cli("jobs", "-o", "status").err
+    chosen = cli("jobs", "-o", "job_id,status,why", "--json").json
+    assert [list(row) for row in chosen] == 3 * [["job_id", "status", "why"]]
+    assert "there is no column state" in cli("jobs", "-o", "state").err
     assert "--task needs the role broker_viewer" in cli("jobs", "--task", 1).err
     shown = cli("job", mine[0]).out
     assert "waiting since" in shown and "Job 10 and the resources seen lately" in shown
