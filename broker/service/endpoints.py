@@ -3,10 +3,10 @@
 from broker.service import agents, bodies, metrics, models, operators, outside, rows, searches, submitters, viewers
 from broker.service.adapters import dirac, diracx, panda
 from broker.service.endpoint import Endpoint
-from broker.service.listed import LISTED
 from broker.service.login import calls as login
 from broker.service.pages import endpoints as pages
 from broker.service.pages import static
+from broker.service.views import VIEWS
 
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
@@ -64,10 +64,10 @@ ENDPOINTS = (
     ),
     *(
         Endpoint(
-            "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(listed.columns)}",
+            "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(view.columns)}",
             searches.find(name), body=models.Search, answers=rows.page(name), long=True, reads=True,
         )
-        for name, listed in LISTED.items()
+        for name, view in VIEWS.items()
     ),
     *(
         Endpoint(
@@ -75,7 +75,7 @@ ENDPOINTS = (
             searches.count(name), body=models.Summary, answers=list[rows.group(name)],  # type: ignore[misc]
             long=True, reads=True,
         )
-        for name in LISTED
+        for name in VIEWS
     ),
     Endpoint(
         "POST", BASE + "/what-if", "what_if", "What a change would do to the decisions about tasks; the answer is kept",

@@ -1,14 +1,11 @@
-"""The types of what searches and summaries answer, for OpenAPI: made from the columns of listed.py."""
+"""The types of what searches and summaries answer, for OpenAPI: made from the columns of views.py."""
 
-from datetime import datetime
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from broker.service.listed import BOOLEAN, INTEGER, JSON, LISTED, NUMBER, OWN, TEXT, TIME
-
-_TYPES: dict[Any, Any] = {INTEGER: int, NUMBER: float, TEXT: str, TIME: datetime, BOOLEAN: bool, JSON: Any}
+from broker.service.views import OWN, VIEWS, kind_of
 
 
 def page(name: str) -> type[msgspec.Struct]:
@@ -32,5 +29,5 @@ def _singular(name: str) -> str:
 
 def _columns(name: str) -> list[tuple[str, Any, Any]]:
     """Each column may be left out, and may be null."""
-    columns = dict(LISTED[name].columns) | (dict(OWN[name].columns) if name in OWN else {})
-    return [(column, _TYPES[of.kind] | None | UnsetType, UNSET) for column, of in columns.items()]
+    columns = dict(VIEWS[name].columns) | (dict(OWN[name].columns) if name in OWN else {})
+    return [(column, kind_of(of).type | None | UnsetType, UNSET) for column, of in columns.items()]

@@ -1,45 +1,66 @@
 """The search language: restrictions, order and pages of a view, as one statement, and counts by groups.
 
-The text of a statement is put together from constants of this module and of listed.py; what a caller sends is only
-looked up there, or a value. A page begins behind the last row of the page before it, so that it costs the same
-wherever it is, and rows that come meanwhile move nothing. This stands here and not in SQL, since psql has a language
-of its own to ask the views.
+SQLAlchemy makes the text of a statement from the columns of views.py, once for each shape of a search; what a caller
+sends is only looked up there, or a value. A page begins behind the last row of the page before it, so that it costs
+the same wherever it is, and rows that are added while pages are read move nothing. This is not in SQL, since psql has a
+language of its own to ask the views.
 """
 
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, LiteralString
+from functools import lru_cache
+from typing import Any, LiteralString, NamedTuple
 
 import msgspec
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    any_,
+    bindparam,
+    false,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from broker.service.calls import Row
-from broker.service.listed import BOOLEAN, INTEGER, JSON, NUMBER, TEXT, TIME, Column, Kind, Listed
 from broker.service.models import Found, Order, Restriction, Search
 from broker.service.problems import Problem
+from broker.service.views import BOOLEAN, INTEGER, JSON, NUMBER, TEXT, TIME, Kind, View, kind_of
 from broker.world.shape import nearest
 
 GROUPS = 10_000
 """Groups of a summary at most."""
 ROWS = 50
 """Rows of a page of the service's own."""
-_TO_ROWS: LiteralString = " limit 51"  # and one more
+_SHAPES = 1000  # statements that are kept
 
-_SCALAR: Mapping[str, LiteralString] = {
-    "eq": "{column} = {value}",
-    "neq": "{column} is distinct from {value}",
-    "gt": "{column} > {value}",
-    "lt": "{column} < {value}",
-    "like": "{column} like {value}",
-    "not like": "({column} like {value}) is not true",
-    "regex": "{column} ~ {value}",
+_Expression = ColumnElement[Any]
+_SCALAR: Mapping[str, Callable[[_Expression, _Expression], _Expression]] = {
+    "eq": lambda column, value: column == value,
+    "neq": lambda column, value: column.is_distinct_from(value),
+    "gt": lambda column, value: column > value,
+    "lt": lambda column, value: column < value,
+    "like": lambda column, value: column.like(value),
+    "not like": lambda column, value: column.like(value).is_not(true()),
+    "regex": lambda column, value: column.regexp_match(value),
 }
-_OF_NULL: Mapping[str, LiteralString] = {"eq": "{column} is null", "neq": "{column} is not null"}
-_VECTOR: Mapping[str, LiteralString] = {
-    "in": "{column} = any ({value})",
-    "not in": "({column} = any ({value})) is not true",
+_OF_NULL: Mapping[str, Callable[[_Expression], _Expression]] = {
+    "eq": lambda column: column.is_(None),
+    "neq": lambda column: column.is_not(None),
+}
+_VECTOR: Mapping[str, Callable[[_Expression, _Expression], _Expression]] = {
+    "in": lambda column, values: column == any_(values),
+    "not in": lambda column, values: (column == any_(values)).is_not(true()),
 }
 _TAKEN: Mapping[Kind, type | tuple[type, ...]] = {
     INTEGER: int, NUMBER: (int, float), TEXT: str, TIME: str, BOOLEAN: bool,
@@ -48,8 +69,35 @@ _LARGEST = {INTEGER: 2**63, NUMBER: 1e300}
 _OF_TEXT = ("like", "not like", "regex")
 _UNORDERED = ("gt", "lt")
 
-Part = tuple[LiteralString, list[object]]
-"""A part of a statement, and the values in it."""
+Values = Mapping[str, object]
+"""Values of a statement by the names of its parameters."""
+
+
+class _Condition(NamedTuple):
+    """A restriction without its value. is_null: the value is null."""
+
+    column: str
+    operator: str
+    is_null: bool
+
+
+class _Shape(NamedTuple):
+    """All of a page that its text depends on. key: which values of the cursor's row are not null; None: no cursor.
+    limit: rows that stand in the text; None: they are a value."""
+
+    selected: tuple[str, ...]
+    order: tuple[tuple[str, bool], ...]
+    conditions: tuple[_Condition, ...]
+    key: tuple[bool, ...] | None
+    limit: int | None
+    has_offset: bool
+
+
+class _Text(NamedTuple):
+    """The text of a statement, and the names of its parameters in their order."""
+
+    text: LiteralString
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -76,101 +124,155 @@ class Statement:
         return urlsafe_b64encode(msgspec.json.encode([self.digest, *key])).decode().rstrip("=")
 
 
-def column(listed: Listed, name: str, where: str, *, compared: bool = True) -> Column:
+def column(view: View, name: str, where: str, *, compared: bool = True) -> _Expression:
     """The column of a name. Raises Problem for a name that is not listed, and for JSON where it is compared."""
-    found = listed.columns.get(name)
+    found = view.columns.get(name)
     if found is None:
-        near = nearest(name, listed.columns)
-        hint = f"The nearest is {near}." if near else f"There are: {', '.join(listed.columns)}."
+        near = nearest(name, view.columns)
+        hint = f"The nearest is {near}." if near else f"There are: {', '.join(view.columns)}."
         raise _wrong(where, f"there is no column {name[:100]!r}", name, hint)
-    if compared and found.kind is JSON:
+    if compared and kind_of(found) is JSON:
         raise _wrong(where, f"column {name} is JSON, which is shown alone", name, "Name it in parameters.")
     return found
 
 
-def conditions(listed: Listed, search: Sequence[Restriction]) -> list[Part]:
-    """The restrictions. Raises Problem."""
-    return [_condition(listed, one, f"search[{number}]") for number, one in enumerate(search)]
-
-
-def page(listed: Listed, source: Part, search: Search, scope: Sequence[str], offset: int = 0) -> Statement:
+def page(view: View, given: Values, search: Search, scope: Sequence[str], offset: int = 0) -> Statement:
     """The statement of a page, with one row more than it has, so that the end is known.
 
-    source: behind `from`, up to the restriction to the setup. scope: what a cursor is for, beside the search itself.
-    offset: rows to pass over, for callers that know no cursor.
+    given: values of the view's own parameters, such as the setup. scope: what a cursor is for, beside the search
+    itself. offset: rows to pass over, for callers that know no cursor.
     """
-    shown = list(listed.columns) if search.parameters is None else list(dict.fromkeys(search.parameters))
+    shown = list(view.columns) if search.parameters is None else list(dict.fromkeys(search.parameters))
     for number, name in enumerate(shown):
-        column(listed, name, f"parameters[{number}]", compared=False)
-    order = _order(listed, search.sort)
+        column(view, name, f"parameters[{number}]", compared=False)
+    order = _order(view, search.sort)
     selected = list(dict.fromkeys([*shown, *(name for name, _ in order)]))
     digest = _digest([*scope, msgspec.to_builtins(search.search), order])
-    parts = [source, *conditions(listed, search.search)]
-    if search.cursor is not None:
-        parts.append(_behind(listed, order, _key(search.cursor, digest, len(order))))
-    where, values = _and(parts)
-    by = " order by " + _comma([_by(listed, name, down) for name, down in order])
-    if listed.late and (offset or order[0][0] != listed.order[0][0]):
-        where, values = _found_first(listed, where + by, [*values, search.limit + 1, offset], source)
-        offset = 0
-    columns = _comma([listed.columns[name].sql for name in selected])
-    text = "select " + columns + " from " + where + by
-    if search.limit == ROWS and not (offset or search.search or search.cursor):
-        # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call anew
-        return Statement(text + _TO_ROWS, values, search.limit, shown, selected, order, digest)
-    values = [*values, search.limit + 1, offset]
-    return Statement(text + " limit %s offset %s", values, search.limit, shown, selected, order, digest)
+    conditions, values = _conditions(view, search.search)
+    key = None if search.cursor is None else _key(search.cursor, digest, len(order))
+    # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call anew
+    is_first = search.limit == ROWS and not (offset or search.search or search.cursor)
+    shape = _Shape(
+        tuple(selected),
+        tuple(order),
+        conditions,
+        None if key is None else tuple(value is not None for value in key),
+        ROWS + 1 if is_first else None,
+        bool(offset),
+    )
+    made = _page_text(view, shape)
+    values |= {f"key{number}": value for number, value in enumerate(key or ())}
+    values |= {"limit": search.limit + 1, "offset": offset, **given}
+    return Statement(made.text, [values[name] for name in made.names], search.limit, shown, selected, order, digest)
 
 
-def summary(listed: Listed, source: Part, grouping: Sequence[str], search: Sequence[Restriction]) -> Part:
+def summary(
+    view: View, given: Values, grouping: Sequence[str], search: Sequence[Restriction]
+) -> tuple[LiteralString, list[object]]:
     """The statement of counts by groups, the largest first, with one more than there may be."""
-    names = list(dict.fromkeys(grouping))
-    columns = [column(listed, name, f"grouping[{number}]").sql for number, name in enumerate(names)]
-    where, values = _and([source, *conditions(listed, search)])
-    selected, by = _comma([*columns, "count(*)"]), _comma(["count(*) desc", *columns])
-    groups: LiteralString = " group by " + _comma(columns) if columns else ""
-    return "select " + selected + " from " + where + groups + " order by " + by + " limit %s", [*values, GROUPS + 1]
+    names = tuple(dict.fromkeys(grouping))
+    for number, name in enumerate(names):
+        column(view, name, f"grouping[{number}]")
+    conditions, values = _conditions(view, search)
+    made = _summary_text(view, names, conditions)
+    values |= {"limit": GROUPS + 1, **given}
+    return made.text, [values[name] for name in made.names]
 
 
-def require_restriction(listed: Listed, search: Sequence[Restriction]) -> None:
+def require_restriction(view: View, search: Sequence[Restriction]) -> None:
     """Refuse a search that would read the whole history. Raises Problem."""
-    if listed.restricted and not any(
-        one.parameter in listed.restricted and one.operator in ("eq", "in", "gt") for one in search
-    ):
-        names = " nor ".join(listed.restricted)
+    restricted = view.search.restricted
+    if restricted and not any(one.parameter in restricted and one.operator in ("eq", "in", "gt") for one in search):
+        names = " nor ".join(restricted)
         hint = "Use eq or in, or gt for a time."
         raise Problem(422, f"search restricts neither {names}", code="PB001", key="search", hint=hint)
 
 
-def _condition(listed: Listed, one: Restriction, where: str) -> Part:
-    of = column(listed, one.parameter, f"{where}.parameter")
-    text = _SCALAR.get(one.operator)
-    if text is None:
-        return _vector(of, one, where)
+@lru_cache(_SHAPES)
+def _page_text(view: View, shape: _Shape) -> _Text:
+    rows = _restricted(view, select(*(view.columns[name].label(name) for name in shape.selected)), shape.conditions)
+    if shape.key is not None:
+        rows = rows.where(_behind(view, shape.order, shape.key))
+    by = [_by(view, name, down) for name, down in shape.order]
+    top = view.order[0][0]
+    if view.search.late and (shape.has_offset or shape.order[0][0] != top):
+        # the page is found by its key, which is one column, before its other columns are read
+        key = view.columns[top]
+        found = _limited(rows.with_only_columns(key).order_by(*by), shape).correlate(None).scalar_subquery()
+        rows = _restricted(view, select(*(view.columns[name].label(name) for name in shape.selected)), ())
+        return _compiled(rows.where(key == any_(func.array(found))).order_by(*by))
+    return _compiled(_limited(rows.order_by(*by), shape))
+
+
+@lru_cache(_SHAPES)
+def _summary_text(view: View, names: tuple[str, ...], conditions: tuple[_Condition, ...]) -> _Text:
+    columns = [view.columns[name] for name in names]
+    count = func.count()
+    rows = _restricted(view, select(*columns, count), conditions).group_by(*columns)
+    return _compiled(rows.order_by(count.desc(), *columns).limit(bindparam("limit", type_=Integer())))
+
+
+def _restricted(view: View, rows: Select[Any], conditions: Sequence[_Condition]) -> Select[Any]:
+    """Rows of the setup that fulfil conditions, whose values are value0, value1 and so on."""
+    rows = rows.select_from(view.source)
+    if view.of_setup is not None:
+        rows = rows.where(view.of_setup)
+    for number, one in enumerate(conditions):
+        of = view.columns[one.column]
+        if one.is_null:
+            rows = rows.where(_OF_NULL[one.operator](of))
+        elif one.operator in _VECTOR:
+            values = bindparam(f"value{number}", type_=ARRAY(of.type))
+            rows = rows.where(_VECTOR[one.operator](of, values))
+        else:
+            rows = rows.where(_SCALAR[one.operator](of, bindparam(f"value{number}", type_=of.type)))
+    return rows
+
+
+def _limited(rows: Select[Any], shape: _Shape) -> Select[Any]:
+    fixed = None if shape.limit is None else literal_column(str(shape.limit), Integer)
+    rows = rows.limit(bindparam("limit", type_=Integer()) if fixed is None else fixed)
+    return rows.offset(bindparam("offset", type_=Integer())) if shape.has_offset else rows
+
+
+_DIALECT = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]
+
+
+def _compiled(rows: Select[Any]) -> _Text:
+    made = rows.compile(dialect=_DIALECT)
+    # no text of a caller is in it: names and operators were looked up, values are parameters
+    return _Text(made.string, tuple(made.positiontup or ()))
+
+
+def _conditions(view: View, search: Sequence[Restriction]) -> tuple[tuple[_Condition, ...], dict[str, object]]:
+    """The restrictions without and with their values. Raises Problem."""
+    found = [_condition(view, one, f"search[{number}]") for number, one in enumerate(search)]
+    return tuple(one for one, _ in found), {f"value{number}": value for number, (_, value) in enumerate(found)}
+
+
+def _condition(view: View, one: Restriction, where: str) -> tuple[_Condition, object]:
+    kind = kind_of(column(view, one.parameter, f"{where}.parameter"))
+    if one.operator in _VECTOR:
+        return _Condition(one.parameter, one.operator, is_null=False), _vector(kind, one, where)
     if one.value is msgspec.UNSET or one.values is not msgspec.UNSET:
         raise _wrong(f"{where}.operator", f"operator {one.operator} takes value, and no values", one.operator)
-    if one.operator in _OF_TEXT and of.kind is not TEXT:
+    if one.operator in _OF_TEXT and kind is not TEXT:
         raise _wrong(f"{where}.operator", f"operator {one.operator} is for texts, and {one.parameter} is none",
                      one.operator)  # fmt: skip
-    if one.operator in _UNORDERED and of.kind is BOOLEAN:
-        raise _wrong(f"{where}.operator", f"operator {one.operator} is not for {of.kind.words}", one.operator)
-    if one.value is None:
-        if one.operator not in _OF_NULL:
-            raise _wrong(f"{where}.value", f"operator {one.operator} takes no null", None, "Use eq or neq.")
-        return _filled(_OF_NULL[one.operator], of), []
-    return _filled(text, of), [_value(of.kind, one.value, f"{where}.value")]
+    if one.operator in _UNORDERED and kind is BOOLEAN:
+        raise _wrong(f"{where}.operator", f"operator {one.operator} is not for {kind.words}", one.operator)
+    if one.value is not None:
+        return _Condition(one.parameter, one.operator, is_null=False), _value(kind, one.value, f"{where}.value")
+    if one.operator not in _OF_NULL:
+        raise _wrong(f"{where}.value", f"operator {one.operator} takes no null", None, "Use eq or neq.")
+    return _Condition(one.parameter, one.operator, is_null=True), None
 
 
-def _vector(of: Column, one: Restriction, where: str) -> Part:
+def _vector(kind: Kind, one: Restriction, where: str) -> list[object]:
     if one.values is msgspec.UNSET or one.value is not msgspec.UNSET:
         raise _wrong(f"{where}.operator", f"operator {one.operator} takes values, and no value", one.operator)
     assert isinstance(one.values, list)
-    values = [_value(of.kind, value, f"{where}.values[{number}]") for number, value in enumerate(one.values)]
-    return _filled(_VECTOR[one.operator], of, "[]"), [values]
-
-
-def _filled(text: LiteralString, of: Column, dimension: LiteralString = "") -> LiteralString:
-    return text.replace("{column}", of.sql).replace("{value}", "%s::" + of.kind.sql + dimension)
+    return [_value(kind, value, f"{where}.values[{number}]") for number, value in enumerate(one.values)]
 
 
 def _value(kind: Kind, given: Any, where: str) -> object:
@@ -192,60 +294,50 @@ def _time(text: str) -> datetime | None:
     return found if found.tzinfo else None
 
 
-def _order(listed: Listed, sort: Sequence[Order]) -> list[tuple[str, bool]]:
+def _order(view: View, sort: Sequence[Order]) -> list[tuple[str, bool]]:
     """The columns that order the rows, up to the one that makes the order whole."""
     order: dict[str, bool] = {}
     for number, one in enumerate(sort):
-        column(listed, one.parameter, f"sort[{number}].parameter")
+        column(view, one.parameter, f"sort[{number}].parameter")
         if one.parameter in order:
             raise _wrong(f"sort[{number}].parameter", f"column {one.parameter} comes twice", one.parameter)
         order[one.parameter] = one.direction == "desc"
-    for name, down in listed.order:
+    for name, down in view.order:
         order.setdefault(name, down)
     return list(order.items())
 
 
-def _found_first(listed: Listed, rows: LiteralString, values: list[object], source: Part) -> Part:
-    """The rows of a page by their key, which is one column: found before their other columns are read."""
-    key = listed.columns[listed.order[0][0]].sql
-    found = "select " + key + " from " + rows + " limit %s offset %s"
-    return source[0] + " and " + key + " = any (array(" + found + "))", [*source[1], *values]
+def _may_be_null(view: View, name: str) -> bool:
+    return name in view.nullable or name not in dict(view.order)
 
 
-def _may_be_null(listed: Listed, name: str) -> bool:
-    return name in listed.nullable or name not in dict(listed.order)
+def _by(view: View, name: str, down: bool) -> _Expression:
+    of = view.columns[name]
+    if not down:
+        return of.asc()
+    return of.desc().nulls_last() if _may_be_null(view, name) else of.desc()
 
 
-def _by(listed: Listed, name: str, down: bool) -> LiteralString:
-    direction: LiteralString = " desc" if down else ""
-    last: LiteralString = " nulls last" if down and _may_be_null(listed, name) else ""
-    return listed.columns[name].sql + direction + last
-
-
-def _behind(listed: Listed, order: Sequence[tuple[str, bool]], key: Sequence[str | None]) -> Part:
+def _behind(view: View, order: Sequence[tuple[str, bool]], key: Sequence[bool]) -> _Expression:
     """Rows behind a key: the first column is behind, or alike and the second is behind, and so on. Null is last."""
-    ways: list[Part] = []
-    alike: list[Part] = []
-    for (name, down), value in zip(order, key, strict=True):
-        of = listed.columns[name]
-        operator: LiteralString = " < " if down else " > "
-        if value is not None:
-            text = of.sql + operator + "%s::" + of.kind.sql
-            if _may_be_null(listed, name):
-                text = "(" + text + " or " + of.sql + " is null)"
-            ways.append(_and([*alike, (text, [value])]))
-            alike.append((of.sql + " = %s::" + of.kind.sql, [value]))
-        else:
-            alike.append((of.sql + " is null", []))
+    ways: list[_Expression] = []
+    alike: list[_Expression] = []
+    for number, ((name, down), has_value) in enumerate(zip(order, key, strict=True)):
+        of = view.columns[name]
+        if not has_value:
+            alike.append(of.is_(None))
+            continue
+        value = bindparam(f"key{number}", type_=of.type)
+        behind = of < value if down else of > value
+        ways.append(and_(*alike, or_(behind, of.is_(None)) if _may_be_null(view, name) else behind))
+        alike.append(of == value)
     if not ways:
-        return "false", []
-    texts, values = " or ".join(text for text, _ in ways), [value for _, more in ways for value in more]
+        return false()
     name, down = order[0]
-    if len(ways) > 1 and not _may_be_null(listed, name):  # where an index can begin
-        of = listed.columns[name]
-        operator = " <= " if down else " >= "
-        return of.sql + operator + "%s::" + of.kind.sql + " and (" + texts + ")", [key[0], *values]
-    return "(" + texts + ")", values
+    if len(ways) > 1 and not _may_be_null(view, name):  # where an index can begin
+        of, value = view.columns[name], bindparam("key0", type_=view.columns[name].type)
+        return and_(of <= value if down else of >= value, or_(*ways))
+    return or_(*ways)
 
 
 def opened(cursor: str) -> list[str | None]:
@@ -271,14 +363,6 @@ def _digest(of: Any) -> str:
 
 def _text(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _and(parts: Sequence[Part]) -> Part:
-    return " and ".join(text for text, _ in parts), [value for _, more in parts for value in more]
-
-
-def _comma(texts: Sequence[LiteralString]) -> LiteralString:
-    return ", ".join(texts)
 
 
 def _wrong(where: str, words: str, value: object, hint: str | None = None) -> Problem:

@@ -14,9 +14,9 @@ from psycopg.types.json import Jsonb
 
 from broker.server.service import service_dsn
 from broker.service.endpoints import ENDPOINTS
-from broker.service.listed import LISTED
 from broker.service.reader import Lag, place_of
 from broker.service.settings import Settings
+from broker.service.views import VIEWS
 from tests.cookies import by_ticket
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import CLOUD, GRID, POOL
@@ -172,10 +172,10 @@ def test_reading_endpoints_are_answered_by_the_standby(service: Service, primary
             path += "?what=nothing-of-this-name"
         body: dict[str, Any] = bodies.get(endpoint.name, {})
         kind, _, listed = endpoint.name.partition("_")
-        if kind in ("search", "count") and listed in LISTED:
-            restricted = LISTED[listed].restricted
+        if kind in ("search", "count") and listed in VIEWS:
+            restricted = VIEWS[listed].search.restricted
             body = {"search": [{"parameter": restricted[0], "operator": "eq", "value": 1}]} if restricted else {}
-            body |= {"grouping": [next(iter(LISTED[listed].columns))]} if kind == "count" else {}
+            body |= {"grouping": [next(iter(VIEWS[listed].columns))]} if kind == "count" else {}
         with service.answered_by("standby", path):
             answer = service.get(path, setup) if endpoint.method == "GET" else service.post(path, body, setup)
         assert answer.status_code == (404 if "/find" in path else 200), (path, answer.text[:500])

@@ -7,7 +7,7 @@ import httpx
 import psycopg
 import pytest
 
-from broker.service.listed import LISTED
+from broker.service.views import VIEWS
 from tests.service.conftest import bearer
 from tests.service.issuer import Issuer
 
@@ -17,8 +17,8 @@ LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
 
 
 def restricted(name: str) -> list[dict[str, Any]]:
-    """The body that a search of a view needs."""
-    return [{"parameter": one, "operator": "eq", "value": 6} for one in LISTED[name].restricted[:1]]
+    """What a search of a view has to name."""
+    return [{"parameter": one, "operator": "eq", "value": 6} for one in VIEWS[name].search.restricted[:1]]
 
 
 CALLS: dict[str, tuple[str, str, Any]] = {
@@ -38,10 +38,10 @@ CALLS: dict[str, tuple[str, str, Any]] = {
     "obstacles": ("GET", "/tasks/6/obstacles", None),
     "retry": ("POST", "/jobs/retry", {"job_ids": [6]}),
     "what if": ("POST", "/what-if", {"profile": "panda2026"}),
-    **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in LISTED},
-    **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in LISTED},
+    **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in VIEWS},
+    **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in VIEWS},
 }
-SEARCHES = {f"{call} {name}" for name in LISTED for call in ("search", "count")}
+SEARCHES = {f"{call} {name}" for name in VIEWS for call in ("search", "count")}
 MAY = {
     "agent": {"match", "report", "finish", "release"},
     "submitter": {"insert", "cancel", "job", "events", "why", "search jobs", "count jobs"},

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from broker.service.adapters.diracx import JOBS
-from broker.service.listed import LISTED
+from broker.service.adapters.diracx import STATUSES
+from broker.service.views import VIEWS
 from tests.core.docs import pages
 from tests.service.conftest import Running
 from tests.service.test_page import run_blocks
@@ -26,19 +26,18 @@ def test_the_commands_of_the_page_about_searches_work(
     assert printed.count('"differences":[]') == 2
 
 
-@pytest.mark.parametrize("name", list(LISTED))
+@pytest.mark.parametrize("name", list(VIEWS))
 def test_the_page_names_each_view(name: str) -> None:
     (row,) = [line for line in PAGE.text.splitlines() if line.startswith(f"| `{name}` |")]
-    listed = LISTED[name]
-    assert ("name `" in row) == bool(listed.restricted)
-    assert all(f"`{column}`" in row for column in listed.restricted)
+    listed = VIEWS[name]
+    assert ("name `" in row) == bool(listed.search.restricted)
+    assert all(f"`{column}`" in row for column in listed.search.restricted)
     assert name != "jobs" or all(f"`{column}`" in row for column in listed.columns)
 
 
 def test_the_page_has_the_statuses_of_dirac() -> None:
-    words = JOBS.columns["Status"].sql
     rows = "\n".join(line for line in PAGE.text.splitlines() if line.startswith("| "))
     for here, there in (("finished", "Done"), ("activated", "Waiting"), ("merging", "Completing")):
-        assert f"when '{here}' then '{there}'" in words
+        assert STATUSES[here] == there
         assert here in rows
         assert there in rows

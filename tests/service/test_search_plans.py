@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from broker.service import search
-from broker.service.listed import LISTED
 from broker.service.models import Order, Restriction, Search
+from broker.service.views import VIEWS
 from tests.service.conftest import insert_jobs
 
 Node = dict[str, Any]
@@ -44,8 +44,7 @@ def nodes(plan: Node) -> Iterator[Node]:
 
 
 def explained(db: psycopg.Connection[Any], name: str, asked: Search) -> list[Node]:
-    listed = LISTED[name]
-    made = search.page(listed, (listed.view + " where setup = %s", ["default"]), asked, SCOPE)
+    made = search.page(VIEWS[name], {"setup": "default"}, asked, SCOPE)
     row = db.execute(b"explain (analyze, format json, timing off) " + made.text.encode(), made.values).fetchone()
     assert row is not None
     return list(nodes(row[0][0]["Plan"]))
@@ -67,7 +66,7 @@ def read(plan: Sequence[Node], table: str) -> int:
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_a_page_of_jobs_reads_no_more_than_it_shows(many: psycopg.Connection[Any], direction: Any) -> None:
     sort = [Order("job_id", direction)]
-    first = search.page(LISTED["jobs"], ("monitor.listed_job where setup = %s", ["default"]), Search(sort=sort), SCOPE)
+    first = search.page(VIEWS["jobs"], {"setup": "default"}, Search(sort=sort), SCOPE)
     rows = many.execute(first.text.encode(), first.values).fetchall()
     cursor = first.found(rows).cursor
     assert cursor is not None
@@ -88,11 +87,11 @@ def test_a_page_in_another_order_reads_its_columns_after_sorting(many: psycopg.C
 
 def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[Any]) -> None:
     asked = Search(limit=search.ROWS)
-    page = search.page(LISTED["tasks"], ("monitor.task where setup = %s", ["default"]), asked, SCOPE)
-    assert page.text.endswith(f" limit {search.ROWS + 1}")
+    page = search.page(VIEWS["tasks"], {"setup": "default"}, asked, SCOPE)
+    assert page.text.endswith(f" LIMIT {search.ROWS + 1}")
     for _ in range(6):
         many.execute(page.text.encode(), page.values, prepare=True)
-    query = "select generic_plans from pg_prepared_statements where statement like '%from monitor.task %'"
+    query = "select generic_plans from pg_prepared_statements where statement like '%FROM monitor.task %'"
     assert many.execute(query).fetchall() == [(1,)]
 
 
@@ -100,7 +99,7 @@ def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[
 def test_a_page_in_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
     many.execute("set enable_sort = off")  # the tables are small here
     many.execute("set enable_incremental_sort = off")
-    (top, *_) = LISTED[name].order
+    (top, *_) = VIEWS[name].order
     plan = explained(many, name, Search(parameters=[top[0]]))
     assert not kinds(plan) & {"Sort", "Incremental Sort"}
 
@@ -108,3 +107,19 @@ def test_a_page_in_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[A
 def test_an_event_of_a_job_is_found_by_index(many: psycopg.Connection[Any]) -> None:
     plan = explained(many, "events", Search(search=[Restriction("job_id", "eq", 5)]))
     assert read(plan, "lease") + read(plan, "history_default") == 0
+
+
+def test_a_statement_is_made_once_a_shape_and_knows_the_types_of_its_values() -> None:
+    def made(at: str, site: str) -> search.Statement:
+        asked = [Restriction("since", "gt", at), Restriction("site", "in", values=[site, "' or true --"])]
+        return search.page(VIEWS["jobs"], {"setup": "default"}, Search(search=asked), SCOPE)
+
+    first, second = made("2026-03-28T12:00:00Z", "A"), made("2026-03-28T13:00:00Z", "B")
+    assert first.text is second.text
+    assert "since > %s::TIMESTAMP WITH TIME ZONE" in first.text
+    assert "site = ANY (%s::TEXT[])" in first.text
+    assert "--" not in first.text
+    assert [values[2:3] for values in (first.values, second.values)] == [
+        [["A", "' or true --"]],
+        [["B", "' or true --"]],
+    ]

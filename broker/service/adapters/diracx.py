@@ -6,65 +6,79 @@ kept. DiracX's owner is the owner in the job's requirements.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, LiteralString
 
 import msgspec
 import psycopg
 from msgspec import UNSET, Meta, Struct, UnsetType
+from sqlalchemy import ColumnElement, Integer, Text, case, func, literal_column
 from starlette.responses import Response
 
 from broker.service.bodies import JSON
 from broker.service.endpoint import Adapter, Call, Endpoint
-from broker.service.listed import INTEGER, TEXT, TIME, Column, Kind, Listed
 from broker.service.models import Order, Restriction, Search, Summary
 from broker.service.problems import Problem, encoded, of_error
 from broker.service.reports import Unproven
 from broker.service.searches import groups, page
+from broker.service.views import INTEGER, OWN, OWN_SOURCE, TEXT, TIME, VIEWS, kind_of
+from broker.tables import listed_job
 
-_STATUS: LiteralString = """case {status}
-    when 'pending' then 'Received' when 'defined' then 'Received'
-    when 'assigned' then 'Staging'
-    when 'waiting' then 'Waiting' when 'held' then 'Waiting' when 'throttled' then 'Waiting'
-    when 'activated' then 'Waiting'
-    when 'sent' then 'Matched' when 'starting' then 'Matched'
-    when 'leased' then case when {reported} then 'Running' else 'Matched' end
-    when 'running' then 'Running' when 'holding' then 'Running'
-    when 'transferring' then 'Completing' when 'merging' then 'Completing'
-    when 'finished' then 'Done' when 'failed' then 'Failed' when 'cancelled' then 'Killed'
-    when 'closed' then 'Rescheduled' end"""
+STATUSES: Mapping[str, str] = {
+    "pending": "Received", "defined": "Received",
+    "assigned": "Staging",
+    "waiting": "Waiting", "held": "Waiting", "throttled": "Waiting", "activated": "Waiting",
+    "sent": "Matched", "starting": "Matched",
+    "running": "Running", "holding": "Running",
+    "transferring": "Completing", "merging": "Completing",
+    "finished": "Done", "failed": "Failed", "cancelled": "Killed", "closed": "Rescheduled",
+}  # fmt: skip
+"""DIRAC's word for each status but leased."""
 _FURTHEST = 10_000_000
-"""Maximal number of rows before a page."""
-_NAMES: Mapping[str, tuple[LiteralString, Kind]] = {
-    "JobID": ("job_id", INTEGER),
-    "Site": ("site", TEXT),
-    "OwnerGroup": ("owner_group", TEXT),
-    "LastUpdateTime": ("since", TIME),
-}
-JOBS = Listed(
-    "monitor.listed_job",
-    {
-        **{name: Column(sql, kind) for name, (sql, kind) in _NAMES.items()},
-        "OwnerGroup": Column("gshare", TEXT),
-        "Owner": Column("user_name", TEXT),
-        "Status": Column(_STATUS.replace("{status}", "status").replace("{reported}", "lease_state = 'running'"), TEXT),
-        "SubmissionTime": Column("created", TIME),
-        "UserPriority": Column("priority", INTEGER),
+"""Rows that a page lies behind at most."""
+
+
+def _status(status: ColumnElement[str], is_reported: ColumnElement[bool]) -> ColumnElement[str]:
+    """DIRAC's word for the status of a job. Constants are in the text, since a summary groups by it."""
+    leased = case((is_reported, _constant("Running")), else_=_constant("Matched"))
+    words = {here: _constant(there) for here, there in STATUSES.items()} | {"leased": leased}
+    return case(*((_constant(here), there) for here, there in words.items()), value=status)
+
+
+def _constant(word: str) -> ColumnElement[str]:
+    return literal_column(f"'{word}'", Text)
+
+
+_ALL, _OWN = listed_job.c, OWN_SOURCE.c
+JOBS = replace(
+    VIEWS["jobs"],
+    columns={
+        "JobID": _ALL.job_id,
+        "Site": _ALL.site,
+        "OwnerGroup": _ALL.gshare,
+        "LastUpdateTime": _ALL.since,
+        "Owner": _ALL.user_name,
+        "Status": _status(_ALL.status, _ALL.lease_state == _constant("running")),
+        "SubmissionTime": _ALL.created,
+        "UserPriority": _ALL.priority,
     },
-    (("JobID", True),),
-    late=True,
+    order=(("JobID", True),),
 )
-OWN_JOBS = Listed(
-    "taskqueue.own_jobs",
-    {
-        **{name: Column(sql, kind) for name, (sql, kind) in _NAMES.items()},
-        "Owner": Column("owner_dn", TEXT),
-        "Status": Column(_STATUS.replace("{status}", "state").replace("{reported}", "heard_at > since"), TEXT),
-        "UserPriority": Column("user_priority", INTEGER),
-        "HeartBeatTime": Column("heard_at", TIME),
-        "RescheduleCounter": Column("greatest(attempts - 1, 0)", INTEGER),
+OWN_JOBS = replace(
+    OWN["jobs"],
+    columns={
+        "JobID": _OWN.job_id,
+        "Site": _OWN.site,
+        "OwnerGroup": _OWN.owner_group,
+        "LastUpdateTime": _OWN.since,
+        "Owner": _OWN.owner_dn,
+        "Status": _status(_OWN.state, _OWN.heard_at > _OWN.since),
+        "UserPriority": _OWN.user_priority,
+        "HeartBeatTime": _OWN.heard_at,
+        "RescheduleCounter": func.greatest(_OWN.attempts - literal_column("1"), literal_column("0"), type_=Integer),
     },
-    (("JobID", True),),
+    order=(("JobID", True),),
 )
 """The rows that a submitter sees: its own jobs that wait or are leased."""
 
@@ -242,7 +256,8 @@ def _restrictions(specs: list[SearchSpec]) -> list[Restriction]:
 
 
 def _value(name: str, given: str | int) -> str | int:
-    kind = (JOBS.columns.get(name) or OWN_JOBS.columns.get(name) or Column("", TEXT)).kind
+    of = {**OWN_JOBS.columns, **JOBS.columns}.get(name)
+    kind = TEXT if of is None else kind_of(of)
     if kind is INTEGER and isinstance(given, str) and given.lstrip("-").isdecimal() and len(given) < 20:
         return int(given)
     if kind is TIME and isinstance(given, str) and (at := _time(given)):

@@ -53,9 +53,7 @@ QUEUES = 200
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
     setup, number = call.setup, call.task_id
-    names = (
-        "task_id status label gshare user_name priority nucleus jobs jobs_left finished algorithm why reason next_try"
-    )
+    names = "task_id status label share owner priority nucleus jobs jobs_left finished algorithm why reason next_try"
     of_run = "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at"
     found, runs, reasons, where = await gather(
         table(call, names, _TASK, setup, number),

@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from broker.service import openapi
-from broker.service.listed import LISTED
+from broker.service.views import VIEWS
 from tests.service.fuzz.conftest import KINDS, Target
 
 GIVEN = os.environ.get("BROKER_TEST_FUZZ_SERVICE")
@@ -47,7 +47,7 @@ GROUPS = {
 }
 _RESULTS = list(SCHEMA.get_all_operations())
 OPERATIONS = {one.ok().definition.raw["operationId"]: one.ok() for one in _RESULTS if isinstance(one, Ok)}
-COLUMNS = sorted({name for listed in LISTED.values() for name in listed.columns})
+COLUMNS = sorted({name for listed in VIEWS.values() for name in listed.columns})
 WORDS: dict[str, list[Any]] = {
     "parameter": COLUMNS,
     "parameters": COLUMNS,

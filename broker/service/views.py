@@ -1,0 +1,104 @@
+"""What searches read: the lists of broker.listed, as expressions of SQLAlchemy with the types of broker.tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    TIMESTAMP,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Double,
+    FromClause,
+    Integer,
+    Numeric,
+    SmallInteger,
+    Text,
+    bindparam,
+    column,
+    func,
+    or_,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from broker import tables
+from broker.listed import LISTS, OWN_JOBS, List, Search
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a column holds: in words, and the type of a value in JSON."""
+
+    words: str
+    type: Any
+
+
+INTEGER = Kind("an integer", int)
+NUMBER = Kind("a number", float)
+TEXT = Kind("a text", str)
+TIME = Kind("a time with its offset, such as 2026-03-28T12:00:00Z", datetime)
+BOOLEAN = Kind("true or false", bool)
+JSON = Kind("any JSON", Any)
+"""Shown; neither searched nor sorted nor grouped by."""
+_KINDS: Mapping[type, Kind] = {
+    BigInteger: INTEGER, Integer: INTEGER, SmallInteger: INTEGER, Double: NUMBER, Numeric: NUMBER, Text: TEXT,
+    TIMESTAMP: TIME, Boolean: BOOLEAN, JSONB: JSON,
+}  # fmt: skip
+
+
+def kind_of(expression: ColumnElement[Any]) -> Kind:
+    """What a column holds."""
+    return _KINDS[type(expression.type)]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A view, or the function own_jobs. columns: by their public names. of_setup: the rows of the setup."""
+
+    name: str
+    columns: Mapping[str, ColumnElement[Any]]
+    source: FromClause
+    order: tuple[tuple[str, bool], ...]
+    nullable: tuple[str, ...] = ()
+    search: Search = field(default_factory=Search)
+    of_setup: ColumnElement[bool] | None = None
+
+
+_SETUP = bindparam("setup", type_=Text())
+
+
+def _view(of: List) -> View:
+    """A list as a view to search."""
+    table = tables.metadata.tables[of.view]
+    search = of.search or Search()
+    of_setup = table.c.setup == _SETUP
+    return View(
+        of.view,
+        {name: table.c[one.source] for name, one in of.columns.items()},
+        table,
+        of.order,
+        of.nullable,
+        search,
+        or_(of_setup, table.c.setup.is_(None)) if search.general else of_setup,
+    )
+
+
+OWN_SOURCE = func.taskqueue.own_jobs(
+    _SETUP, bindparam("after", type_=BigInteger()), bindparam("most", type_=Integer()), bindparam("state", type_=Text())
+).table_valued(*(column(one.name, one.type) for one in tables.own_jobs.c), name="own")
+"""The caller's own jobs below an id, at most so many, in one state."""
+
+
+VIEWS: Mapping[str, View] = {name: _view(of) for name, of in LISTS.items() if of.search}
+"""What can be searched, by its name in paths."""
+OWN: Mapping[str, View] = {
+    "jobs": View(
+        OWN_JOBS.view,
+        {name: OWN_SOURCE.c[one.source] for name, one in OWN_JOBS.columns.items()},
+        OWN_SOURCE,
+        OWN_JOBS.order,
+    )
+}
+"""What a submitter sees in place of all rows."""
