@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from broker.acts import SET_KEY, UNSET_KEY
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.done import report
+from broker.cli.shared.done import report, tells
 from broker.cli.shared.options import options
 from broker.cli.shared.session import Setup, require_setup, session
 
@@ -72,6 +73,7 @@ def get(
 
 
 @app.command("set")
+@tells(SET_KEY)
 def set_key(
     key: _Key,
     value: Annotated[str, typer.Argument(help="A number, true or false, or a text: as it is.")],
@@ -81,7 +83,7 @@ def set_key(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set a key: `broker config set jobbroker:NQUEUED_SAT_CAP 300`. The key takes effect with the next run.
+    """Set a key: `broker config set jobbroker:NQUEUED_SAT_CAP 300`.
 
     `broker what-if --set` shows what it would change. Needs the role broker_operator.
     """
@@ -90,8 +92,12 @@ def set_key(
 
 
 @app.command()
+@tells(UNSET_KEY)
 def unset(key: _Key, *, everywhere: _Everywhere = False, setup: Setup = "default", as_json: Json = False) -> None:
-    """Remove a key, so that its default holds. Needs the role broker_operator."""
+    """Remove a key.
+
+    Needs the role broker_operator.
+    """
     _change(key, None, setup, everywhere=everywhere, force=False)
     report(f"{key} is not set", as_json=as_json, setup=setup, key=key, value=None)
 
@@ -111,8 +117,7 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
                 query = "select resource.set_config_everywhere(%s, %s::jsonb, p_force => %s)"
                 connection.execute(query, [key, typed, force])
             else:
-                query = "select resource.set_config(%s, %s, %s::jsonb, p_force => %s)"
-                connection.execute(query, [setup, key, typed, force])
+                connection.execute(SET_KEY.statement, [setup, key, typed, force])
         except psycopg.Error as error:
             found = from_database(error)
             found.hint = found.hint and found.hint.replace("p_force => true", "--force")

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from broker.acts import CLEAR_LIMIT, SET_LIMIT
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.done import report
+from broker.cli.shared.done import report, tells
 from broker.cli.shared.session import Setup, require_setup, session
 
 limit_app = typer.Typer(no_args_is_help=True, help="Limit how many jobs of a kind a site gets; `broker limits` lists.")
@@ -15,25 +16,23 @@ group_app = typer.Typer(no_args_is_help=True, help="Set the shares of owner grou
 
 _Kind = Annotated[str, typer.Argument(help="running: jobs at a time; delay: seconds between two matches.")]
 _Site = Annotated[str, typer.Argument(help="Site, as JobAgents describe themselves.")]
-_Attribute = Annotated[
-    str, typer.Argument(help="Requirement whose value the jobs have, such as OwnerGroup or JobType.")
-]
-_Value = Annotated[str, typer.Argument(help="Value of that requirement.")]
+_WORDS = SET_LIMIT.arguments
+_Attribute = Annotated[str, typer.Argument(help=f"{_WORDS['attribute']}.")]
+_Value = Annotated[str, typer.Argument(help=f"{_WORDS['value']}.")]
 _Ce = Annotated[str | None, typer.Option("--ce", help="Only this CE of the site.")]
 
 
 @limit_app.command("set")
+@tells(SET_LIMIT)
 def set_limit(
     kind: _Kind,
     site: _Site,
     attribute: _Attribute,
     value: _Value,
-    limit: Annotated[str, typer.Argument(help="Jobs at a time, or seconds between two matches; 0 jobs means none.")],
+    limit: Annotated[str, typer.Argument(help=f"{_WORDS['limit']}; 0 jobs: none.")],
     *,
     ce: _Ce = None,
-    burst: Annotated[
-        int, typer.Option(min=1, max=100_000, help="For a delay: matches that may come at once after a pause.")
-    ] = 1,
+    burst: Annotated[int, typer.Option(min=1, max=100_000, help=f"{_WORDS['burst']}, of a delay.")] = 1,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -47,8 +46,7 @@ def set_limit(
         raise typer.BadParameter(f"{limit} is not a number", param_hint="LIMIT") from None
     with session() as connection:
         row = connection.execute(
-            "select taskqueue.set_limit(%s, %s, %s, %s, %s, %s, %s, %s)",
-            [setup, kind, site, ce, attribute, value, number, burst],
+            SET_LIMIT.statement, [setup, kind, site, ce, attribute, value, number, burst]
         ).fetchone()
     at = site if ce is None else f"{ce} of {site}"
     what = f"{limit} running" if kind == "running" else f"one match in {limit} s"
@@ -56,6 +54,7 @@ def set_limit(
 
 
 @limit_app.command()
+@tells(CLEAR_LIMIT)
 def clear(
     kind: _Kind,
     site: _Site,
@@ -66,13 +65,17 @@ def clear(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Remove a limit. Needs the role broker_operator."""
+    """Remove a limit.
+
+    Needs the role broker_operator.
+    """
     from broker.errors import NoSuchThing
 
     with session() as connection:
         require_setup(connection, setup)
-        query = "select taskqueue.clear_limit(%s, %s, %s, %s, %s, %s)"
-        found = connection.execute(query, [setup, kind, site, ce, attribute, value]).fetchone() == (True,)
+        found = connection.execute(CLEAR_LIMIT.statement, [setup, kind, site, ce, attribute, value]).fetchone() == (
+            True,
+        )
     if not found:
         at = site if ce is None else f"{ce} of {site}"
         raise NoSuchThing(f"there is no limit {kind} of {attribute} {value} at {at}", "broker limits lists them")

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from broker.acts import CANCEL_JOBS, CANCEL_TASK, HOLD, RESUME, RETRY_JOBS, RETRY_TASK, USUAL_REASON
 from broker.cli import own
 from broker.cli.explain import job as explained
 from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
+from broker.cli.shared.done import tells
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
@@ -187,25 +189,24 @@ def _holder(lease: Row, now: datetime) -> str:
 
 
 @app.command(rich_help_panel=PANEL)
+@tells(CANCEL_JOBS)
 def cancel(
     jobs: _Jobs = None,
     *,
     task: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**63 - 1, help="Cancel all jobs of this task and set its status to aborted."),
+        int | None, typer.Option(min=0, max=2**63 - 1, help=f"Cancel this task. {CANCEL_TASK.effect}")
     ] = None,
-    reason: Annotated[str, typer.Option(help="The reason that JobAgents get.")] = "cancelled",
+    reason: Annotated[str, typer.Option(help=f"{CANCEL_JOBS.arguments['reason']}.")] = USUAL_REASON,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Cancel jobs. A waiting job ends at once; a leased one ends when its JobAgent next reports."""
+    """Cancel jobs."""
     _jobs_or_task(jobs, task)
     with session() as connection:
         if task is None:
-            query = "select * from lifecycle.cancel_jobs(%s, %s::bigint[], %s)"
-            done = rows_of(connection, query, setup, jobs, reason)
+            done = rows_of(connection, CANCEL_JOBS.statement, setup, jobs, reason)
         else:
-            done = rows_of(connection, "select * from lifecycle.cancel_task(%s, %s, %s)", setup, task, reason)
+            done = rows_of(connection, CANCEL_TASK.statement, setup, task, reason)
     if as_json:
         output.json_out(done)
     elif task is None:
@@ -218,6 +219,7 @@ def cancel(
 
 
 @app.command(rich_help_panel=PANEL)
+@tells(RETRY_JOBS)
 def retry(
     jobs: _Jobs = None,
     *,
@@ -225,14 +227,14 @@ def retry(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Return the input of failed, cancelled or closed jobs to their tasks, so that new jobs are made of it."""
+    """Retry failed, cancelled or closed jobs."""
     _jobs_or_task(jobs, task)
     with session() as connection:
         require_setup(connection, setup)
         if task is None:
-            done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+            done = rows_of(connection, RETRY_JOBS.statement, setup, jobs)
         else:
-            done = rows_of(connection, "select * from lifecycle.retry_task(%s, %s)", setup, task)
+            done = rows_of(connection, RETRY_TASK.statement, setup, task)
     if as_json:
         output.json_out(done)
     elif task is None:
@@ -243,14 +245,16 @@ def retry(
 
 
 @app.command(rich_help_panel=PANEL)
+@tells(HOLD)
 def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Hold a waiting job, an owner (present and future jobs) or a TaskQueue: nothing of it is matched."""
+    """Hold a waiting job, an owner (present and future jobs) or a TaskQueue."""
     _set_held(kind, name, setup, held=True, as_json=as_json)
 
 
 @app.command(rich_help_panel=PANEL)
+@tells(RESUME)
 def resume(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Resume a held job, owner or TaskQueue. A job stays held while its owner or its TaskQueue is."""
+    """Resume a held job, owner or TaskQueue."""
     _set_held(kind, name, setup, held=False, as_json=as_json)
 
 
@@ -260,11 +264,11 @@ def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
 
 
 def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) -> None:
-    query = "select taskqueue.hold(%s, %s, %s)" if held else "select taskqueue.resume(%s, %s, %s)"
+    act = HOLD if held else RESUME
     kind = kind.replace("-", "_")
     with session() as connection:
         require_setup(connection, setup)  # the call would create it
-        [(changed,)] = connection.execute(query, (setup, kind, name)).fetchall()
+        [(changed,)] = connection.execute(act.statement, (setup, kind, name)).fetchall()
         there = "select from monitor.task_queue where setup = %s and owner_dn = %s limit 1"
         known = changed or kind != "owner" or rows_of(connection, there, setup, name)
     if as_json:

@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
+from broker.acts import SET_RULE
 from broker.cli.brokerage import Algorithm
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, pair
-from broker.cli.shared.done import report
+from broker.cli.shared.done import report, tells
 from broker.cli.shared.session import session
 from broker.operate.reading import rows_of
 
@@ -87,6 +88,7 @@ def remove(profile: _Name, *, as_json: Json = False) -> None:
 
 
 @app.command("set-rule")
+@tells(SET_RULE)
 def set_rule(
     profile: _Name,
     rule: _Rule,
@@ -137,8 +139,7 @@ def set_rule(
             changes["parameters"] = (now[0]["parameters"] if now else {}) | dict(
                 pair("--parameter", text, "best=5") for text in parameters
             )
-        query = "select brokerage.set_rule(%s, %s, %s::jsonb, %s)"
-        connection.execute(query, [profile, rule, json_text(changes), algorithm])
+        connection.execute(SET_RULE.statement, [profile, rule, json_text(changes), algorithm])
     said = ", ".join(f"{name} {value}" for name, value in changes.items())
     report(f"rule {rule} of profile {profile}: {said}", as_json=as_json, profile=profile, rule=rule, changes=changes)
 

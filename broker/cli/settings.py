@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
+from broker.acts import SET_SETTINGS
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import rows_of
 
 app = typer.Typer()
-
-_SCHEMAS = ("taskqueue", "brokerage", "lifecycle", "instance")
 
 
 @app.command(rich_help_panel="Setups")
@@ -39,7 +38,7 @@ def settings(
         with connection.transaction():
             before = {(row["schema"], row["name"]): row["value"] for row in rows_of(connection, query, setup)}
             for schema, values in wanted.items():
-                connection.execute(f"select {schema}.set_settings(%s, %s)".encode(), [setup, json_text(values)])
+                connection.execute(SET_SETTINGS[schema].statement, [setup, json_text(values)])
             rows = rows_of(connection, query, setup)
     if wanted:  # a setting may depend on another, as the timeouts depend on the profile
         rows = [
@@ -74,11 +73,11 @@ def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:
         name, equals, value = text.partition("=")
         schema, dot, key = name.partition(".")
         if not (equals and dot and key):
-            hint = f"for example --set taskqueue.queue_size=1000; schemas are {', '.join(_SCHEMAS)}"
+            hint = f"for example --set taskqueue.queue_size=1000; schemas are {', '.join(SET_SETTINGS)}"
             raise BadRequest(f"--set {text} is not SCHEMA.NAME=VALUE", hint)
-        if schema not in _SCHEMAS:
-            near = get_close_matches(schema, _SCHEMAS, 1)
+        if schema not in SET_SETTINGS:
+            near = get_close_matches(schema, SET_SETTINGS, 1)
             hint = f"the nearest is {near[0]}; " if near else ""
-            raise BadRequest(f"--set {text}: {schema} has no settings", f"{hint}schemas are {', '.join(_SCHEMAS)}")
+            raise BadRequest(f"--set {text}: {schema} has no settings", f"{hint}schemas are {', '.join(SET_SETTINGS)}")
         found.setdefault(schema, {})[key] = parse_or_text(value)
     return found

@@ -7,6 +7,7 @@ import msgspec
 import psycopg
 from starlette.requests import ClientDisconnect
 
+from broker.acts import CANCEL_JOBS, HOLD, RESUME, RETRY_JOBS, Act
 from broker.service import bodies
 from broker.service.agents import item_error
 from broker.service.endpoint import Call
@@ -14,12 +15,6 @@ from broker.service.models import Cancelled, Held, Inserted, Retried
 from broker.service.problems import Problem, of_error
 
 _INSERT: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb, %s)"
-_CANCEL: LiteralString = "select job_id, answer from lifecycle.cancel_jobs(%s, %s, %s)"
-_HOLD: LiteralString = "select taskqueue.hold(%s, 'job', %s)"
-_RESUME: LiteralString = "select taskqueue.resume(%s, 'job', %s)"
-
-_RETRY: LiteralString = "select job_id, answer from lifecycle.retry_jobs(%s, %s)"
-
 _MAY_INSERT: LiteralString = "select has_function_privilege('taskqueue.insert_jobs(text, jsonb, uuid)', 'execute')"
 
 CHUNK = 1000
@@ -118,28 +113,31 @@ def _line(text: bytes, number: int) -> Line:
 
 async def cancel(call: Call) -> list[Cancelled]:
     """Cancel jobs, all or none."""
-    return [Cancelled(*row) for row in await call.rows(_CANCEL, call.setup, call.body.job_ids, call.body.reason)]
+    return [
+        Cancelled(*row)
+        for row in await call.rows(CANCEL_JOBS.statement, call.setup, call.body.job_ids, call.body.reason)
+    ]
 
 
 async def hold(call: Call) -> list[Held]:
     """Hold jobs, each on its own."""
-    return await _each(call, _HOLD)
+    return await _each(call, HOLD)
 
 
 async def resume(call: Call) -> list[Held]:
     """Resume jobs, each on its own."""
-    return await _each(call, _RESUME)
+    return await _each(call, RESUME)
 
 
 async def retry(call: Call) -> list[Retried]:
     """Give the work of ended jobs back to their tasks, all or none."""
-    return [Retried(*row) for row in await call.rows(_RETRY, call.setup, call.body.job_ids)]
+    return [Retried(*row) for row in await call.rows(RETRY_JOBS.statement, call.setup, call.body.job_ids)]
 
 
-async def _each(call: Call, statement: LiteralString) -> list[Held]:
+async def _each(call: Call, act: Act) -> list[Held]:
     ids: list[int] = call.body.job_ids
-    each = [(call.setup, str(job_id)) for job_id in ids]
-    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, statement, each)
+    each = [(call.setup, "job", str(job_id)) for job_id in ids]
+    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, act.statement, each)
     return [
         Held(job_id, answer[0][0] > 0, None) if isinstance(answer, list) else Held(job_id, False, item_error(answer))
         for job_id, answer in zip(ids, answers, strict=True)

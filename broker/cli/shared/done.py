@@ -1,6 +1,23 @@
-"""The output of commands that change something."""
+"""How commands that change something are described, and how they end."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from broker.acts import Act
 from broker.cli.shared import output
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def tells(act: Act) -> Callable[[_Command], _Command]:
+    """Add the effect of an act to the first paragraph of a command's help."""
+
+    def described(command: _Command) -> _Command:
+        first, blank, rest = (command.__doc__ or "").partition("\n\n")
+        command.__doc__ = f"{first} {act.effect}{blank}{rest}"
+        return command
+
+    return described
 
 
 def report(text: str, *, as_json: bool, **values: object) -> None:

@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from sqlalchemy import ColumnElement, Integer, Text, case, func, literal_column
 from starlette.responses import Response
 
+from broker.acts import CANCEL_JOBS
 from broker.service.bodies import JSON
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.models import Order, Restriction, Search, Summary
@@ -82,7 +83,6 @@ OWN_JOBS = replace(
 )
 """The rows that a submitter sees: its own jobs that wait or are leased."""
 
-_CANCEL: LiteralString = "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)"
 _MAY_CANCEL: LiteralString = (
     "select has_schema_privilege('lifecycle', 'usage')"
     " and has_function_privilege('lifecycle.cancel_jobs(text, bigint[], text)', 'execute')"
@@ -325,8 +325,10 @@ async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
 async def _cancel(call: Call, job: int, status: Status | None) -> str | None:
     if status not in _TAKEN_AWAY:
         return f"{status} is set by agents; Killed and Deleted cancel a job"
-    values = [call.setup, job, f"{status} through DiracX"]
-    (answer,) = await call.service.database.each_as_role(call.caller.role, call.caller.text, _CANCEL, [values])
+    values = [call.setup, [job], f"{status} through DiracX"]
+    (answer,) = await call.service.database.each_as_role(
+        call.caller.role, call.caller.text, CANCEL_JOBS.statement, [values]
+    )
     if not isinstance(answer, psycopg.Error):
         return None
     problem = of_error(answer)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import LiteralString
 
+from broker.acts import Act
 from broker.service.endpoint import Call
 
 LONGEST = 1000
@@ -63,19 +64,17 @@ class Thing:
 class Action:
     """An action on one thing.
 
-    title: with {} for its name. effect: a description of the effect. page: the page of the thing, below the setup.
-    kind: the kind of the thing in monitor.change; noted_by_name: it has the same name there. statement: takes the
-    setup, the name, and the fields. numbered: the name is a number. thing: for a change, a function that reads the
-    present state; it may raise Problem.
+    title: with {} for its name. page: where the thing is shown, below the setup. kind: how monitor.change calls the
+    thing; noted_by_name: under the same name. named: the arguments of the act that the name becomes; those of fields
+    follow. numbered: the name is a number. thing: of a change, what the thing is now; it may raise Problem.
     """
 
     title: str
-    effect: str
+    act: Act
     page: str = ""
     kind: str = ""
-    statement: LiteralString = ""
+    named: Callable[[str], tuple[object, ...]] = lambda name: (name,)
     fields: tuple[Field, ...] = ()
-    dangerous: bool = False
     numbered: bool = True
     noted_by_name: bool = True
     thing: Callable[[Call, str, Mapping[str, str]], Awaitable[Thing]] | None = None

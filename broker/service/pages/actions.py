@@ -4,12 +4,13 @@ Actions on a job, a TaskQueue, an owner or a task are one step. A change gives s
 the value, a page shows it beside the present one, and the change is refused if somebody was faster.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, LiteralString
 
 import psycopg
 from starlette.responses import Response
 
+from broker import acts
 from broker.errors import BrokerError
 from broker.service import bodies
 from broker.service.calls import Connection, Row
@@ -28,47 +29,34 @@ _BUSY = ("55P03", "57014", "40P01", "40001", "PB006")
 """What a change raises that does not get its locks in time."""
 
 _JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner_dn={}"
-_REASON = (Field("reason", "Reason", "cancelled"),)
+_REASON = (Field("reason", acts.CANCEL_JOBS.arguments["reason"], acts.USUAL_REASON),)
+_HELD: tuple[tuple[str, str, str, bool], ...] = (
+    ("job", "job", _JOB, True), ("task_queue", "TaskQueue", _TASK_QUEUE, True), ("owner", "owner", _OWNER, False),
+)  # fmt: skip
+"""What can be held: its kind, the word for it, its page, and whether its name is a number."""
+
+
+def _of_kind(kind: str) -> Callable[[str], tuple[object, ...]]:
+    return lambda name: (kind, name)
+
+
+def _of_jobs(name: str) -> tuple[object, ...]:
+    return ([int(name)],)
+
+
 ACTIONS: Mapping[str, Action] = {
-    "hold-job": Action(
-        "Hold job {}", "The job is not matched until it is resumed.", _JOB, "job",
-        "select taskqueue.hold(%s, 'job', %s)",
-    ),
-    "resume-job": Action(
-        "Resume job {}", "The job may be matched again, unless its owner or its TaskQueue is held.", _JOB, "job",
-        "select taskqueue.resume(%s, 'job', %s)",
-    ),
-    "cancel-job": Action(
-        "Cancel job {}", "A job that waits ends at once. The JobAgent of a leased job is asked to kill it.", _JOB,
-        "job", "select answer from lifecycle.cancel_jobs(%s, array[%s::bigint], %s)", _REASON, dangerous=True,
-    ),
-    "retry-job": Action(
-        "Retry job {}", "The work of the job goes back to its task, and is assigned once more.", _JOB, "job",
-        "select answer from lifecycle.retry_jobs(%s, array[%s::bigint])",
-    ),
-    "hold-task-queue": Action(
-        "Hold TaskQueue {}", "No job of the TaskQueue is matched until it is resumed.", _TASK_QUEUE, "TaskQueue",
-        "select taskqueue.hold(%s, 'task_queue', %s)",
-    ),
-    "resume-task-queue": Action(
-        "Resume TaskQueue {}", "Its jobs may be matched again, unless they or their owner are held.", _TASK_QUEUE,
-        "TaskQueue", "select taskqueue.resume(%s, 'task_queue', %s)",
-    ),
-    "hold-owner": Action(
-        "Hold owner {}", "No job of the owner is matched until the owner is resumed.", _OWNER, "owner",
-        "select taskqueue.hold(%s, 'owner', %s)", numbered=False,
-    ),
-    "resume-owner": Action(
-        "Resume owner {}", "The jobs of the owner may be matched again, unless they or their TaskQueue are held.",
-        _OWNER, "owner", "select taskqueue.resume(%s, 'owner', %s)", numbered=False,
-    ),
-    "cancel-task": Action(
-        "Cancel task {}", "No broker takes the task any more, and its jobs are cancelled.", _TASK, "task",
-        "select answer from lifecycle.cancel_task(%s, %s::bigint, %s)", _REASON, dangerous=True,
-    ),
+    **{
+        f"{verb.lower()}-{kind.replace('_', '-')}": Action(
+            f"{verb} {word} {{}}", act, page, word, _of_kind(kind), numbered=numbered
+        )
+        for kind, word, page, numbered in _HELD
+        for verb, act in (("Hold", acts.HOLD), ("Resume", acts.RESUME))
+    },
+    "cancel-job": Action("Cancel job {}", acts.CANCEL_JOBS, _JOB, "job", _of_jobs, _REASON),
+    "retry-job": Action("Retry job {}", acts.RETRY_JOBS, _JOB, "job", _of_jobs),
+    "cancel-task": Action("Cancel task {}", acts.CANCEL_TASK, _TASK, "task", fields=_REASON),
     "retry-task": Action(
-        "Retry the failed jobs of task {}", "Their work goes back to the task, and is assigned once more.", _TASK,
-        "job", "select answer from lifecycle.retry_task(%s, %s::bigint)", noted_by_name=False,
+        "Retry the failed jobs of task {}", acts.RETRY_TASK, _TASK, "job", noted_by_name=False
     ),
     **changes.CHANGES,
 }  # fmt: skip
@@ -143,7 +131,7 @@ async def act(call: Call) -> Response:
     typed = _typed(action.fields, given)
     values = [typed[field.name] or field.usual for field in action.fields]
     answers: dict[str, int] = {}
-    for (answer,) in await call.rows(action.statement, call.setup, of, *values):
+    for *_, answer in await call.rows(action.act.statement, call.setup, *action.named(of), *values):
         words = ("done" if answer else "it was so before") if isinstance(answer, int) else str(answer)
         answers[words] = answers.get(words, 0) + 1
     return await framed(call, "/act", "actions/acted", _shown(given["do"], of, action, (), {}) | {"answers": answers})

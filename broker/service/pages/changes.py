@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, LiteralString
 from urllib.parse import quote
 
+from broker import acts
 from broker.json_text import json_text, parse_or_text
 from broker.service.endpoint import Call
 from broker.service.pages.action import Action, Field, Statement, Thing
@@ -26,12 +27,6 @@ _SETTING: LiteralString = """
     select s.value, s.meaning, s.default_value, s.type, s.allowed
       from monitor.setting s where s.setup = %s and s.schema = %s and s.name = %s
 """
-_SET: Mapping[str, LiteralString] = {
-    "taskqueue": "select taskqueue.set_settings(%s, %s::jsonb)",
-    "brokerage": "select brokerage.set_settings(%s, %s::jsonb)",
-    "lifecycle": "select lifecycle.set_settings(%s, %s::jsonb)",
-    "instance": "select instance.set_settings(%s, %s::jsonb)",
-}
 _REQUIRE: Mapping[str, LiteralString] = {"taskqueue": "select taskqueue.require_settings(%s, %s::jsonb)"}
 _LIMIT: LiteralString = """
     select l.kind, l.site, l.grid_ce, l.attribute, l.value, coalesce(l.ceiling, extract(epoch from l.delay)), l.burst,
@@ -46,8 +41,6 @@ _LIMIT_THERE: LiteralString = """
                                      and l.value = %s
      where k.key in (%s, %s) and k.canonical_key is not null limit 1
 """
-_SET_LIMIT: LiteralString = "select taskqueue.set_limit(%s, %s, %s, %s, %s, %s, %s, %s)"
-_CLEAR_LIMIT: LiteralString = "select taskqueue.clear_limit(%s, %s, %s, %s, %s, %s)"
 _KEY: LiteralString = """
     select k.app, k.type, k.default_value #>> '{}', k.unit, k.meaning from resource.config_key k
      where (k.key = %s or k.key like '%%<%%' and %s ~ k.pattern) and %s in ('', k.component)
@@ -56,22 +49,15 @@ _KEY: LiteralString = """
 _VALUE: LiteralString = """
     select c.app, c.value #>> '{}' from resource.config_of(%s) c where c.component = %s and c.key = %s
 """
-_SET_KEY: LiteralString = "select resource.set_config(%s, %s, %s::jsonb)"
 _RULE: LiteralString = """
     select r.parameters -> %s #>> '{}', p.based_on, p.setups, r.source,
            (select coalesce(string_agg(k, ', ' order by k), 'none') from jsonb_object_keys(r.parameters) k)
       from brokerage.rule_in_force r join monitor.profile p on p.profile = r.profile
      where r.profile = %s and r.algorithm = %s and r.rule = %s
 """
-_SET_PARAMETER: LiteralString = """
-    select brokerage.set_rule(
-             r.profile, r.rule,
-             jsonb_build_object('parameters', r.parameters || jsonb_build_object(%s::text, %s::jsonb)), r.algorithm)
-      from brokerage.rule_in_force r where r.profile = %s and r.algorithm = %s and r.rule = %s
-"""
 _TRUTHS = ("true", "false")
 _NOT_SET = "not set"
-_LABELS = {"limit": "Jobs at a time, or seconds between two matches", "burst": "Matches at once after a pause"}
+_LABELS = acts.SET_LIMIT.arguments
 _DIGITS = 9
 
 
@@ -87,7 +73,7 @@ async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
     check = stated(_REQUIRE[schema]) if schema in _REQUIRE else None
     return Thing(
-        of, "settings", schema, stated(_SET[schema]), f"/settings#{schema}.{name}",
+        of, "settings", schema, stated(acts.SET_SETTINGS[schema].statement), f"/settings#{schema}.{name}",
         (Field("value", "Value", value, _TRUTHS if known["type"] == "boolean" else ()),),
         (("Meaning", known["meaning"]), ("Allowed", known["allowed"]), ("Default", _text(known["default_value"]))),
         {"value": value}, column=name, check=check,
@@ -108,7 +94,7 @@ async def _limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
     def write(typed: Mapping[str, str]) -> Statement:
         burst = _count("burst", typed["burst"]) if "burst" in before else 1
-        return _SET_LIMIT, [call.setup, *key, _number("limit", typed["limit"]), burst]
+        return acts.SET_LIMIT.statement, [call.setup, *key, _number("limit", typed["limit"]), burst]
 
     at = known["site"] if known["grid_ce"] is None else f"{known['grid_ce']} of {known['site']}"
     return Thing(
@@ -122,7 +108,7 @@ async def _no_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A removal of a limit."""
     _, key = await _known_limit(call, of)
     limit = await _limit(call, of, given)
-    return replace(limit, write=lambda _: (_CLEAR_LIMIT, [call.setup, *key]), fields=(), page="/limits")
+    return replace(limit, write=lambda _: (acts.CLEAR_LIMIT.statement, [call.setup, *key]), fields=(), page="/limits")
 
 
 async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
@@ -134,7 +120,7 @@ async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     key, number, limit, burst = rows[0] if rows else (attribute, None, None, None)
 
     def write(typed: Mapping[str, str]) -> Statement:
-        return _SET_LIMIT, [
+        return acts.SET_LIMIT.statement, [
             call.setup, kind, of, ce, attribute, value, _number("limit", typed["limit"]),
             _count("burst", typed["burst"] or "1"),
         ]  # fmt: skip
@@ -144,7 +130,7 @@ async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
         f"at {of}", "limit", _noted([kind, of, ce, key, value]), write, f"/limits?site={quote(of)}",
         (
             Field("kind", "Kind", "running", ("running", "delay")), Field("ce", "CE, or empty: the whole site"),
-            Field("attribute", "Attribute of the jobs, such as OwnerGroup or JobType"), Field("value", "Its value"),
+            Field("attribute", _LABELS["attribute"]), Field("value", _LABELS["value"]),
             Field("limit", _LABELS["limit"]), Field("burst", _LABELS["burst"], "1"),
         ), before=before,
     )  # fmt: skip
@@ -161,7 +147,9 @@ async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
     def write(typed: Mapping[str, str]) -> Statement:
         text = typed["value"]
-        return _SET_KEY, [call.setup, of, json_text(text if kind == "text" else parse_or_text(text))]
+        return acts.SET_KEY.statement, [
+            call.setup, of, json_text(text if kind == "text" else parse_or_text(text)), False
+        ]  # fmt: skip
 
     return Thing(
         of, "configuration", f"{app} {component} {key}", write, "/configuration",
@@ -172,10 +160,9 @@ async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 async def _no_key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A reset of a key to its default."""
-    return replace(
-        await _key(call, of, given), write=lambda _: (_SET_KEY, [call.setup, of, "null"]), fields=()
-    )  # fmt: skip
+    """A key whose default is to hold."""
+    values = [call.setup, of, "null", False]
+    return replace(await _key(call, of, given), write=lambda _: (acts.UNSET_KEY.statement, values), fields=())
 
 
 async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
@@ -188,7 +175,8 @@ async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     value = known["value"]
 
     def write(typed: Mapping[str, str]) -> Statement:
-        return _SET_PARAMETER, [parameter, json_text(parse_or_text(typed["value"])), profile, algorithm, rule]
+        value = json_text(parse_or_text(typed["value"]))
+        return acts.SET_PARAMETER.statement, [parameter, value, profile, algorithm, rule]
 
     return Thing(
         f"of rule {rule} of {algorithm} in profile {profile}", "rule", f"{profile} {algorithm} {rule}", write,
@@ -231,25 +219,13 @@ def _count(name: str, text: str) -> int:
     return int(text)
 
 
-_BY_PROFILE = "The rule decides with the new value from the next run on, in every setup that decides by the profile."
 CHANGES: Mapping[str, Action] = {
-    "set-setting": Action(
-        "Change setting {}", "The new value holds at once in the whole setup.", numbered=False, thing=_setting
-    ),
-    "set-limit": Action("Change the limit {}", "Jobs that run there go on, whatever the limit is.", thing=_limit),
-    "remove-limit": Action(
-        "Remove the limit {}", "Jobs that waited for the limit may be matched.", dangerous=True, thing=_no_limit
-    ),
-    "add-limit": Action(
-        "Set a limit {}", "Jobs that run there count, and go on.", numbered=False, thing=_new_limit
-    ),
-    "set-key": Action(
-        "Set configuration {}", "The new value counts from the next run of a broker on.", numbered=False, thing=_key
-    ),
-    "unset-key": Action(
-        "Remove configuration {}", "The default counts from the next run on, unless there is a value for all setups.",
-        numbered=False, dangerous=True, thing=_no_key,
-    ),
-    "set-parameter": Action("Change a parameter {}", _BY_PROFILE, numbered=False, thing=_parameter),
-}  # fmt: skip
+    "set-setting": Action("Change setting {}", acts.SET_SETTINGS["taskqueue"], numbered=False, thing=_setting),
+    "set-limit": Action("Change the limit {}", acts.SET_LIMIT, thing=_limit),
+    "remove-limit": Action("Remove the limit {}", acts.CLEAR_LIMIT, thing=_no_limit),
+    "add-limit": Action("Set a limit {}", acts.SET_LIMIT, numbered=False, thing=_new_limit),
+    "set-key": Action("Set configuration {}", acts.SET_KEY, numbered=False, thing=_key),
+    "unset-key": Action("Remove configuration {}", acts.UNSET_KEY, numbered=False, thing=_no_key),
+    "set-parameter": Action("Change a parameter {}", acts.SET_PARAMETER, numbered=False, thing=_parameter),
+}
 """The changes, by the word in an address."""

@@ -40,6 +40,6 @@ def test_links_are_of_columns() -> None:
 
 
 def test_the_command_line_starts_without_sqlalchemy() -> None:
-    """It would take a third of the CPU of a list, and more than half of that of an agent's call."""
+    """Its import would add a third to the CPU of a list."""
     program = "import sys; import broker.cli, broker.listed; sys.exit('sqlalchemy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
