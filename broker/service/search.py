@@ -8,7 +8,7 @@ language of its own to ask the views.
 
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -166,6 +166,12 @@ def page(view: View, given: Values, search: Search, scope: Sequence[str], offset
     return Statement(made.text, [values[name] for name in made.names], search.limit, shown, selected, order, digest)
 
 
+def row(view: View, setup: str, key: object) -> tuple[LiteralString, list[object], list[str]]:
+    """The statement of the row of a key, its values, and the names of the columns."""
+    made, given = _row_text(view), {"setup": setup, "key": key}
+    return made.text, [given[name] for name in made.names], list(view.columns)
+
+
 def summary(
     view: View, given: Values, grouping: Sequence[str], search: Sequence[Restriction]
 ) -> tuple[LiteralString, list[object]]:
@@ -190,7 +196,7 @@ def require_restriction(view: View, search: Sequence[Restriction]) -> None:
 
 @lru_cache(_SHAPES)
 def _page_text(view: View, shape: _Shape) -> _Text:
-    rows = _restricted(view, select(*(view.columns[name].label(name) for name in shape.selected)), shape.conditions)
+    rows = _restricted(view, _select(view, shape.selected), shape.conditions)
     if shape.key is not None:
         rows = rows.where(_behind(view, shape.order, shape.key))
     by = [_by(view, name, down) for name, down in shape.order]
@@ -199,9 +205,16 @@ def _page_text(view: View, shape: _Shape) -> _Text:
         # the page is found by its key, which is one column, before its other columns are read
         key = view.columns[top]
         found = _limited(rows.with_only_columns(key).order_by(*by), shape).correlate(None).scalar_subquery()
-        rows = _restricted(view, select(*(view.columns[name].label(name) for name in shape.selected)), ())
+        rows = _restricted(view, _select(view, shape.selected), ())
         return _compiled(rows.where(key == any_(func.array(found))).order_by(*by))
     return _compiled(_limited(rows.order_by(*by), shape))
+
+
+@lru_cache(_SHAPES)
+def _row_text(view: View) -> _Text:
+    key = view.columns[view.order[0][0]]
+    rows = _restricted(view, _select(view, view.columns), ())
+    return _compiled(rows.where(key == bindparam("key", type_=key.type)))
 
 
 @lru_cache(_SHAPES)
@@ -210,6 +223,10 @@ def _summary_text(view: View, names: tuple[str, ...], conditions: tuple[_Conditi
     count = func.count()
     rows = _restricted(view, select(*columns, count), conditions).group_by(*columns)
     return _compiled(rows.order_by(count.desc(), *columns).limit(bindparam("limit", type_=Integer())))
+
+
+def _select(view: View, names: Iterable[str]) -> Select[Any]:
+    return select(*(view.columns[name].label(name) for name in names))
 
 
 def _restricted(view: View, rows: Select[Any], conditions: Sequence[_Condition]) -> Select[Any]:

@@ -46,6 +46,12 @@ async def page(call: Call, view: View, own: View | None, body: Search, offset: i
     return statement.found(await _rows(call, statement.text, statement.values))
 
 
+async def row(call: Call, name: str, key: object) -> list[dict[str, Any]]:
+    """The row of a list that has this key; nothing, where there is none."""
+    text, values, names = search.row(VIEWS[name], call.setup, key)
+    return [dict(zip(names, row, strict=True)) for row in await call.rows(text, *values)]
+
+
 async def groups(call: Call, view: View, own: View | None, body: Summary) -> list[dict[str, Any]]:
     """Counts of a view by groups, the largest first."""
     if own is not None and await call.rows(_MAY_READ) != [(True,)]:

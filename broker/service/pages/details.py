@@ -5,6 +5,7 @@ from typing import Any, LiteralString
 
 import msgspec
 
+from broker.service import searches
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
@@ -13,10 +14,6 @@ from broker.service.problems import Problem
 
 ENDED = ("finished", "failed", "cancelled", "closed")
 """Statuses of jobs that have ended."""
-_JOB: LiteralString = """
-    select j.job_id, j.status, j.since, j.task_id, j.queue, j.site, j.user_name, j.gshare, j.priority, j.created
-      from monitor.listed_job j where j.setup = %s and j.job_id = %s
-"""
 _WAITING: LiteralString = """
     select w.reason, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
@@ -38,17 +35,8 @@ _WHY_JOB: LiteralString = """
     select e.condition, e.wanted, e.failing, e.seen, e.last_seen, e.remark
       from taskqueue.explain_job(%s, %s, 500) e order by e.failing desc nulls last
 """
-_TASK_QUEUE: LiteralString = """
-    select q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.jobs, q.held_jobs, q.state, q.reason,
-           q.oldest_job_at, q.created_at, q.priority, q.mean_weight, q.siblings, q.requirements
-      from monitor.task_queue q where q.setup = %s and q.task_queue_id = %s
-"""
 _FIRST_JOB: LiteralString = """
     select f.job_id, f.waits from monitor.first_job f where f.setup = %s and f.task_queue_id = %s
-"""
-_QUEUE: LiteralString = """
-    select q.queue, q.site, q.status, q.role, q.type, q.cloud, q.cores, q.waiting, q.running
-      from monitor.queue q where q.setup = %s and q.queue = %s
 """
 _SITE: LiteralString = """
     select s.site, s.status, s.queues, s.online, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
@@ -103,10 +91,9 @@ _CHARTS_OF_SITE = (
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
-    names = "job_id status since task_id queue site owner group priority created"
     of_lease = "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject"
     found, waiting, leases, events, history = await gather(
-        table(call, names, _JOB, setup, number),
+        searches.row(call, "jobs", number),
         table(call, "reason task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number),
         table(call, of_lease, _LEASE, setup, number),
         table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
@@ -128,11 +115,7 @@ async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
 async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     """A TaskQueue: its requirements, and the reason why no resource takes its first job."""
     setup, number = call.setup, call.task_queue_id
-    names = (
-        "task_queue_id owner_group owner_dn cpu_time jobs held_jobs state reason oldest_job_at created_at priority"
-        " mean_weight siblings requirements"
-    )
-    known = one(await table(call, names, _TASK_QUEUE, setup, number), "TaskQueue", number)
+    known = one(await searches.row(call, "task_queues", number), "TaskQueue", number)
     known["requirements"] = msgspec.json.decode(known["requirements"])
     first = await table(call, "job_id waits", _FIRST_JOB, setup, number)
     why = await _why(call, first[0]["job_id"]) if first else []
@@ -141,9 +124,8 @@ async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def queue(call: Call) -> tuple[str, dict[str, Any]]:
     """A PanDA queue, and its jobs over time."""
-    setup, name = call.setup, call.request.path_params["queue"]
-    names = "queue site status role type cloud cores waiting running"
-    known = one(await table(call, names, _QUEUE, setup, name), "queue", name)
+    name = call.request.path_params["queue"]
+    known = one(await searches.row(call, "queues", name), "queue", name)
     since = span_of(call, "1d")
     [sampled] = await over(call, since, [("brokered_jobs", "stage")], {"queue": name})
     return "queue", {

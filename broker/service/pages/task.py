@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from typing import Any, LiteralString
 from urllib.parse import urlencode
 
+from broker.service import searches
 from broker.service.endpoint import Call
 from broker.service.pages.details import one
 from broker.service.pages.frame import table
 from broker.service.problems import Problem
 
-_TASK: LiteralString = """
-    select t.task_id, t.status, t.label, t.gshare, t.user_name, t.priority, t.nucleus, t.jobs, t.jobs_left, t.finished,
-           t.algorithm, t.why, t.reason, t.next_try
-      from monitor.task t where t.setup = %s and t.task_id = %s
-"""
 _REASONS: LiteralString = """
     select w.reason, w.jobs from monitor.waiting_task w where w.setup = %s and w.task_id = %s order by w.jobs desc
 """
@@ -53,10 +49,9 @@ QUEUES = 200
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
     setup, number = call.setup, call.task_id
-    names = "task_id status label share owner priority nucleus jobs jobs_left finished algorithm why reason next_try"
     of_run = "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at"
     found, runs, reasons, where = await gather(
-        table(call, names, _TASK, setup, number),
+        searches.row(call, "tasks", number),
         table(call, of_run, _RUNS, setup, number, _named(call), setup, number),
         table(call, "reason jobs", _REASONS, setup, number),
         table(call, "queue status jobs", _WHERE, setup, number),
