@@ -42,7 +42,7 @@ GROUPS = 10_000
 """Groups of a summary at most."""
 ROWS = 50
 """Rows of a page of the service's own."""
-_SHAPES = 1000  # statements that are kept
+_SHAPES = 300  # statements that are kept, of each function; the longest has 40 kB
 
 _Expression = ColumnElement[Any]
 _SCALAR: Mapping[str, Callable[[_Expression, _Expression], _Expression]] = {

@@ -121,7 +121,7 @@ def test_values_are_shortened_in_errors(calls: Calls) -> None:
     [
         (["queues", "--setup", "a\udcff"], "is not UTF-8"),
         (["sites", "--limit", str(2**63)], "Invalid value for '--limit'"),
-        (["tasks", "--limit", "1", "--user", "\udcff"], "is not UTF-8"),
+        (["tasks", "--limit", "1", "--owner", "\udcff"], "is not UTF-8"),
         (["jobs", "--task", str(2**63)], "Invalid value for '--task'"),
         (["assign", "jobs", "--task", str(-(2**64))], "Invalid value for '--task'"),
         (["setup", "forget-ended", "--older-than", "x"], "hint:  a value is not of its type"),
