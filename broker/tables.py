@@ -16,10 +16,11 @@ brokered_job = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="PanDA id."),
     Column("task_id", BigInteger, comment="Task; null = none."),
-    Column("number", BigInteger, comment="Which part of its task's input it works on, from 1; null = not made here."),
+    Column("number", BigInteger,
+           comment="Number of the part of its task's input that the job works on, from 1; null = not made here."),
     Column("queue", Text, comment="Unified queue; null = not brokered."),
     Column("status", Text, comment="PanDA's status: defined, assigned, activated, starting, running, ..."),
-    Column("sub_status", Text, comment="More of it, such as rebrokered."),
+    Column("sub_status", Text, comment="Detail of the status, such as rebrokered."),
     Column("priority", Integer, comment="Current priority."),
     Column("gshare", Text, comment="Global share."),
     Column("label", Text, comment="prodSourceLabel."),
@@ -27,21 +28,22 @@ brokered_job = Table(
     Column("cores", Integer, comment="Cores."),
     Column("created", TIMESTAMP(timezone=True), comment="When it was made."),
     Column("activated", TIMESTAMP(timezone=True),
-           comment="When its input was there and it came into a TaskQueue; null = not yet."),
-    Column("started", TIMESTAMP(timezone=True), comment="When it began to run, the last time; null = not yet."),
-    Column("ended", TIMESTAMP(timezone=True), comment="When it ended; null = not yet."),
+           comment="When the input of the job was complete and the job entered a TaskQueue; null = not yet."),
+    Column("started", TIMESTAMP(timezone=True), comment="When the job last began to run; null = not yet."),
+    Column("ended", TIMESTAMP(timezone=True), comment="When the job ended; null = not yet."),
     Column("rebrokered", Integer,
-           comment="0 = its part of the input is its own; else the how-manieth job of that part it was whose "
-                   "work went back to the task."),
+           comment="0 = the job owns its part of the input; n = it is the n-th job of its part whose work went "
+                   "back to the task."),
     Column("previous_queues", ARRAY(Text),
-           comment="Queues where its part of the input was before, oldest first; null = none."),
-    Column("input_files", BigInteger, comment="Files it reads; null = not made here."),
-    Column("input_bytes", BigInteger, comment="Bytes of them; null = not made here."),
+           comment="Queues that had its part of the input before, oldest first; null = none."),
+    Column("input_files", BigInteger, comment="Number of files that the job reads; null = not made here."),
+    Column("input_bytes", BigInteger, comment="Bytes of these files; null = not made here."),
     Column("events", BigInteger, comment="Events of its part of the primary input; null = not made here."),
     Column("state_changed", TIMESTAMP(timezone=True), comment="When its status changed."),
     Column("replaced_by", BigInteger,
-           comment="Job that got its part of the input next; null = none yet, or the part is its own."),
-    comment="Every job of a task: where it is, and when it came through its states.",
+           comment="The next job that got the same part of the input; null = none yet, or the part is still that "
+                   "of this job."),
+    comment="Every job of a task, with its place and the times of its states.",
 )
 
 brokered_job_count = Table(
@@ -49,58 +51,62 @@ brokered_job_count = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("task_id", BigInteger, comment="Task."),
     Column("status", Text, comment="Status."),
-    Column("jobs", BigInteger, comment="Jobs."),
-    Column("cores", BigInteger, comment="Cores of them."),
-    comment="Jobs of tasks by task and status, ended ones among them: how far each task is.",
+    Column("jobs", BigInteger, comment="Number of jobs."),
+    Column("cores", BigInteger, comment="Cores of these jobs."),
+    comment="Jobs of tasks by task and status, including ended jobs: the progress of each task.",
 )
 
 browser_session = Table(
     "browser_session", metadata,
     Column("setup", Text,
-           comment="Setup in which the person may act now; null = in none, since its credentials were cleared."),
+           comment="Setup in which the person may act now; null = no setup, because the credentials of the "
+                   "person were cleared."),
     Column("subject", Text,
            comment="Issuer and subject of the login, or browser and the name of the ticket of broker serve --open."),
-    Column("kind", Text, comment="agent, submitter, operator or viewer: the role in that setup."),
+    Column("kind", Text, comment="Role in that setup: agent, submitter, operator or viewer."),
     Column("opened_at", TIMESTAMP(timezone=True), comment="When the person logged in."),
-    Column("expires_at", TIMESTAMP(timezone=True), comment="From then on it is refused."),
-    comment="Whose browser is logged in to the service (broker serve), in which setups, and as what; no hash is "
-            "shown.",
+    Column("expires_at", TIMESTAMP(timezone=True), comment="Time from which the session is refused."),
+    comment="Sessions of browsers that are logged in to the service (broker serve), with the setups and roles of "
+            "each; no hash is shown.",
 )
 
 change = Table(
     "change", metadata,
-    Column("setup", Text, comment="Setup; null = it is for every setup, such as a profile or a session."),
+    Column("setup", Text,
+           comment="Setup; null = the change is for every setup, such as that of a profile or a session."),
     Column("change_id", BigInteger, comment="Number of the change."),
-    Column("at", TIMESTAMP(timezone=True), comment="When."),
-    Column("role_name", Text, comment="Database role that made it."),
-    Column("subject", Text, comment="Who called through the service; null = a login."),
+    Column("at", TIMESTAMP(timezone=True), comment="Time of the change."),
+    Column("role_name", Text, comment="Database role that made the change."),
+    Column("subject", Text, comment="Subject that called through the service; null = a login."),
     Column("object", Text,
-           comment="What was changed: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible "
-                   "platform, settings, timeout, configuration, profile, rule, trial, limit of instances, "
-                   "identity, setup, credential, pilot secret, token, ticket or session."),
-    Column("name", Text, comment="Name of it; of several jobs the first."),
-    Column("before", JSONB, comment="As it was, without hashes; an update has the columns that changed. Null = new."),
-    Column("after", JSONB, comment="As it is, likewise; null = gone."),
-    comment="What people changed, the newest last: configuration, credentials, holds, cancelled jobs. For "
+           comment="Kind of the changed object: job, task, TaskQueue, owner, limit, owner group, CPU bucket, "
+                   "compatible platform, settings, timeout, configuration, profile, rule, trial, limit of "
+                   "instances, identity, setup, credential, pilot secret, token, ticket or session."),
+    Column("name", Text, comment="Name of the object; the first one of several jobs."),
+    Column("before", JSONB,
+           comment="Values before the change, without hashes; an update has the columns that changed. Null if "
+                   "the object is new."),
+    Column("after", JSONB, comment="Values after the change, in the same form; null = the object was removed."),
+    comment="Changes that people made, the newest last: configuration, credentials, holds, cancelled jobs. For "
             "operators. Restrict the setup; null = a change that holds in every setup.",
 )
 
 credential = Table(
     "credential", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("object", Text, comment="credential, secret or token."),
-    Column("name", Text, comment="Name of the credential or token, stamp of the secret."),
-    Column("kind", Text, comment="agent, submitter, operator or viewer: the role that the caller acts as."),
+    Column("object", Text, comment="Kind of the row: credential, secret or token."),
+    Column("name", Text, comment="Name of the credential or token, or stamp of the secret."),
+    Column("kind", Text, comment="Role that the caller acts as: agent, submitter, operator or viewer."),
     Column("issuer", Text, comment="Claim iss of the tokens that fit a credential."),
-    Column("subject", Text, comment="Claim sub of the one holder; null = any."),
+    Column("subject", Text, comment="Claim sub of the only holder; null = any holder."),
     Column("claim", Text, comment="Claim that has the value; null = any token."),
-    Column("value", Text, comment="Value of the claim, or a path that it lies below."),
+    Column("value", Text, comment="Value of the claim, or a path that the value lies below."),
     Column("owner_group", Text, comment="Owner group that the caller acts for, or the claim that names it."),
     Column("owner_dn", Text, comment="Owner that the caller acts for, or the claim that names it."),
-    Column("uses_left", Integer, comment="How often a secret may still be exchanged."),
-    Column("expires_at", TIMESTAMP(timezone=True), comment="From then on it is refused; null = never."),
-    comment="Who may call through the service (broker serve): credentials, secrets of pilots, opaque tokens; no "
-            "hash is shown.",
+    Column("uses_left", Integer, comment="Number of times that a secret may still be exchanged."),
+    Column("expires_at", TIMESTAMP(timezone=True), comment="Time from which the row is refused; null = never."),
+    comment="Credentials, secrets of pilots and opaque tokens, which give access through the service (broker "
+            "serve); no hash is shown.",
 )
 
 decision = Table(
@@ -111,32 +117,34 @@ decision = Table(
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm of the task."),
     Column("dry", Boolean, comment="Only decisions were stored."),
     Column("task_id", BigInteger, comment="Task."),
-    Column("queue", Text, comment="Queue, or pseudo-queue of a unified one; null = about the task as a whole."),
+    Column("queue", Text,
+           comment="Queue, or pseudo-queue of a unified queue; null = the row is about the task as a whole."),
     Column("verdict", Text,
-           comment="candidate, rejected, or not candidate (it never entered the list); without queue throttled, "
-                   "failed, pending, error, or second pass (it was decided once more, without locality)."),
+           comment="Verdict on the queue: candidate, rejected, or not candidate (it never entered the list). "
+                   "Without a queue: throttled, failed, pending, error, or second pass (the task was decided "
+                   "once more, without locality)."),
     Column("rank", Integer, comment="Place of a candidate, from 1."),
     Column("weight", Double, comment="Weight; null = rejected before the weights."),
     Column("rule", Text,
-           comment="Rule that rejected it; without queue the one that throttled or failed the task, or had it "
-                   "decided once more."),
+           comment="Rule that rejected the queue; without a queue, the rule that throttled or failed the task, "
+                   "or had it decided once more."),
     Column("criteria", Text, comment="PanDA's criteria tag of the rejection; null = none."),
-    Column("reason", Text, comment="Why, with the numbers compared; or the error."),
-    Column("jobs", BigInteger, comment="Jobs of the task assigned to it."),
+    Column("reason", Text, comment="Reason, with the numbers compared; or the error."),
+    Column("jobs", BigInteger, comment="Jobs of the task assigned to the queue."),
     Column("decided_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
-    comment="What each run decided for each task and queue: candidates with rank, weight and jobs assigned, "
-            "rejections with rule, PanDA's criteria tag and reason. A task that no queue was asked for has one "
-            "row without queue; so has, beside the others, one that was decided without locality.",
+    comment="Decisions of each run for each task and queue: candidates with rank, weight and jobs assigned; "
+            "rejections with rule, PanDA's criteria tag and reason. A task for which no queue was examined has "
+            "one row without a queue. A task that was decided without locality has such a row besides the others.",
 )
 
 ended_lately = Table(
     "ended_lately", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("outcome", Text, comment="finished, failed, cancelled or closed."),
+    Column("outcome", Text, comment="Outcome: finished, failed, cancelled or closed."),
     Column("site", Text,
-           comment="Site of the last lease; null = it named none, the job was never matched, or 3,000 jobs ended "
-                   "later."),
-    Column("jobs", BigInteger, comment="Jobs."),
+           comment="Site of the last lease; null = the lease named no site, the job was never matched, or 3,000 "
+                   "jobs ended later."),
+    Column("jobs", BigInteger, comment="Number of jobs."),
     comment="Jobs of TaskQueues that ended within the last minute, by outcome and site. Restrict the setup.",
 )
 
@@ -147,10 +155,10 @@ first_job = Table(
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
     Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
-    Column("job_id", BigInteger, comment="Its first waiting job that is not held."),
+    Column("job_id", BigInteger, comment="First waiting job of the TaskQueue that is not held."),
     Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
-    Column("waits", Interval, comment="How long."),
-    comment="The first waiting job of each TaskQueue that is open, by its id: nearly the one that waits longest.",
+    Column("waits", Interval, comment="How long the job has waited."),
+    comment="The first waiting job of each open TaskQueue, by its id: nearly always the one that waits longest.",
 )
 
 general_config = Table(
@@ -159,8 +167,8 @@ general_config = Table(
     Column("component", Text, comment="Component, such as jobbroker; empty = every component."),
     Column("key", Text, comment="Key."),
     Column("value", JSONB, comment="Number, text, true or false."),
-    comment="Configuration of all setups that have no value of their own. resource.config_of has what holds in a "
-            "setup.",
+    comment="Configuration for all setups that have no value of their own. resource.config_of has the "
+            "configuration that holds in a setup.",
 )
 
 group_use = Table(
@@ -168,134 +176,137 @@ group_use = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("owner_group", Text, comment="Group used for the submission."),
     Column("share", Double, comment="Share of the group, any unit; default 1000."),
-    Column("target", Double, comment="Share as a part of the shares of all these groups."),
-    Column("waiting", BigInteger, comment="Jobs that wait, as the loop summarize of `broker run` last counted them."),
-    Column("matched", BigInteger, comment="Jobs that JobAgents have, and have not reported on."),
+    Column("target", Double, comment="Share of the group as a fraction of the shares of all these groups."),
+    Column("waiting", BigInteger, comment="Waiting jobs, as the loop summarize of `broker run` last counted them."),
+    Column("matched", BigInteger, comment="Jobs that JobAgents have and have not yet reported on."),
     Column("running", BigInteger, comment="Jobs that JobAgents have reported on."),
-    Column("use", Double, comment="Part of all leases that the group has."),
-    comment="Owner groups that have jobs in TaskQueues or leases: the share of each, and what each uses. "
-            "Restrict the setup.",
+    Column("use", Double, comment="Fraction of all leases that the group has."),
+    comment="Owner groups that have jobs in TaskQueues or leases, with the share of each and its use. Restrict "
+            "the setup.",
 )
 
 health = Table(
     "health", metadata,
     Column("area", Text,
-           comment="setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, "
-                   "trigger, transaction ids, maintenance, history, loop, profile, clock, standby or rights."),
-    Column("object", Text, comment="What was looked at."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="What on this server holds matching back and what to do about it, one row a finding, problems first; "
-            "`broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or "
-            "could be faster.",
+           comment="Area of the finding: setting, snapshot, slot, lock, open call, connection, bloat, "
+                   "statistics, autovacuum, trigger, transaction ids, maintenance, history, loop, profile, "
+                   "clock, standby or rights."),
+    Column("object", Text, comment="Object that was examined."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Findings about this server that hold matching back, each with its remedy, one row a finding, "
+            "problems first; `broker doctor` prints them. A problem means that jobs can be lost or that matching "
+            "suffers now. Advice means that it will suffer, or could be faster.",
 )
 
 health_clock = Table(
     "health_clock", metadata,
-    Column("area", Text, comment="clock."),
-    Column("object", Text, comment="server."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Whether the server's clock was put back: leases that were made later than now. Part of monitor.health.",
+    Column("area", Text, comment="Area of the finding: clock."),
+    Column("object", Text, comment="Object that was examined: the server."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether the server's clock was put back: leases whose beginning is later than now. Part of "
+            "monitor.health.",
 )
 
 health_loop = Table(
     "health_loop", metadata,
-    Column("area", Text, comment="loop."),
+    Column("area", Text, comment="Area of the finding: loop."),
     Column("object", Text, comment="Name of the loop."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Whether the loops that setups need go on: who leads, whether rounds end and do what they should. "
-            "Part of monitor.health.",
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether the loops that setups need are running: who leads them, whether rounds end, and whether "
+            "they succeed. Part of monitor.health.",
 )
 
 health_profile = Table(
     "health_profile", metadata,
-    Column("area", Text, comment="profile."),
-    Column("object", Text, comment="Profile and algorithm."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Whether the rules of your own profiles still fit: their functions are there and may be called. Part "
-            "of monitor.health.",
+    Column("area", Text, comment="Area of the finding: profile."),
+    Column("object", Text, comment="Name of the profile and algorithm."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether the rules of your own profiles still work: their functions exist and may be called. Part of "
+            "monitor.health.",
 )
 
 health_session = Table(
     "health_session", metadata,
-    Column("area", Text, comment="lock, open call, connection or setting."),
-    Column("object", Text, comment="Session, or what was looked at."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Waits for locks, transactions left open, connections, commits. Part of monitor.health.",
+    Column("area", Text, comment="Area of the finding: lock, open call, connection or setting."),
+    Column("object", Text, comment="Session, or the object that was examined."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Findings about waits for locks, open transactions, connections and commits. Part of monitor.health.",
 )
 
 health_setting = Table(
     "health_setting", metadata,
-    Column("area", Text, comment="setting."),
-    Column("object", Text, comment="Name of the setting, and of the role where it is the role's own."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Settings that cost jobs or time, as they are for who looks, and as they are set for roles that use "
-            "pgbroker. Part of monitor.health.",
+    Column("area", Text, comment="Area of the finding: setting."),
+    Column("object", Text, comment="Name of the setting, and of the role if the setting is that of a role."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Settings that cost jobs or time, as they are for the current user, and as they are set for roles "
+            "that use pgbroker. Part of monitor.health.",
 )
 
 health_snapshot = Table(
     "health_snapshot", metadata,
-    Column("area", Text, comment="snapshot or slot."),
+    Column("area", Text, comment="Area of the finding: snapshot or slot."),
     Column("object", Text, comment="Session, prepared transaction or slot."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What ends it."),
-    comment="Old snapshots: of sessions, prepared transactions, replication slots and standbys; and slots that "
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="How to end it."),
+    comment="Old snapshots of sessions, prepared transactions, replication slots and standbys; and slots that "
             "nobody reads. Part of monitor.health.",
 )
 
 health_standby = Table(
     "health_standby", metadata,
-    Column("area", Text, comment="standby."),
-    Column("object", Text, comment="this server."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Whether this server is a standby, and how old its last commit is. No row on a primary. Part of "
-            "monitor.health.",
+    Column("area", Text, comment="Area of the finding: standby."),
+    Column("object", Text, comment="Object that was examined: this server."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether this server is a standby, and how old its last commit is. There is no row on a primary. "
+            "Part of monitor.health.",
 )
 
 health_table = Table(
     "health_table", metadata,
-    Column("area", Text, comment="bloat, statistics, autovacuum, trigger, setting or transaction ids."),
-    Column("object", Text, comment="Table, index, trigger or setting."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Dead rows, size, statistics, foreign triggers of the tables of taskqueue, and the memory for them. "
-            "Part of monitor.health.",
+    Column("area", Text,
+           comment="Area of the finding: bloat, statistics, autovacuum, trigger, setting or transaction ids."),
+    Column("object", Text, comment="Name of the table, index, trigger or setting."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Dead rows, size, statistics and foreign triggers of the tables of taskqueue, and the memory for "
+            "them. Part of monitor.health.",
 )
 
 health_work = Table(
     "health_work", metadata,
-    Column("area", Text, comment="maintenance or history."),
-    Column("object", Text, comment="Setup, or what was looked at."),
-    Column("value", Text, comment="What was found."),
-    Column("verdict", Text, comment="ok, advice or problem."),
-    Column("cost", Text, comment="What it costs; null where it is ok."),
-    Column("remedy", Text, comment="What to do; null where it is ok."),
-    comment="Whether the background work is done: shares, counts, resources seen, leases that expired, "
-            "partitions of the history. Part of monitor.health.",
+    Column("area", Text, comment="Area of the finding: maintenance or history."),
+    Column("object", Text, comment="Setup, or the object that was examined."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether the background work is done: shares, counts, resources seen, expired leases, and partitions "
+            "of the history. Part of monitor.health.",
 )
 
 identity = Table(
@@ -303,12 +314,12 @@ identity = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("role_name", Text, comment="Role that was SET, else the login."),
     Column("private", Boolean,
-           comment="Private pilot or submitter: bound to the owner group or owner named here, whatever the "
-                   "request contains."),
+           comment="Whether this is a private pilot or submitter, bound to the owner group or owner named here, "
+                   "whatever the request contains."),
     Column("owner_group", Text, comment="Group the identity acts for; null = any group of the owner."),
     Column("owner_dn", Text, comment="Owner the identity acts for; null = any of the group."),
-    comment="Which database role may act in which setup, and for whom; operators and viewers need no row. "
-            "resource.set_identity grants, resource.clear_identity revokes. For operators.",
+    comment="Database roles with the setups in which each may act, and for whom; operators and viewers need no "
+            "row. resource.set_identity grants, resource.clear_identity revokes. For operators.",
 )
 
 instance = Table(
@@ -321,7 +332,7 @@ instance = Table(
            comment="PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of "
                    "instance.add_jobs."),
     Column("type", Text, comment="Instance type (resource.instance_type)."),
-    Column("state", Text, comment="requested, running or released."),
+    Column("state", Text, comment="State of the instance: requested, running or released."),
     Column("steps", BigInteger, comment="Steps that are placed on the instance."),
     Column("used_cpu", Numeric, comment="Cores of the steps that are placed on the instance."),
     Column("cpu", Numeric, comment="Cores that the instance has."),
@@ -337,37 +348,36 @@ instance = Table(
            comment="When the instance was released; null = not yet, or not known."),
     Column("cost", Numeric,
            comment="Cost since the instance was requested; null = the time of the request is not known."),
-    comment="Rented machines: how full each is, and its cost.",
+    comment="Rented machines: the use of each, and its cost.",
 )
 
 instance_by_type = Table(
     "instance_by_type", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("type", Text, comment="Instance type (resource.instance_type)."),
-    Column("state", Text, comment="requested, running or released."),
-    Column("instances", BigInteger, comment="Instances."),
-    Column("used_cpu", Numeric, comment="Cores that their steps use."),
-    Column("cpu", Numeric, comment="Cores that they have."),
-    Column("used_ram", Numeric, comment="Memory that their steps use (MB)."),
-    Column("ram", Numeric, comment="Memory that they have (MB)."),
-    Column("price", Numeric, comment="Price per hour of all of them."),
+    Column("state", Text, comment="State of the instance: requested, running or released."),
+    Column("instances", BigInteger, comment="Number of instances."),
+    Column("used_cpu", Numeric, comment="Cores that the steps of the instances use."),
+    Column("cpu", Numeric, comment="Cores of the instances."),
+    Column("used_ram", Numeric, comment="Memory that the steps of the instances use (MB)."),
+    Column("ram", Numeric, comment="Memory of the instances (MB)."),
+    Column("price", Numeric, comment="Price per hour of all instances together."),
     Column("cost", Numeric,
-           comment="Cost since they were requested, until they were released; those without a time of the "
-                   "request are left out."),
-    comment="Rented machines by type and state: how full they are, and their cost.",
+           comment="Cost of the instances from request to release; instances without a time of request are left out."),
+    comment="Rented machines by type and state: their use and their cost.",
 )
 
 instance_difference = Table(
     "instance_difference", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("instance_id", BigInteger, comment="Number of the instance."),
-    Column("state", Text, comment="State of the instance; null = there is no such instance."),
-    Column("used_cpu", Numeric, comment="Cores in use, as kept on the instance."),
-    Column("step_cpu", Numeric, comment="Cores that its steps use."),
-    Column("used_ram", Numeric, comment="Memory in use (MB), as kept on the instance."),
-    Column("step_ram", Numeric, comment="Memory that its steps use (MB)."),
+    Column("state", Text, comment="State of the instance; null = the instance does not exist."),
+    Column("used_cpu", Numeric, comment="Cores in use, as stored with the instance."),
+    Column("step_cpu", Numeric, comment="Cores that the steps of the instance use."),
+    Column("used_ram", Numeric, comment="Memory in use (MB), as stored with the instance."),
+    Column("step_ram", Numeric, comment="Memory that the steps of the instance use (MB)."),
     comment="Instances whose use differs from the sum of their steps, released instances with steps, and missing "
-            "instances that steps are placed on. Empty in health.",
+            "instances that steps are placed on. Always empty; a row is a fault of pgbroker.",
 )
 
 instance_step = Table(
@@ -377,122 +387,134 @@ instance_step = Table(
     Column("task_id", BigInteger, comment="Task; null = none."),
     Column("queue", Text, comment="PanDA queue of kind cloud that the step waits for; null = none."),
     Column("job_id", BigInteger,
-           comment="Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none."),
+           comment="Job of a TaskQueue that the step represents (instance.follow_taskqueues); null = none."),
     Column("state", Text,
-           comment="waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason "
-                   "names what is short)."),
+           comment="State of the step: waiting, placed, finished, cancelled, or unschedulable (no type can take "
+                   "it; the reason names the lacking resource)."),
     Column("cpu", Numeric, comment="Cores that the step needs; null = not known yet."),
     Column("ram", Numeric, comment="Memory that the step needs (MB); null = not known yet."),
     Column("cpu_expression", Text,
-           comment="Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or "
-                   "nothing."),
+           comment="Cores as an expression of inputs, such as ceil(size / 1000); null = a number or no value was "
+                   "given."),
     Column("ram_expression", Text,
-           comment="Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing."),
+           comment="Memory (MB) as an expression of inputs, such as 2 * size; null = a number or no value was given."),
     Column("inputs", JSONB, comment="Inputs that expressions read, as far as they are known: name to number."),
     Column("instance_type", Text, comment="Hint: the type that its instance must have; null = any that fits."),
     Column("instance_id", BigInteger,
            comment="Instance that the step is placed on, or was on when it ended; null = none."),
     Column("reason", Text,
-           comment="Why the step is placed there, waits, or is unschedulable; null = no schedule has looked at it."),
+           comment="Reason why the step is placed there, waits, or is unschedulable; null = no schedule has "
+                   "considered it."),
     Column("placed_at", TIMESTAMP(timezone=True),
            comment="When the step was placed; null = it is on no instance, or not known."),
     Column("ended_at", TIMESTAMP(timezone=True),
            comment="When the step finished or was cancelled; null = not yet, or not known."),
-    comment="Steps that are packed onto instances: what each needs, where it is, and why.",
+    comment="Steps that are packed onto instances: the needs of each step, its instance, and the reason for its "
+            "state.",
 )
 
 instance_total = Table(
     "instance_total", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("task_id", BigInteger, comment="Task; null = instances of no task."),
+    Column("task_id", BigInteger, comment="Task; null = instances that belong to no task."),
     Column("queue", Text, comment="PanDA queue of kind cloud whose jobs the instances take; null = none."),
     Column("instances", BigInteger, comment="Instances, requested or running."),
     Column("steps", BigInteger, comment="Steps that are placed on the instances."),
     Column("used_cpu", Numeric, comment="Cores that these steps use."),
     Column("cpu", Numeric, comment="Cores of the instances."),
-    Column("cpu_efficiency", Numeric, comment="Used part of the cores, 0 to 1."),
+    Column("cpu_efficiency", Numeric, comment="Used fraction of the cores, 0 to 1."),
     Column("used_ram", Numeric, comment="Memory that these steps use (MB)."),
     Column("ram", Numeric, comment="Memory of the instances (MB)."),
-    Column("ram_efficiency", Numeric, comment="Used part of the memory, 0 to 1."),
+    Column("ram_efficiency", Numeric, comment="Used fraction of the memory, 0 to 1."),
     Column("price", Numeric, comment="Price of the instances per hour."),
     Column("lower_bound", Numeric,
-           comment="Price per hour of the cheapest mix of types, taken in fractions, that covers what the steps use."),
+           comment="Price per hour of the cheapest mix of types, taken in fractions, that covers the use of the "
+                   "steps."),
     Column("gap", Numeric,
-           comment="How far the price is above the lower bound, as a fraction of the bound: 0.1 = 10 %."),
-    comment="Instances of each task and queue that are not released: how many, how full, their price per hour, "
-            "and a lower bound of the price.",
+           comment="Difference between the price and the lower bound, as a fraction of the bound: 0.1 = 10 %."),
+    comment="Instances of each task and queue that are not released: their number, their use, their price per "
+            "hour, and a lower bound of the price.",
 )
 
 job = Table(
     "job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
-    Column("state", Text, comment="waiting, held, leased, or the outcome: finished, failed, cancelled, closed."),
+    Column("state", Text,
+           comment="State of the job: waiting, held, leased, or its outcome (finished, failed, cancelled, closed)."),
     Column("since", TIMESTAMP(timezone=True),
-           comment="Since when: inserted, held, matched or ended; null = held since before the history that is kept."),
-    Column("task_queue_id", BigInteger, comment="Queue it waits in or was taken from."),
-    Column("user_priority", SmallInteger, comment="User priority; null when it has ended."),
-    Column("attempts", Integer, comment="How often it was matched."),
-    Column("site", Text, comment="Site that has it; null when it is not leased."),
-    comment="Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.",
+           comment="When the job was inserted, held, matched or ended; null = it was held before the history "
+                   "that is kept."),
+    Column("task_queue_id", BigInteger, comment="TaskQueue in which the job waits or from which it was taken."),
+    Column("user_priority", SmallInteger, comment="User priority; null if the job has ended."),
+    Column("attempts", Integer, comment="Number of times that the job was matched."),
+    Column("site", Text, comment="Site that has the job; null if the job is not leased."),
+    comment="Every job of TaskQueues with its state: waiting, held, leased, or ended with an outcome. A job is "
+            "in exactly one row.",
 )
 
 job_event = Table(
     "job_event", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
-    Column("at", TIMESTAMP(timezone=True), comment="When."),
+    Column("at", TIMESTAMP(timezone=True), comment="Time of the row."),
     Column("attempt", Integer, comment="Attempt number; 0 = never matched."),
     Column("event", Text,
-           comment="matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled "
-                   "or closed."),
-    Column("task_queue_id", BigInteger, comment="TaskQueue it was in or taken from; 0 = loaded from a dump."),
-    Column("site", Text, comment="Site of the lease; null = none, or it named none."),
+           comment="Event: matched, running, released, expired, held, resumed, kill asked, finished, failed, "
+                   "cancelled or closed."),
+    Column("task_queue_id", BigInteger,
+           comment="TaskQueue that the job was in or was taken from; 0 = loaded from a dump."),
+    Column("site", Text, comment="Site of the lease; null = there was no lease, or it named no site."),
     Column("grid_ce", Text, comment="Computing element of the lease."),
     Column("role_name", Text, comment="Database role that caused it."),
     Column("subject", Text, comment="Who caused it through the service; null = a login of the database."),
-    comment="What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or "
-            "TaskQueue), for as long as the setting history_kept of taskqueue says. Restrict the job, or the time.",
+    comment="Events of jobs in TaskQueues, one row an event, kept for as long as the setting history_kept of "
+            "taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, "
+            "or the time.",
 )
 
 job_history = Table(
     "job_history", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job."),
-    Column("at", TIMESTAMP(timezone=True), comment="When."),
+    Column("at", TIMESTAMP(timezone=True), comment="Time of the row."),
     Column("number", BigInteger, comment="Order of changes at one time."),
-    Column("from_status", Text, comment="Status before; null = made."),
+    Column("from_status", Text, comment="Status before; null = the job was made."),
     Column("to_status", Text, comment="Status after."),
-    Column("role_name", Text, comment="Who: the database role that called."),
-    Column("why", Text, comment="Why: what was called, or the rule that applied with the age and the limit."),
-    comment="Every change of a brokered job's status, and who had its work made again (the status is then the "
-            "same before and after), for as long as the setting history_kept of taskqueue says.",
+    Column("role_name", Text, comment="Database role that called."),
+    Column("why", Text,
+           comment="Reason: the function that was called, or the rule that applied with the age and the limit."),
+    comment="Every change of a brokered job's status, and every request to make its work again (the status is "
+            "then the same before and after). The history is kept for as long as the setting history_kept of "
+            "taskqueue says.",
 )
 
 job_in_two_states = Table(
     "job_in_two_states", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
-    Column("states", Text, comment="Where it is."),
-    comment="Jobs that are in more than one of waiting, leased, ended. Always empty; a row is a fault of pgbroker.",
+    Column("states", Text, comment="States that the job is in."),
+    comment="Jobs that are in more than one of the states waiting, leased and ended. Always empty; a row is a "
+            "fault of pgbroker.",
 )
 
 job_out_of_step = Table(
     "job_out_of_step", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="PanDA id."),
-    Column("status", Text, comment="Its status; null = there is no such job."),
-    Column("place", Text, comment="waiting (in a TaskQueue), leased; null = neither."),
-    comment="Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent "
-            "to transferring ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.",
+    Column("status", Text, comment="Status of the job; null = the job does not exist."),
+    Column("place", Text, comment="Place of the job: waiting (in a TaskQueue) or leased; null = neither."),
+    comment="Brokered jobs whose status does not agree with their place: activated jobs wait in a TaskQueue, "
+            "jobs with a status from sent to transferring are leased, and all others are neither waiting nor "
+            "leased. Always empty; a row is a fault of pgbroker.",
 )
 
 job_without_queue = Table(
     "job_without_queue", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
-    Column("task_queue_id", BigInteger, comment="Queue that is not there."),
-    comment="Waiting jobs in no TaskQueue. Always empty; a row is a fault of pgbroker.",
+    Column("task_queue_id", BigInteger, comment="TaskQueue of the job, which does not exist."),
+    comment="Waiting jobs that are in no TaskQueue. Always empty; a row is a fault of pgbroker.",
 )
 
 last_run = Table(
@@ -503,12 +525,12 @@ last_run = Table(
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm control."),
     Column("started_at", TIMESTAMP(timezone=True), comment="When it began (resource.clock)."),
     Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is running, or was interrupted."),
-    Column("tasks", BigInteger, comment="Tasks decided, and kept."),
-    Column("assigned", BigInteger, comment="Of them, tasks with candidates."),
-    Column("pending", BigInteger, comment="Of them, tasks that no queue or nucleus can take."),
-    Column("throttled", BigInteger, comment="Of them, tasks that a rule throttled."),
-    Column("failed", BigInteger, comment="Of them, tasks that a rule failed, or that could not be evaluated."),
-    comment="The last run of each broker that has ended, and what became of its tasks; dry runs are left out.",
+    Column("tasks", BigInteger, comment="Number of tasks that were decided and are still kept."),
+    Column("assigned", BigInteger, comment="Tasks with candidates."),
+    Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
+    Column("throttled", BigInteger, comment="Tasks that a rule throttled."),
+    Column("failed", BigInteger, comment="Tasks that a rule failed, or that could not be evaluated."),
+    comment="The last run of each broker that has ended, and the outcome of its tasks; dry runs are left out.",
 )
 
 last_run_rejection = Table(
@@ -516,11 +538,11 @@ last_run_rejection = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("run_id", BigInteger, comment="Run."),
-    Column("rule", Text, comment="Rule."),
+    Column("rule", Text, comment="Rule that rejected."),
     Column("criteria", Text, comment="PanDA's criteria tag of the rejections; null = none."),
-    Column("pairs", BigInteger, comment="Pairs of task and queue."),
-    Column("estimated", Boolean, comment="Whether only some tasks were counted."),
-    comment="Rejections by rule and criteria tag of the last run of each broker that has ended; dry runs are "
+    Column("pairs", BigInteger, comment="Pairs of task and queue that were rejected."),
+    Column("estimated", Boolean, comment="Whether the number is estimated from some of the tasks."),
+    comment="Rejections by rule and criteria tag in the last run of each broker that has ended; dry runs are "
             "left out (monitor.run_rejection).",
 )
 
@@ -530,13 +552,13 @@ lease = Table(
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("attempt", Integer, comment="Number of this match of the job, from 1."),
     Column("state", Text, comment="matched: no report yet; running: the agent reported."),
-    Column("site", Text, comment="Site."),
-    Column("grid_ce", Text, comment="Computing element."),
+    Column("site", Text, comment="Site of the lease."),
+    Column("grid_ce", Text, comment="Computing element of the lease."),
     Column("role_name", Text, comment="Database role of the agent."),
     Column("matched_at", TIMESTAMP(timezone=True), comment="When it was matched."),
     Column("reported_at", TIMESTAMP(timezone=True), comment="Last report."),
     Column("expires_at", TIMESTAMP(timezone=True), comment="When the lease expires unless the agent reports."),
-    Column("expired", Boolean, comment="Whether that has passed."),
+    Column("expired", Boolean, comment="Whether the lease has expired."),
     Column("kill_reason", Text,
            comment="Not null: the agent gets kill as the answer to its next report, with this reason."),
     Column("task_queue_id", BigInteger, comment="TaskQueue that the job was taken from."),
@@ -545,20 +567,20 @@ lease = Table(
            comment="Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without "
                    "duplicates, empty lists left out."),
     Column("heard_at", TIMESTAMP(timezone=True),
-           comment="When its agent was last heard: its last report, or the match."),
+           comment="When its agent last reported; before the first report, the time of the match."),
     Column("owner_dn", Text, comment="Owner of the job."),
     Column("owner_group", Text, comment="Owner group of the job."),
     Column("subject", Text, comment="Who asked through the service; null = a login of the database."),
-    comment="Matched jobs that have not ended: who has them and since when. The token is not shown.",
+    comment="Matched jobs that have not ended: who has each, and since when. The token is not shown.",
 )
 
 lease_by_site = Table(
     "lease_by_site", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("site", Text, comment="Site; null = the resource named none."),
-    Column("state", Text, comment="matched: no report yet; running: the agent reported."),
-    Column("leases", BigInteger, comment="Leases."),
-    Column("expired", BigInteger, comment="Of them, leases whose time has passed."),
+    Column("site", Text, comment="Site; null = the resource named no site."),
+    Column("state", Text, comment="State of the leases: matched (no report yet) or running (the agent has reported)."),
+    Column("leases", BigInteger, comment="Number of leases."),
+    Column("expired", BigInteger, comment="Number of these leases whose time has passed."),
     comment="Leases by site and state.",
 )
 
@@ -566,9 +588,9 @@ limit_by_site = Table(
     "limit_by_site", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("site", Text, comment="Site."),
-    Column("limits", BigInteger, comment="Limits."),
-    Column("reached", BigInteger, comment="Of them, limits that let no more jobs be matched now."),
-    Column("slots", BigInteger, comment="Sum of how many jobs the limits of kind running allow."),
+    Column("limits", BigInteger, comment="Number of limits."),
+    Column("reached", BigInteger, comment="Number of these limits that let no more jobs be matched now."),
+    Column("slots", BigInteger, comment="Number of jobs that the limits of kind running allow together."),
     Column("used", BigInteger, comment="Leases that count at these limits; a lease counts at each."),
     comment="Limits of each site, and how far they are used.",
 )
@@ -577,45 +599,46 @@ listed_job = Table(
     "listed_job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="PanDA id."),
-    Column("status", Text, comment="Status of a brokered job; of another one waiting, held, leased, or the outcome."),
-    Column("since", TIMESTAMP(timezone=True), comment="Since when."),
-    Column("task_id", BigInteger, comment="Task; null = none."),
-    Column("queue", Text, comment="PanDA queue that the job was sent to; null = none."),
-    Column("site", Text, comment="Site of that queue, or of the lease; null = none."),
-    Column("user_name", Text, comment="User, or owner; null = not known, such as after the end of its TaskQueue."),
+    Column("status", Text, comment="Status of a brokered job; for another job waiting, held, leased, or the outcome."),
+    Column("since", TIMESTAMP(timezone=True), comment="When the job got this status."),
+    Column("task_id", BigInteger, comment="Task; null = the job has no task."),
+    Column("queue", Text, comment="PanDA queue that the job was sent to; null = no queue."),
+    Column("site", Text, comment="Site of that queue, or of the lease; null = no site."),
+    Column("user_name", Text, comment="User, or owner; null = not known, for example after the end of its TaskQueue."),
     Column("gshare", Text, comment="Global share, or owner group."),
     Column("priority", Integer, comment="Current priority, or user priority."),
-    Column("created", TIMESTAMP(timezone=True), comment="When it was made or inserted; null = not known."),
+    Column("created", TIMESTAMP(timezone=True), comment="When the job was made or inserted; null = not known."),
     Column("lease_state", Text,
-           comment="Of a leased job that is not brokered: matched, or running after the first report; null = another."),
-    comment="Every job once: those of brokerage with their status, and those that were only inserted with their "
-            "state among TaskQueues. `broker jobs` reads it page by page, by setup and job id.",
+           comment="State of the lease of a job that is not brokered: matched, or running after the first "
+                   "report; null for all other jobs."),
+    comment="Every job once: brokered jobs with their status, and jobs that were only inserted with their state "
+            "among TaskQueues. `broker jobs` reads the view page by page, by setup and job id.",
 )
 
 loop = Table(
     "loop", metadata,
-    Column("setup", Text, comment="Setup that the loop works on; null = all."),
+    Column("setup", Text, comment="Setup that the loop works on; null = all setups."),
     Column("name", Text,
-           comment="maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs "
-                   "or assign-analysis."),
+           comment="Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, "
+                   "assign-tasks, assign-jobs or assign-analysis."),
     Column("state", Text,
-           comment="well, failing (the last round had an error), slow (a round is under way for ten periods and "
-                   "ten minutes), nobody leads, or never ran."),
-    Column("needed", Boolean, comment="Whether a setup needs it (lifecycle.needed_loop)."),
-    Column("held_by", Text, comment="Host and process of who works on it, or did last, for people."),
+           comment="State of the loop: well, failing (the last round had an error), slow (a round has been "
+                   "running for ten periods and ten minutes), nobody leads, or never ran."),
+    Column("needed", Boolean, comment="Whether a setup needs the loop (lifecycle.needed_loop)."),
+    Column("held_by", Text, comment="Host and process that work on the loop, or worked on it last, for people."),
     Column("renewed_at", TIMESTAMP(timezone=True), comment="When the lead was last taken or renewed."),
     Column("expires_at", TIMESTAMP(timezone=True),
-           comment="Until then nobody else takes the lead; by the server's clock, not that of a setup."),
+           comment="Time until which no other process takes the lead, by the server's clock, not that of a setup."),
     Column("period", Interval, comment="Time between the beginnings of two rounds."),
-    Column("began_at", TIMESTAMP(timezone=True), comment="When the last round began; null = none did."),
-    Column("ended_at", TIMESTAMP(timezone=True), comment="When the last round that ended did; null = none did."),
+    Column("began_at", TIMESTAMP(timezone=True), comment="When the last round began; null = no round has begun."),
+    Column("ended_at", TIMESTAMP(timezone=True), comment="When a round last ended; null = no round has ended."),
     Column("error", Text,
-           comment="What the last round could not do, of all setups in one text; null = it did everything."),
+           comment="Failures of the last round for all setups, in one text; null = the round had no failure."),
     Column("failing_since", TIMESTAMP(timezone=True),
-           comment="Since when each round has had an error; null = the last one had none."),
-    comment="The loops of `broker run`: who works on each, and how the last rounds went; also those that a setup "
-            "needs and that never ran. A loop of one setup that nobody leads is left out while one of all setups "
-            "is led. `broker loops` prints it.",
+           comment="Time since which each round has had an error; null = the last round had none."),
+    comment="The loops of `broker run`: who works on each, and how the last rounds went. Loops that a setup "
+            "needs and that never ran are included. A loop of one setup that nobody leads is left out while a "
+            "loop of all setups is led. `broker loops` prints the view.",
 )
 
 matches_per_minute = Table(
@@ -623,21 +646,21 @@ matches_per_minute = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("minute", TIMESTAMP(timezone=True), comment="Start of the minute."),
     Column("owner_group", Text, comment="Owner group."),
-    Column("matches", BigInteger, comment="Matches."),
-    Column("sites", BigInteger, comment="Sites that got them."),
+    Column("matches", BigInteger, comment="Number of matches."),
+    Column("sites", BigInteger, comment="Number of sites that got the jobs."),
     comment="Matches by minute and owner group. Restrict the minute where the history is long.",
 )
 
 matching_difference = Table(
     "matching_difference", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("structure", Text, comment="Derived structure."),
-    Column("key", Text, comment="What in it."),
-    Column("expected", Text, comment="What it should be."),
-    Column("found", Text, comment="What it is."),
-    comment="Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it "
-            "is derived from (a queue visible without its requirements, jobs that no posting leads to, wrong "
-            "counts). Always empty; taskqueue.rebuild_matching repairs.",
+    Column("structure", Text, comment="Name of the derived structure."),
+    Column("key", Text, comment="Key of the entry in the structure."),
+    Column("expected", Text, comment="Value that the entry should have."),
+    Column("found", Text, comment="Value that the entry has."),
+    comment="Differences between the structures that matching reads and the TaskQueues, requirement tables, jobs "
+            "and leases that they are derived from (a queue visible without its requirements, jobs that no "
+            "posting leads to, wrong counts). Always empty; taskqueue.rebuild_matching repairs differences.",
 )
 
 oldest_job = Table(
@@ -646,15 +669,16 @@ oldest_job = Table(
     Column("task_queue_id", BigInteger, comment="TaskQueue."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
-    Column("job_id", BigInteger, comment="Its oldest waiting job that is not held."),
+    Column("job_id", BigInteger, comment="Oldest waiting job of the TaskQueue that is not held."),
     Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
-    Column("waits", Interval, comment="How long."),
+    Column("waits", Interval, comment="How long the job has waited."),
     Column("matches_last_hour", BigInteger, comment="Matches from this queue within the hour."),
     Column("higher_matches_last_hour", BigInteger, comment="Matches from higher buckets within the hour."),
     Column("starved", Boolean,
-           comment="True: within the hour, and since the job came, higher buckets were served and this queue was not."),
-    comment="The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU "
-            "buckets keep it waiting: since it came, matches of the last hour went to them and none to the queue.",
+           comment="Whether, within the hour and since the job came, higher buckets were served and this queue "
+                   "was not."),
+    comment="The oldest job that waits to be matched in each open TaskQueue, and whether higher CPU buckets keep "
+            "it waiting: since the job came, higher buckets got matches in the last hour and its queue got none.",
 )
 
 owner_group = Table(
@@ -668,19 +692,19 @@ owner_group = Table(
     Column("allow_background", Boolean,
            comment="TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from "
                    "the share."),
-    comment="Owner groups whose share or properties were set (taskqueue.set_group); any other has the share "
-            "1000, without JobSharing and background.",
+    comment="Owner groups whose share or properties were set (taskqueue.set_group). Any other group has the "
+            "share 1000, without JobSharing and background.",
 )
 
 profile = Table(
     "profile", metadata,
     Column("profile", Text, comment="Name."),
-    Column("based_on", Text, comment="Profile whose rules it has, unless its own change them; null = none."),
-    Column("description", Text, comment="What it is for."),
-    Column("shipped", Boolean, comment="Whether it comes with pgbroker, so that nobody changes it."),
-    Column("rules", BigInteger, comment="Rules that it adds or changes."),
-    Column("setups", ARRAY(Text), comment="Setups that decide by it, or try it."),
-    comment="The profiles that brokers can decide by: those that come with pgbroker, and those of your own "
+    Column("based_on", Text, comment="Profile whose rules it has, unless its own rules change them; null = none."),
+    Column("description", Text, comment="Purpose of the profile."),
+    Column("shipped", Boolean, comment="Whether the profile comes with pgbroker, so that nobody changes it."),
+    Column("rules", BigInteger, comment="Number of rules that the profile adds or changes."),
+    Column("setups", ARRAY(Text), comment="Setups that use the profile, or try it."),
+    comment="The profiles that brokers can use for their decisions: those that come with pgbroker, and your own "
             "(brokerage.set_profile).",
 )
 
@@ -710,15 +734,15 @@ profile_rule = Table(
                    "interval, also by priority."),
     Column("source", Text,
            comment="Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is."),
-    comment="What profiles of your own change: a row a rule that they add, or of which they change something; "
-            "null = as in the profile that they are based on. brokerage.rule_in_force has the result.",
+    comment="Changes that your own profiles make: one row for each rule that a profile adds or changes; null = "
+            "as in the profile that it is based on. brokerage.rule_in_force has the result.",
 )
 
 queue = Table(
     "queue", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("queue", Text, comment="Name of the PanDA queue."),
-    Column("site", Text, comment="Site that the queue is of (PanDA site); null = not known."),
+    Column("site", Text, comment="PanDA site of the queue; null = not known."),
     Column("role", Text, comment="nucleus or satellite."),
     Column("status", Text, comment="online, offline, brokeroff, test, standby, paused ..."),
     Column("type", Text,
@@ -742,8 +766,8 @@ resource_seen = Table(
     Column("samples", BigInteger, comment="Ten-second windows in which a resource of this kind asked, a sample."),
     Column("matched", BigInteger, comment="Those windows whose sampled request got a job."),
     Column("resource", JSONB, comment="Canonical description."),
-    comment="Kinds of resources seen lately: descriptions as they came, without JobID, CPUTime as the bucket "
-            "that it covers. A standby has those that taskqueue.maintain has rolled up.",
+    comment="Kinds of resources seen lately: their descriptions as received, except that JobID is left out and "
+            "CPUTime is the bucket that it covers. A standby shows those that taskqueue.maintain has rolled up.",
 )
 
 run = Table(
@@ -752,17 +776,17 @@ run = Table(
     Column("run_id", BigInteger, comment="Number of the run."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm control."),
-    Column("trial", BigInteger, comment="Trial that was under way; null = none, or the call named a profile."),
+    Column("trial", BigInteger, comment="Trial that was active; null = no trial, or the call named a profile."),
     Column("dry", Boolean, comment="Only decisions were stored."),
     Column("called_by", Text, comment="Database role that called."),
     Column("started_at", TIMESTAMP(timezone=True), comment="When it began (resource.clock)."),
     Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is running, or was interrupted."),
-    Column("tasks", BigInteger, comment="Tasks decided, and kept."),
-    Column("assigned", BigInteger, comment="Those with candidates."),
-    Column("pending", BigInteger, comment="Those that no queue or nucleus can take."),
-    Column("throttled", BigInteger, comment="Those that a rule throttled."),
-    Column("failed", BigInteger, comment="Those that a rule failed, or that could not be evaluated."),
-    comment="Runs of the brokers, with what became of their tasks, as long as decisions are kept.",
+    Column("tasks", BigInteger, comment="Number of tasks that were decided and are still kept."),
+    Column("assigned", BigInteger, comment="Tasks with candidates."),
+    Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
+    Column("throttled", BigInteger, comment="Tasks that a rule throttled."),
+    Column("failed", BigInteger, comment="Tasks that a rule failed, or that could not be evaluated."),
+    comment="Runs of the brokers, with the outcome of their tasks, for as long as decisions are kept.",
 )
 
 run_rejection = Table(
@@ -770,13 +794,13 @@ run_rejection = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("run_id", BigInteger, comment="Run."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
-    Column("rule", Text, comment="Rule."),
+    Column("rule", Text, comment="Rule that rejected."),
     Column("criteria", Text, comment="PanDA's criteria tag of the rejections; null = none."),
-    Column("pairs", BigInteger, comment="Pairs of task and queue."),
-    Column("estimated", Boolean, comment="Whether only some tasks were counted."),
-    comment="Rejections of each run by rule and criteria tag, as long as decisions are kept. Restrict the run. "
-            "Of more than 20,000 rejections, those of some tasks are counted and scaled; brokerage.rejections "
-            "counts all.",
+    Column("pairs", BigInteger, comment="Pairs of task and queue that were rejected."),
+    Column("estimated", Boolean, comment="Whether the number is estimated from some of the tasks."),
+    comment="Rejections of each run by rule and criteria tag, for as long as decisions are kept. Restrict the "
+            "run. If there are more than 20,000 rejections, those of some tasks are counted and scaled; "
+            "brokerage.rejections counts all.",
 )
 
 setting = Table(
@@ -785,25 +809,25 @@ setting = Table(
     Column("schema", Text, comment="Schema: taskqueue, brokerage, lifecycle or instance."),
     Column("name", Text, comment="Name of the setting."),
     Column("value", Text, comment="Value as text; null = no limit."),
-    Column("meaning", Text, comment="What the setting does, and its unit."),
-    Column("default_value", Text, comment="Value where nobody set one; null = none."),
+    Column("meaning", Text, comment="Effect of the setting, and its unit."),
+    Column("default_value", Text, comment="Value if nobody set one; null = none."),
     Column("type", Text, comment="Type of the value."),
-    Column("allowed", Text, comment="Which values are allowed, in words."),
+    Column("allowed", Text, comment="Allowed values, in words."),
     comment="Settings of each setup in all schemas; the function set_settings of the schema changes them.",
 )
 
 setup = Table(
     "setup", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("created_at", TIMESTAMP(timezone=True), comment="When the setup came into being."),
+    Column("created_at", TIMESTAMP(timezone=True), comment="When the setup was created."),
     Column("simulated", TIMESTAMP(timezone=True),
-           comment="The moment that resource.clock() answers for a simulated setup; null = real time."),
-    Column("task_queues", BigInteger, comment="TaskQueues."),
-    Column("identities", BigInteger, comment="Database roles that may use it besides operators."),
+           comment="Time that resource.clock() returns for a simulated setup; null = real time."),
+    Column("task_queues", BigInteger, comment="Number of TaskQueues."),
+    Column("identities", BigInteger, comment="Number of database roles that may use the setup besides operators."),
     Column("shares", Text,
-           comment="What dispatch follows: groups = shares of owner groups, DIRAC's rule; global = the tree of "
-                   "global shares (monitor.share_tree)."),
-    comment="Setups, with how much they hold. taskqueue.remove_setup takes one away.",
+           comment="Shares that dispatch follows: groups = shares of owner groups, DIRAC's rule; global = the "
+                   "tree of global shares (monitor.share_tree)."),
+    comment="Setups, with the size of each. taskqueue.remove_setup removes one.",
 )
 
 shard = Table(
@@ -811,68 +835,74 @@ shard = Table(
     Column("shard", Text, comment="Name."),
     Column("number", Integer, comment="Partition of PL/Proxy, from 0 without gaps."),
     Column("dsn", Text,
-           comment="How libpq reaches it, without user and password: calls come as whoever called the front."),
-    Column("added_at", TIMESTAMP(timezone=True), comment="When the front got to know it."),
-    Column("setups", BigInteger, comment="Setups that are placed on it."),
-    comment="Shards of a front, with how many setups each has. No row in a database that is no front.",
+           comment="DSN by which libpq reaches the shard, without user and password: a call has the login of the "
+                   "caller of the front."),
+    Column("added_at", TIMESTAMP(timezone=True), comment="When the shard was added to the front."),
+    Column("setups", BigInteger, comment="Number of setups that are placed on the shard."),
+    comment="Shards of a front, with the number of setups on each. There is no row in a database that is not a front.",
 )
 
 share_tree = Table(
     "share_tree", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("gshare", Text, comment="Global share."),
-    Column("parent", Text, comment="Share that it is part of, as said; null = none."),
-    Column("path", ARRAY(Text), comment="Shares from the top down to it."),
-    Column("depth", Integer, comment="Its level, from 1."),
-    Column("is_leaf", Boolean, comment="It has no parts: jobs are of leaves."),
+    Column("parent", Text, comment="Share that it is part of, as given; null = none."),
+    Column("path", ARRAY(Text), comment="Shares from the top down to this share."),
+    Column("depth", Integer, comment="Level of the share in the tree, from 1."),
+    Column("is_leaf", Boolean, comment="Whether the share has no parts; jobs belong to leaves."),
     Column("target", Double,
-           comment="Target as said, in whatever unit: it counts against its siblings'; missing or negative = 0."),
-    Column("target_of_parent", Double, comment="Its part of the targets of its siblings and itself."),
-    Column("target_of_whole", Double, comment="The product of that from the top down."),
-    Column("pledged", Double, comment="That part of all that runs (HS06)."),
-    Column("running", Double, comment="Running, with its parts (HS06)."),
-    Column("queued", Double, comment="Queued, with its parts (HS06)."),
-    Column("usage_of_parent", Double, comment="Its part of what runs of its siblings and itself."),
-    Column("usage_of_whole", Double, comment="Its part of all that runs."),
+           comment="Target as given, in any unit, since it is compared only with the targets of its siblings; "
+                   "missing or negative = 0."),
+    Column("target_of_parent", Double,
+           comment="Fraction that the share has of the targets of its siblings and itself."),
+    Column("target_of_whole", Double, comment="Product of these fractions from the top down."),
+    Column("pledged", Double, comment="That fraction of everything that runs (HS06)."),
+    Column("running", Double, comment="Running work of the share and its parts (HS06)."),
+    Column("queued", Double, comment="Queued work of the share and its parts (HS06)."),
+    Column("usage_of_parent", Double,
+           comment="Fraction that the share has of the running work of its siblings and itself."),
+    Column("usage_of_whole", Double, comment="Fraction that the share has of all running work."),
     Column("usage", Double,
-           comment="Running / pledged, PanDA's usage; 0 = nothing runs, 999999 = something runs and the target is 0."),
-    Column("distance", Double, comment="target_of_whole less usage_of_whole; positive = behind."),
+           comment="Running / pledged, which is PanDA's usage; 0 = nothing runs, 999999 = something runs and the "
+                   "target is 0."),
+    Column("distance", Double, comment="target_of_whole minus usage_of_whole; positive = behind."),
     Column("behind", BigInteger,
-           comment="Order of the leaves, 1 = PanDA would take its jobs next: at each level the share with the "
+           comment="Rank of the leaf, 1 = PanDA would take its jobs next: at each level the share with the "
                    "largest distance goes first."),
     Column("source", Text,
-           comment="jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of "
-                   "resource.share."),
+           comment="Source of the figures: jobs = counted now from the jobs here and the counts kept elsewhere; "
+                   "loaded = the figures of resource.share."),
     Column("measured", TIMESTAMP(timezone=True),
-           comment="When the figures that brokerage reads were measured; null = they hold as they are."),
-    Column("problem", Text, comment="Why it stands at the top although it has a parent; null = no problem."),
-    comment="The tree of global shares with targets, usage now, and which leaf is furthest behind. Fractions, "
-            "not percent; HS06.",
+           comment="When the figures that brokerage reads were measured; null = the figures do not expire."),
+    Column("problem", Text, comment="Reason why the share is at the top although it has a parent; null = no problem."),
+    comment="The tree of global shares with targets, current usage, and the leaf that is furthest behind. Values "
+            "are fractions, not percent, or HS06.",
 )
 
 site = Table(
     "site", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("site", Text, comment="PanDA site, or the site of a resource description."),
-    Column("queues", BigInteger, comment="PanDA queues of the site."),
-    Column("online", BigInteger, comment="Those that are online."),
-    Column("status", Text, comment="The statuses of its queues; null = it has none."),
+    Column("queues", BigInteger, comment="Number of PanDA queues of the site."),
+    Column("online", BigInteger, comment="Number of these queues that are online."),
+    Column("status", Text, comment="Statuses of the queues; null = the site has no queue."),
     Column("waiting", BigInteger, comment="Jobs that no JobAgent has yet."),
-    Column("waiting_at_queues", BigInteger, comment="Those of them that a broker sent to its PanDA queues."),
+    Column("waiting_at_queues", BigInteger,
+           comment="Number of these jobs that a broker sent to the PanDA queues of the site."),
     Column("starting", BigInteger, comment="Jobs that a JobAgent has and that do not run yet."),
     Column("running", BigInteger, comment="Jobs that run, or whose output is on its way."),
     Column("waiting_cores", BigInteger, comment="Cores of the waiting jobs."),
     Column("starting_cores", BigInteger, comment="Cores of the starting jobs."),
     Column("running_cores", BigInteger, comment="Cores of the running jobs."),
-    Column("limits", BigInteger, comment="Limits of the site (monitor.site_limit)."),
+    Column("limits", BigInteger, comment="Number of limits of the site (monitor.site_limit)."),
     Column("limits_reached", BigInteger,
-           comment="Those that are reached: what counts at them is not matched there now."),
+           comment="Number of limits that are reached: jobs that count at them are not matched there now."),
     Column("pilots_seen", TIMESTAMP(timezone=True),
-           comment="When a resource of the site was last seen asking, a sample; null = not lately. A standby has "
-                   "it as of the last taskqueue.maintain."),
-    comment="Sites with the jobs and cores that wait, start and run there, their limits, and when their pilots "
-            "were last seen. A TaskQueue that lists several sites counts at each of them, one that lists none at "
-            "no site.",
+           comment="When a resource of the site last asked for jobs, from a sample; null = not lately. On a "
+                   "standby the time is that of the last taskqueue.maintain."),
+    comment="Sites with the jobs and cores that wait, start and run there, their limits, and the time when their "
+            "pilots were last seen. A TaskQueue that lists several sites counts at each of them; one that lists "
+            "none counts at no site.",
 )
 
 site_limit = Table(
@@ -887,23 +917,24 @@ site_limit = Table(
     Column("ceiling", Integer, comment="Jobs at a time; kind running."),
     Column("delay", Interval, comment="Time between two matches; kind delay."),
     Column("burst", Integer, comment="Matches that may come at once after a pause; kind delay."),
-    Column("used", BigInteger, comment="Leases that count at it; kind running."),
-    Column("reached", Boolean, comment="Whether nothing more may be matched there now."),
-    Column("queues", BigInteger, comment="Open TaskQueues that the site may see and that count at it."),
-    Column("jobs", BigInteger, comment="Their waiting jobs."),
-    comment="Limits with how far they are used, and the waiting jobs that they concern: held back while the "
-            "limit is reached.",
+    Column("used", BigInteger, comment="Number of leases that count at the limit, if it is of kind running."),
+    Column("reached", Boolean, comment="Whether no more jobs may be matched there now."),
+    Column("queues", BigInteger,
+           comment="Number of open TaskQueues that the site may see and that count at the limit."),
+    Column("jobs", BigInteger, comment="Number of waiting jobs in these TaskQueues."),
+    comment="Limits with their current use, and the waiting jobs that they concern; these jobs are held back "
+            "while the limit is reached.",
 )
 
 snapshot_holder = Table(
     "snapshot_holder", metadata,
-    Column("object", Text, comment="Session, prepared transaction, slot or standby."),
-    Column("transactions", Integer, comment="Age of its snapshot: transactions that began since."),
-    Column("since", TIMESTAMP(timezone=True), comment="When its transaction began; null = not known, or not shown."),
+    Column("object", Text, comment="Name of the session, prepared transaction, slot or standby."),
+    Column("transactions", Integer, comment="Age of its snapshot: number of transactions that have begun since."),
+    Column("since", TIMESTAMP(timezone=True), comment="Beginning of its transaction; null = not known, or not shown."),
     Column("detail", Text, comment="State of the session, owner of the transaction, or state of the slot."),
-    Column("remedy", Text, comment="What ends it."),
-    comment="Who keeps deleted rows from being cleaned: sessions, prepared transactions, replication slots and "
-            "standbys. monitor.health judges them.",
+    Column("remedy", Text, comment="How to end it."),
+    comment="Holders of snapshots that keep deleted rows from being cleaned: sessions, prepared transactions, "
+            "replication slots and standbys. monitor.health judges them.",
 )
 
 task = Table(
@@ -916,22 +947,24 @@ task = Table(
     Column("user_name", Text, comment="User."),
     Column("priority", Integer, comment="Current priority."),
     Column("nucleus", Text, comment="Nucleus that outputs are gathered at; null = not yet brokered."),
-    Column("jobs", BigInteger, comment="Jobs of its input (workload.input_digest)."),
-    Column("jobs_left", BigInteger, comment="Jobs that are not assigned yet."),
+    Column("jobs", BigInteger, comment="Number of jobs of its input (workload.input_digest)."),
+    Column("jobs_left", BigInteger, comment="Number of jobs that are not assigned yet."),
     Column("not_due", Text, comment="Why it is not brokered now, in words; null = it is (brokerage.due_task)."),
-    Column("algorithm", Text, comment="Broker that has the task: production_task, production_job or analysis_job."),
+    Column("algorithm", Text, comment="Broker of the task: production_task, production_job or analysis_job."),
     Column("run_id", BigInteger, comment="Last run of that broker that decided the task; null = none."),
     Column("retry_at", TIMESTAMP(timezone=True), comment="Pending until then; null = not pending."),
-    Column("finished", BigInteger, comment="Jobs that finished."),
+    Column("finished", BigInteger, comment="Number of jobs that finished."),
     Column("why", Text,
-           comment="Why it waits, in words: why its broker does not work on it, or what the last run decided "
-                   "with the rule that rejected the most queues, or what is left; null = the task has ended."),
+           comment="Reason why the task waits, in words: why its broker does not work on it, or the last "
+                   "decision with the rule that rejected the most queues, or the rest of its work; null = the "
+                   "task has ended."),
     Column("reason", Text,
-           comment="Why most of its waiting jobs wait, in one word (monitor.waiting_task); null = none waits."),
+           comment="Reason why most of its waiting jobs wait, in one word (monitor.waiting_task); null = no job "
+                   "waits."),
     Column("next_try", Text,
-           comment="Which run of its broker takes it, in words: the next one, or the first from its retry time "
-                   "on; null = none does."),
-    comment="Tasks with their status, their jobs, and why no broker takes their jobs now.",
+           comment="The run of its broker that takes the task next, in words: the next run, or the first from "
+                   "its retry time on; null = no run takes it."),
+    comment="Tasks with their status, their jobs, and the reason why no broker takes their jobs now.",
 )
 
 task_decision = Table(
@@ -939,31 +972,32 @@ task_decision = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("run_id", BigInteger, comment="Run."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
-    Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm."),
-    Column("trial", BigInteger, comment="Trial in which the run was; null = none."),
-    Column("arm", Text, comment="Arm of the trial, control or trial; null = no trial was under way."),
+    Column("profile", Text, comment="Profile that decided; in a trial, the profile of the arm."),
+    Column("trial", BigInteger, comment="Trial that the run was part of; null = no trial."),
+    Column("arm", Text, comment="Arm of the trial, control or trial; null = no trial was active."),
     Column("dry", Boolean, comment="Only decisions were stored."),
     Column("task_id", BigInteger, comment="Task."),
     Column("status", Text,
            comment="candidates, pending, throttled, failed, or error: the task could not be evaluated."),
     Column("rule", Text,
            comment="Rule that throttled or failed the whole task, or had it decided once more, without locality "
-                   "(anal-loops); null = none."),
+                   "(anal-loops); null = no rule."),
     Column("reason", Text,
-           comment="Why it was throttled or failed, that it was decided without locality, or the error, in words."),
+           comment="Reason in words: why it was throttled or failed, that it was decided without locality, or "
+                   "the error."),
     Column("errcode", Text, comment="SQLSTATE of an error."),
     Column("retry_at", TIMESTAMP(timezone=True),
-           comment="When the task is brokered again: a pending one, and what a run throttled, failed or could "
-                   "not decide, as long as no later run took it."),
+           comment="When the task is brokered again, if it is pending or was throttled, failed or not decided by "
+                   "this run, and no later run has taken it."),
     Column("candidates", Integer, comment="Queues that may take its jobs."),
     Column("rejected", Integer, comment="Queues that were rejected."),
     Column("not_candidates", Integer, comment="Queues that never entered the list."),
-    Column("jobs", BigInteger, comment="Jobs of the task that the run assigned; null = none."),
+    Column("jobs", BigInteger, comment="Jobs of the task that the run assigned; null = no job."),
     Column("nucleus", Text,
-           comment="Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere."),
+           comment="Nucleus that the run sent the task to; null = no nucleus, or a later run has sent it elsewhere."),
     Column("decided_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
-    comment="What each run decided for each task: whether it has candidates, waits, was throttled or failed by a "
-            "rule, or could not be evaluated, and why.",
+    comment="Decisions of each run for each task: whether the task has candidates, waits, was throttled or "
+            "failed by a rule, or could not be evaluated, and the reason.",
 )
 
 task_queue = Table(
@@ -976,26 +1010,27 @@ task_queue = Table(
     Column("priority", Double,
            comment="Its part of the share of its entity; the draw orders by random()/priority, the smallest first."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
-    Column("held_jobs", BigInteger, comment="Waiting jobs that are held."),
-    Column("state", Text, comment="open, disabled, held or owner held."),
+    Column("held_jobs", BigInteger, comment="Number of waiting jobs that are held."),
+    Column("state", Text, comment="State of the TaskQueue: open, disabled, held or owner held."),
     Column("oldest_job_at", TIMESTAMP(timezone=True),
-           comment="Since when the oldest waits of the jobs with the lowest id of each user priority: as a rule "
-                   "the oldest of all jobs."),
+           comment="Time since which the oldest job has waited, among the jobs with the lowest id of each user "
+                   "priority; that is normally the oldest of all jobs."),
     Column("created_at", TIMESTAMP(timezone=True), comment="When it was opened."),
     Column("mean_weight", Double, comment="Mean weight of its jobs when its priority was computed."),
-    Column("siblings", BigInteger, comment="TaskQueues with the same requirements, itself counted."),
+    Column("siblings", BigInteger, comment="Number of TaskQueues with the same requirements, including this one."),
     Column("requirements", JSONB,
            comment="Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without "
                    "duplicates, empty lists left out."),
-    Column("reason", Text, comment="Why its oldest job waits that is not held, in one word (monitor.waiting_job)."),
-    comment="TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.",
+    Column("reason", Text,
+           comment="Reason why its oldest job that is not held waits, in one word (monitor.waiting_job)."),
+    comment="TaskQueues with their requirements, jobs, age and share.",
 )
 
 transition = Table(
     "transition", metadata,
     Column("from_status", Text, comment="Status before; null = the job is made, or loaded."),
     Column("to_status", Text, comment="Status after."),
-    comment="Which changes of a job's status there are (workload.change_status refuses all others).",
+    comment="The changes of a job's status that exist (workload.change_status refuses all others).",
 )
 
 trial = Table(
@@ -1010,10 +1045,11 @@ trial = Table(
     Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is under way."),
     Column("ended_by", Text, comment="Database role that ended it."),
     Column("control_tasks", BigInteger,
-           comment="Tasks that real runs decided by the profile of the setup, of runs that are kept."),
+           comment="Tasks that real runs decided by the profile of the setup, in runs that are kept."),
     Column("trial_tasks", BigInteger,
-           comment="Tasks that real runs decided by the other profile, of runs that are kept."),
-    comment="Trials: a share of the tasks of a setup is decided by another profile. monitor.trial_outcome compares.",
+           comment="Tasks that real runs decided by the other profile, in runs that are kept."),
+    comment="Trials, in which another profile decides a fraction of the tasks of a setup. monitor.trial_outcome "
+            "compares the arms.",
 )
 
 trial_outcome = Table(
@@ -1023,59 +1059,61 @@ trial_outcome = Table(
     Column("place", Integer, comment="Place in the order of the measures."),
     Column("measure", Text,
            comment="no candidates: decisions after which the task had no queue or nucleus (pending, throttled, "
-                   "failed, error). remote input: share of the input of a task that was not on disk at the queue "
+                   "failed, error). remote input: fraction of a task's input that was not on disk at the queue "
                    "when a job was assigned, by job. not started: jobs that neither started nor ended. wait to "
-                   "start: of the jobs that started, from the assignment on. failures: of failed and finished "
-                   "jobs. walltime lost: of failed jobs, and of jobs that were closed to run elsewhere."),
+                   "start: time from the assignment to the start, for jobs that started. failures: failed jobs "
+                   "among failed and finished jobs. walltime lost: walltime of failed jobs, and of jobs that "
+                   "were closed to run elsewhere."),
     Column("unit", Text, comment="Unit of the values."),
     Column("control_tasks", BigInteger, comment="Tasks of the arm control that have the measure."),
     Column("control_value", Double, comment="Value in the arm control."),
-    Column("control_margin", Double, comment="Half of its 90 % interval; null = not two tasks."),
+    Column("control_margin", Double, comment="Half of its 90 % interval; null = fewer than two tasks."),
     Column("trial_tasks", BigInteger, comment="Tasks of the arm trial that have the measure."),
     Column("trial_value", Double, comment="Value in the arm trial."),
-    Column("trial_margin", Double, comment="Half of its 90 % interval; null = not two tasks."),
-    Column("difference", Double, comment="Value in the arm trial less the one in the arm control."),
+    Column("trial_margin", Double, comment="Half of its 90 % interval; null = fewer than two tasks."),
+    Column("difference", Double, comment="Value in the arm trial minus the value in the arm control."),
     Column("difference_margin", Double,
-           comment="Half of the 90 % interval of the difference (Welch); null = an arm has not two tasks, or the "
-                   "tasks of each arm are all alike."),
+           comment="Half of the 90 % interval of the difference (Welch); null = an arm has fewer than two tasks, "
+                   "or the tasks of each arm are all alike."),
     Column("verdict", Text,
-           comment="lower or higher: the interval of the difference is below or above 0; not shown = 0 is within "
-                   "it, or there is none."),
-    comment="What became of the tasks of a trial by arm, a row a measure: the value in both arms and the "
-            "difference, each with the margin of its 90 % interval (by task, Student's t). Low is good in all "
-            "measures. Both arms share the queues: a gain of one may be a loss of the other. Jobs and decisions "
-            "count as long as they are kept.",
+           comment="Verdict: lower or higher if the interval of the difference is below or above 0; not shown if "
+                   "0 is within it, or if there is no interval."),
+    comment="Outcome of the tasks of a trial by arm, one row a measure: the value in both arms and the "
+            "difference, each with the margin of its 90 % interval (by task, Student's t). A low value is good "
+            "in all measures. Both arms share the queues, so a gain of one arm may be a loss of the other. Jobs "
+            "and decisions count as long as they are kept.",
 )
 
 unfolded_change = Table(
     "unfolded_change", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("counts", Text, comment="waiting jobs: taskqueue.job_count_change; brokered jobs: workload.job_change."),
-    Column("changes", BigInteger, comment="Rows."),
-    comment="Changes of counts that the loops have not folded into the counts, at most 100,000 of each kind.",
+    Column("counts", Text,
+           comment="Kind of counts: waiting jobs (taskqueue.job_count_change) or brokered jobs (workload.job_change)."),
+    Column("changes", BigInteger, comment="Number of changes."),
+    comment="Changes of counts that the loops have not yet folded into the counts, at most 100,000 of each kind.",
 )
 
 waiting_at_site = Table(
     "waiting_at_site", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("site", Text, comment="Site, or (any site)."),
-    Column("reason", Text, comment="One word why (monitor.waiting_job)."),
+    Column("site", Text, comment="Name of the site, or (any site)."),
+    Column("reason", Text, comment="Reason in one word (monitor.waiting_job)."),
     Column("jobs", BigInteger, comment="Jobs."),
     Column("counted_at", TIMESTAMP(timezone=True), comment="When the jobs were counted."),
-    Column("age", Interval, comment="How long ago that was."),
+    Column("age", Interval, comment="Time since the jobs were counted."),
     Column("is_queue", Boolean,
-           comment="Whether the jobs name a PanDA queue, to which a broker sent them: the counts of queues have "
-                   "them too."),
+           comment="Whether the jobs name a PanDA queue, to which a broker sent them; the counts of queues "
+                   "include these jobs."),
     comment="Jobs that wait in TaskQueues by the sites that may run them and by reason, as the loop summarize of "
-            "`broker run` last counted them. The numbers overlap: jobs that list several sites count at each. "
-            "(any site): jobs that list none.",
+            "`broker run` last counted them. The numbers overlap: jobs that list several sites count at each of "
+            "them. Jobs that list no site count at (any site).",
 )
 
 waiting_by_cpu_bucket = Table(
     "waiting_by_cpu_bucket", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("cpu_time", BigInteger, comment="Upper end of the bucket, seconds (DIRAC: normalised CPU work)."),
-    Column("queues", BigInteger, comment="TaskQueues."),
+    Column("queues", BigInteger, comment="Number of TaskQueues."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
     comment="TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.",
 )
@@ -1085,18 +1123,18 @@ waiting_by_group = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
     Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
-    Column("queues", BigInteger, comment="TaskQueues."),
+    Column("queues", BigInteger, comment="Number of TaskQueues."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
     Column("priority", Double, comment="Sum of their priorities."),
-    Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Since when the oldest waits."),
+    Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Time since which the oldest job has waited."),
     comment="TaskQueues and waiting jobs by owner group and owner.",
 )
 
 waiting_by_platform = Table(
     "waiting_by_platform", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("platform", Text, comment="Platform, or (any platform)."),
-    Column("queues", BigInteger, comment="TaskQueues."),
+    Column("platform", Text, comment="Name of the platform, or (any platform)."),
+    Column("queues", BigInteger, comment="Number of TaskQueues."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
     comment="TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform "
             "that it lists.",
@@ -1107,13 +1145,14 @@ waiting_by_reason = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("owner_group", Text, comment="OwnerGroup of the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
-    Column("reason", Text, comment="One word why (monitor.waiting_job)."),
+    Column("reason", Text, comment="Reason in one word (monitor.waiting_job)."),
     Column("jobs", BigInteger, comment="Jobs."),
-    Column("task_queues", BigInteger, comment="TaskQueues whose oldest job that is not held waits for it."),
-    Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Since when the oldest of these jobs waits."),
-    Column("waits", Interval, comment="How long."),
+    Column("task_queues", BigInteger,
+           comment="Number of TaskQueues whose oldest job that is not held waits for this reason."),
+    Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Time since which the oldest of these jobs has waited."),
+    Column("waits", Interval, comment="How long the oldest of these jobs has waited."),
     Column("counted_at", TIMESTAMP(timezone=True), comment="When the jobs were counted."),
-    Column("age", Interval, comment="How long ago that was."),
+    Column("age", Interval, comment="Time since the jobs were counted."),
     comment="Jobs that wait in TaskQueues by owner group, CPU bucket and reason, as the loop summarize of "
             "`broker run` last counted them.",
 )
@@ -1121,11 +1160,11 @@ waiting_by_reason = Table(
 waiting_by_site = Table(
     "waiting_by_site", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("site", Text, comment="Site, or (any site)."),
-    Column("queues", BigInteger, comment="Open TaskQueues."),
-    Column("jobs", BigInteger, comment="Their waiting jobs."),
+    Column("site", Text, comment="Name of the site, or (any site)."),
+    Column("queues", BigInteger, comment="Number of open TaskQueues."),
+    Column("jobs", BigInteger, comment="Number of waiting jobs in these TaskQueues."),
     comment="Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it "
-            "lists. (any site): queues that list none, which every site may take besides its own.",
+            "lists. Queues that list no site count at (any site): every site may take them besides its own.",
 )
 
 waiting_job = Table(
@@ -1136,26 +1175,27 @@ waiting_job = Table(
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
     Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
-    Column("reason", Text, comment="misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting."),
+    Column("reason", Text,
+           comment="Reason: misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting."),
     Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
     Column("resource", JSONB,
-           comment="Kind of resource that fits; where the reason is too_large, the one that comes nearest; null "
-                   "= none."),
-    Column("resource_seen_at", TIMESTAMP(timezone=True), comment="When a resource of that kind last asked, a sample."),
+           comment="Kind of resource that fits; if the reason is too_large, the kind that comes nearest; null = none."),
+    Column("resource_seen_at", TIMESTAMP(timezone=True),
+           comment="When a resource of that kind last asked, from a sample."),
     Column("found_at", TIMESTAMP(timezone=True),
-           comment="When the reason of its requirements was found; null = not yet, or the configuration changed "
-                   "since."),
-    comment="Jobs that wait in TaskQueues, each with one word why. Restrict the setup and the job or the "
-            "TaskQueue; monitor.waiting_by_reason has the numbers.",
+           comment="When the reason of its requirements was found; null = not yet, or the configuration has "
+                   "changed since."),
+    comment="Jobs that wait in TaskQueues, each with its reason in one word. Restrict the setup and the job or "
+            "the TaskQueue; monitor.waiting_by_reason has the numbers.",
 )
 
 waiting_task = Table(
     "waiting_task", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("task_id", BigInteger, comment="Task."),
-    Column("reason", Text, comment="One word why (monitor.waiting_job, brokerage.task_reason)."),
-    Column("jobs", BigInteger, comment="Jobs; 0 of a task whose input makes no jobs."),
-    comment="Jobs of each task that wait, by one word why. Restrict the setup and the task.",
+    Column("reason", Text, comment="Reason in one word (monitor.waiting_job, brokerage.task_reason)."),
+    Column("jobs", BigInteger, comment="Number of jobs; 0 if the input of the task makes no jobs."),
+    comment="Waiting jobs of each task by their reason, in one word. Restrict the setup and the task.",
 )
 
 what_if = Table(
@@ -1164,10 +1204,10 @@ what_if = Table(
     Column("what_if_id", BigInteger, comment="Number, by which it is found."),
     Column("asked_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
     Column("asked_by", Text, comment="Who asked: the subject of the service, else the database role."),
-    Column("change", JSONB, comment="What was asked."),
-    Column("difference", JSONB, comment="The answer: before, after, differences, not_open, kept."),
-    comment="What changes would do to the decisions about tasks, as it was when somebody asked: the last 100 of "
-            "each setup.",
+    Column("change", JSONB, comment="Change that was asked about."),
+    Column("difference", JSONB, comment="Answer, with the keys before, after, differences, not_open and kept."),
+    comment="Effects that changes would have on the decisions about tasks, at the time of the question: the last "
+            "100 answers of each setup.",
 )
 
 own_jobs = table(
