@@ -18,19 +18,19 @@ def cpu_times(q: Calls) -> dict[int, int]:
         (50001, 300000), (300000, 300000), (300001, 300000), (10**12, 300000), (500.5, 5000),
     ],
 )  # fmt: skip
-def test_default_buckets(q: Calls, cpu_time: float, bucket: int) -> None:
+def test_a_cpu_time_is_rounded_to_its_default_bucket(q: Calls, cpu_time: float, bucket: int) -> None:
     queue = q.insert(1, CPUTime=cpu_time)
     assert cpu_times(q) == {queue: bucket}
     assert q.take(CPUTime=bucket).requirements["CPUTime"] == bucket
 
 
-def test_a_trigger_rounds_for_every_writer(q: Calls) -> None:
+def test_a_trigger_rounds_the_cpu_time_of_every_writer(q: Calls) -> None:
     queue = q.insert(1, CPUTime=10)
     q.connection.execute("update taskqueue.task_queue set cpu_time = 501 where task_queue_id = %s", [queue])
     assert cpu_times(q) == {queue: 5000}
 
 
-def test_buckets_are_of_a_setup(q: Calls) -> None:
+def test_each_setup_has_its_own_cpu_buckets(q: Calls) -> None:
     other = Calls(q.connection, "other")
     other.call("set_cpu_buckets", DIRAC)
     q.insert(1, CPUTime=10)
@@ -48,7 +48,7 @@ def test_wrong_buckets_are_refused(q: Calls, buckets: list[int | None]) -> None:
     assert q.stored() == before
 
 
-def test_changing_the_buckets_changes_the_queues(q: Calls) -> None:
+def test_changing_the_cpu_buckets_changes_the_queues(q: Calls) -> None:
     small, middle, big = (q.insert(n, CPUTime=cpu) for n, cpu in enumerate((10, 501, 10**7), 1))
     assert q.call("set_cpu_buckets", DIRAC) == 3
     assert cpu_times(q) == {small: 1800, middle: 21600, big: 345600}
@@ -56,7 +56,7 @@ def test_changing_the_buckets_changes_the_queues(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_changing_nothing_changes_nothing(q: Calls) -> None:
+def test_setting_the_same_cpu_buckets_changes_nothing(q: Calls) -> None:
     q.insert(1)
     assert q.call("set_cpu_buckets", [500, 5000, 50000, 300000]) == 0
 
@@ -77,7 +77,7 @@ def test_queues_that_become_equal_merge(q: Calls) -> None:
     assert q.insert(4, CPUTime=1, Sites=["B"]) == other
 
 
-def test_merging_may_exceed_the_size(q: Calls) -> None:
+def test_a_merged_queue_may_exceed_the_queue_size(q: Calls) -> None:
     q.settings(queue_size=2)
     q.insert_many([1, 2], CPUTime=10)
     q.insert_many([3, 4], CPUTime=501)
@@ -95,7 +95,7 @@ def test_priorities_after_a_merge_fit_the_remaining_queues(q: Calls) -> None:
     assert sorted(q.priorities().values()) == [500, 500]
 
 
-def test_a_lease_taken_before_goes_back_to_a_queue_of_todays_buckets(q: Calls) -> None:
+def test_a_lease_from_before_a_change_of_buckets_returns_to_a_queue_of_the_new_ones(q: Calls) -> None:
     q.insert(1, CPUTime=10)
     match = q.take()
     q.call("set_cpu_buckets", DIRAC)

@@ -38,7 +38,7 @@ def test_a_clock_that_no_interval_can_be_added_to_is_refused(q: Calls, moment: s
     assert clock(q) == MOMENT
 
 
-def test_what_is_stored_carries_the_setups_time(q: Calls) -> None:
+def test_stored_times_are_those_of_the_setups_clock(q: Calls) -> None:
     q.set_clock(MOMENT)
     q.insert(1)
     assert q.value("select inserted_at from taskqueue.job where job_id = 1") == MOMENT

@@ -17,7 +17,7 @@ def prepare(q: Calls, case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_case(q: Calls, case: Case) -> None:
+def test_matching_listing_and_explanation_agree_with_each_case(q: Calls, case: Case) -> None:
     prepare(q, case)
     queue = q.insert(1, **case.queue)
     assert q.queues(**case.resource) == ({queue: 1} if case.matches else {})
@@ -30,7 +30,7 @@ def test_case(q: Calls, case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_model_agrees(case: Case) -> None:
+def test_the_model_agrees_with_each_case(case: Case) -> None:
     """The plain Python model, which random tests compare the database with, gives the literal answers too."""
     rules = Rules(set(case.sharing), set(case.strict), case.compatible)
     queue = canonical(requirements(**case.queue), [500, 5000, 50000, 300000])
@@ -64,7 +64,7 @@ def test_conditions_are_joined_with_and(q: Calls) -> None:
     assert len(q.queues(**good)) == 1
 
 
-def test_matching_queues_lists_what_matches_in_order(q: Calls) -> None:
+def test_matching_queues_lists_matching_queues_in_their_order(q: Calls) -> None:
     q.set_group("big", 100)
     q.set_group("small", 1)
     low = q.insert(1, CPUTime=500, OwnerGroup="big", OwnerDN="a")
@@ -83,7 +83,7 @@ def test_matching_queues_lists_what_matches_in_order(q: Calls) -> None:
     assert q.state(1) == q.state(3) == "waiting"
 
 
-def test_changes_of_what_resources_offer_act_at_once(q: Calls) -> None:
+def test_a_change_of_platform_compatibility_acts_at_once(q: Calls) -> None:
     q.insert(1, Platforms=["old"])
     assert q.queues(Platform="new") == {}
     q.call("set_platform_compatibility", "new", ["old", "older"])
@@ -106,7 +106,7 @@ def test_a_wanted_job_is_taken_whatever_the_draws(q: Calls) -> None:
         assert q.take(JobID=job_id).job_id == job_id
 
 
-def test_a_wanted_job_that_cannot_be_had_is_no_match(q: Calls) -> None:
+def test_a_request_for_an_unavailable_job_gets_no_match(q: Calls) -> None:
     q.insert_many(range(1, 6))
     q.insert(6, Sites=["A"])
     assert q.match(JobID=99) is None

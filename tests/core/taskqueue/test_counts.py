@@ -92,7 +92,7 @@ def waiting(q: Calls) -> int:
 
 
 @pytest.mark.slow
-def test_counts_follow_whatever_happens(q: Calls) -> None:
+def test_counts_stay_exact_under_random_calls(q: Calls) -> None:
     busy(q, range(1, 150), random.Random(1))
     for (job_id,) in q.rows("select job_id from taskqueue.job where held"):
         q.call("resume", "job", str(job_id))
@@ -104,7 +104,7 @@ def test_counts_follow_whatever_happens(q: Calls) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cards", [0, 4, 16])
-def test_the_view_reads_the_hand_its_jobs_and_the_changes_after_it(q: Calls, cards: int) -> None:
+def test_the_count_of_a_queue_is_its_hand_plus_the_changes_after_the_hand(q: Calls, cards: int) -> None:
     """The changes that the hand includes are there until maintenance removes them."""
     counted = "select jobs from taskqueue.task_queue_count"
     q.insert_many(range(1, 6), 3)
@@ -120,7 +120,7 @@ def test_the_view_reads_the_hand_its_jobs_and_the_changes_after_it(q: Calls, car
     assert q.inconsistencies() == []
 
 
-def test_a_queue_whose_only_job_is_held_has_none(q: Calls) -> None:
+def test_a_queue_whose_only_job_is_held_counts_no_job(q: Calls) -> None:
     queue = q.insert(1)
     q.call("hold", "job", "1")
     deal(q)
@@ -129,7 +129,7 @@ def test_a_queue_whose_only_job_is_held_has_none(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
+def test_counts_are_exact_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
     busy(q, range(1, 30), random.Random(2))
     other.connection.execute("set transaction isolation level repeatable read")
     before = other.rows("select count(*) from taskqueue.job")
@@ -144,7 +144,7 @@ def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
-def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool) -> None:
+def test_counts_are_exact_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool) -> None:
     """What it changed before the counts were taken, and after, is counted when it commits, and not before."""
     anchor(q)
     busy(q, range(10, 40), random.Random(4))
@@ -172,7 +172,7 @@ def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["commit", "rollback", "savepoint"])
-def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, end: str) -> None:
+def test_counts_are_exact_in_a_transaction_that_deals_and_changes_more(q: Calls, other: Calls, end: str) -> None:
     q.insert_many(range(100, 120), 3)
     if end == "savepoint":
         with other.connection.transaction(force_rollback=True):
@@ -210,7 +210,7 @@ def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, e
 
 @pytest.mark.slow
 @pytest.mark.parametrize("void", [True, False])
-def test_of_two_who_deal_at_the_same_time_one_deals(q: Calls, other: Calls, connect: Connect, void: bool) -> None:
+def test_one_of_two_simultaneous_dealers_deals(q: Calls, other: Calls, connect: Connect, void: bool) -> None:
     """The other takes what it can, loudly or from the old hand; both are right."""
     third = Counted(connect())
     third.connection.autocommit = False
@@ -236,7 +236,7 @@ def test_of_two_who_deal_at_the_same_time_one_deals(q: Calls, other: Calls, conn
 
 
 @pytest.mark.slow
-def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, connect: Connect) -> None:
+def test_changes_that_an_uncommitted_deal_needs_are_kept(q: Calls, other: Calls, connect: Connect) -> None:
     """The dealer did not see the end of another that has finished since; all others know it."""
     late = Calls(connect())
     late.connection.autocommit = False
@@ -263,7 +263,7 @@ def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, con
     assert hands(q) == 1
 
 
-def test_what_a_hand_did_not_see_is_not_removed(q: Calls, other: Calls) -> None:
+def test_changes_that_a_hand_did_not_see_are_kept(q: Calls, other: Calls) -> None:
     q.insert_many(range(1, 31), 3)
     other.take(JobID=30)  # in flight when the hand is dealt
     deal(q)
@@ -321,7 +321,7 @@ def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_job_that_is_being_taken_while_it_is_counted(q: Calls, other: Calls, commit: bool) -> None:
+def test_the_mark_of_a_hand_stays_at_a_job_that_an_open_match_takes(q: Calls, other: Calls, commit: bool) -> None:
     """The mark stays at it: the match may be rolled back."""
     q.insert_many(range(1, 31), 3)
     q.maintain()
@@ -349,7 +349,7 @@ RESTORED = {
 
 
 @pytest.mark.parametrize("what", RESTORED)
-def test_a_setup_restored_from_a_dump_is_counted_anew(q: Calls, what: str) -> None:
+def test_jobs_of_a_setup_restored_from_a_dump_are_counted_again(q: Calls, what: str) -> None:
     """Its transactions were numbered by another server."""
     keys = {"Site": "S", "JobType": "N"}
     q.insert_many(range(1, 21), 3, JobTypes=["other"])
@@ -370,7 +370,7 @@ def test_a_setup_restored_from_a_dump_is_counted_anew(q: Calls, what: str) -> No
     assert after == [True, True]
 
 
-def test_a_queue_that_goes_takes_its_counts_along(q: Calls, other: Calls) -> None:
+def test_the_counts_of_a_removed_queue_are_removed(q: Calls, other: Calls) -> None:
     for n in itertools.chain(range(1, 6), range(11, 13)):
         q.insert(n, 3, **group(f"g{n}"))
     other.take(JobID=1)

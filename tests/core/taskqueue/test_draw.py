@@ -76,7 +76,7 @@ def queues_with(q: Calls, priorities: list[float], jobs: int = 2, start: int = 1
 # The closed form itself
 
 
-def test_two_candidates_in_closed_form() -> None:
+def test_the_formula_agrees_with_the_closed_form_for_two_candidates() -> None:
     assert win({"a": 10, "b": 1}) == pytest.approx({"a": 0.95, "b": 0.05})
     assert win({"a": 3, "b": 3}) == pytest.approx({"a": 0.5, "b": 0.5})
     assert win_levels({"a": (1, 10), "b": (1, 1)}) == pytest.approx({"a": 0.95, "b": 0.05})
@@ -96,7 +96,7 @@ def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_two_queues_unseeded(q: Calls) -> None:
+def test_two_queues_10_to_1_give_95_to_5_without_seeds(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     found = Counter(queues[0] for _, queues in draw(q.connection, DRAWS, None))
     assert chi_square(found, {big: 0.95, small: 0.05}) > GENEROUS
@@ -117,7 +117,7 @@ def test_two_queues_unseeded(q: Calls) -> None:
     ],
     ids=str,
 )
-def test_several_queues(q: Calls, priorities: list[float]) -> None:
+def test_several_queues_are_drawn_by_the_formula(q: Calls, priorities: list[float]) -> None:
     """Each queue alone, so that queues of equal priority are equally likely too."""
     expected = win(queues_with(q, priorities))
     assert chi_square(first_queues(q), expected) > FEW
@@ -136,14 +136,14 @@ def chances_of_levels(levels: dict[float, int]) -> dict[float, float]:
 
 
 @pytest.mark.drawn
-def test_many_queues_of_a_few_priorities(q: Calls) -> None:
+def test_many_queues_of_a_few_priorities_are_drawn_by_the_formula(q: Calls) -> None:
     levels = {8.0: 5, 2.0: 20, 0.5: 100}
     queues = queues_with(q, priorities_of(levels))
     assert chi_square(by_priority(first_queues(q), queues), chances_of_levels(levels)) > FEW
 
 
 @pytest.mark.slow
-def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
+def test_the_number_of_jobs_in_a_queue_does_not_change_its_chance(q: Calls) -> None:
     one, many = next(iter(queues_with(q, [1], 1))), next(iter(queues_with(q, [1], 300, start=5)))
     assert chi_square(first_queues(q, range(1, 1001)), {one: 0.5, many: 0.5}) > FEW
 
@@ -196,7 +196,7 @@ def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
     [{9: 1, 1: 1}, {10: 3, 1: 100}, {1: 50, 2: 20, 5: 3, 9: 1}, {8: 40, 3: 400}, dict.fromkeys(range(1, 11), 5)],
     ids=str,
 )
-def test_user_priorities(q: Calls, counts: dict[int, int]) -> None:
+def test_user_priorities_are_drawn_by_the_formula(q: Calls, counts: dict[int, int]) -> None:
     levels_of(q, counts)
     assert chi_square(first_levels(q), win_levels({n: (count, n) for n, count in counts.items()})) > FEW
 
@@ -210,7 +210,7 @@ def test_user_priority_0_is_taken_only_when_nothing_else_is_left(q: Calls) -> No
 
 
 @pytest.mark.slow
-def test_user_priority_0_beside_several_others(q: Calls) -> None:
+def test_user_priority_0_does_not_change_the_draw_of_the_others(q: Calls) -> None:
     levels_of(q, {0: 50, 1: 10, 4: 2})
     assert chi_square(first_levels(q), win_levels({1: (10, 1), 4: (2, 4)})) > FEW
 
@@ -227,7 +227,7 @@ def test_background_jobs_of_one_queue_do_not_wait_for_other_queues(q: Calls) -> 
 
 
 @pytest.mark.slow
-def test_ten_is_a_weight_unless_ten_first(q: Calls) -> None:
+def test_user_priority_10_is_a_weight_unless_ten_first_is_set(q: Calls) -> None:
     counts = {10: 1, 9: 30, 0: 5}
     levels_of(q, counts)
     assert chi_square(first_levels(q), win_levels({10: (1, 10), 9: (30, 9)})) > FEW
@@ -239,21 +239,21 @@ def test_ten_is_a_weight_unless_ten_first(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_ten_first_with_the_rest_by_weight(q: Calls) -> None:
+def test_ten_first_leaves_lower_user_priorities_drawn_by_weight(q: Calls) -> None:
     q.settings(ten_first=True)
     levels_of(q, {0: 3, 1: 10, 5: 4})
     assert chi_square(first_levels(q), win_levels({1: (10, 1), 5: (4, 5)})) > FEW
 
 
 @pytest.mark.representative
-def test_one_of_the_ten_lowest_ids_at_random(q: Calls) -> None:
+def test_one_of_the_ten_lowest_ids_is_drawn_at_random(q: Calls) -> None:
     ids = [7, 1000, 13, 2, 900, 44, 45, 46, 3000, 21, 5000, 6000, 99]
     q.insert_many(ids, 3)
     lowest = sorted(ids)[:10]
     assert chi_square(first_jobs(q), dict.fromkeys(lowest, 0.1)) > FEW
 
 
-def test_the_ten_lowest_of_one_queue_when_its_first_choice_is_locked(q: Calls) -> None:
+def test_draw_unlocked_job_draws_among_the_ten_lowest_ids_of_its_queue(q: Calls) -> None:
     """taskqueue.draw_unlocked_job chooses again; jobs of another queue lie between."""
     for n in range(1, 31):
         q.insert(n, 3, JobTypes=[f"T{n % 2}"])
@@ -268,7 +268,7 @@ def test_the_ten_lowest_of_one_queue_when_its_first_choice_is_locked(q: Calls) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 9, 10])
-def test_fewer_than_ten(q: Calls, jobs: int) -> None:
+def test_at_most_ten_jobs_of_a_queue_are_equally_likely(q: Calls, jobs: int) -> None:
     q.insert_many(range(1, jobs + 1), 3)
     assert (
         chi_square(first_jobs(q, DRAWS if jobs > 1 else range(1, 101)), dict.fromkeys(range(1, jobs + 1), 1 / jobs))
@@ -277,7 +277,7 @@ def test_fewer_than_ten(q: Calls, jobs: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_ten_lowest_of_the_drawn_level(q: Calls) -> None:
+def test_the_ten_lowest_ids_of_the_drawn_user_priority_are_equally_likely(q: Calls) -> None:
     levels_of(q, {2: 15, 1: 15})
     found = first_jobs(q)
     expected = win_levels({2: (15, 2), 1: (15, 1)})
@@ -286,7 +286,7 @@ def test_the_ten_lowest_of_the_drawn_level(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_held_jobs_are_not_among_the_ten(q: Calls) -> None:
+def test_held_jobs_are_not_among_the_ten_lowest_ids(q: Calls) -> None:
     q.insert_many(range(1, 16), 3)
     for job_id in (1, 4, 9):
         q.call("hold", "job", str(job_id))
@@ -295,7 +295,7 @@ def test_held_jobs_are_not_among_the_ten(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_held_jobs_do_not_weigh(q: Calls) -> None:
+def test_held_jobs_add_no_weight_to_their_user_priority(q: Calls) -> None:
     levels_of(q, {9: 20, 1: 5})
     for job_id in range(9002, 9021):
         q.call("hold", "job", str(job_id))
@@ -306,7 +306,7 @@ def test_held_jobs_do_not_weigh(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_the_distribution_of_the_rest_behind_100_empty_queues(q: Calls) -> None:
+def test_free_queues_keep_their_distribution_behind_100_empty_queues(q: Calls) -> None:
     heads = queues_with(q, [1e6] * 100, 1, start=100)
     free = queues_with(q, priorities_of(FREE))
     for n in range(100, 200):
@@ -329,7 +329,7 @@ def lock(q: Calls, queues: list[int]) -> None:
 
 
 @pytest.mark.drawn
-def test_the_distribution_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
+def test_free_queues_keep_their_distribution_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     heads = queues_with(q, [1e6] * 100, 1, start=100)
     free = queues_with(q, priorities_of(FREE))
@@ -341,7 +341,7 @@ def test_the_distribution_of_the_rest_behind_100_locked_queues(two: tuple[Calls,
 
 
 @pytest.mark.drawn
-def test_the_distribution_of_the_rest_with_locked_queues_of_the_same_priorities(two: tuple[Calls, Calls]) -> None:
+def test_free_queues_keep_their_distribution_beside_locked_queues_of_equal_priority(two: tuple[Calls, Calls]) -> None:
     """Drawing again without the failed ones would give 4 : 1; a level goes on with its next order statistic."""
     q, holder = two
     fours, ones = queues_with(q, [4] * 40, 1), queues_with(q, [1] * 40, 1, start=100)
@@ -351,7 +351,7 @@ def test_the_distribution_of_the_rest_with_locked_queues_of_the_same_priorities(
 
 
 @pytest.mark.slow
-def test_the_distribution_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
+def test_free_queues_keep_their_distribution_behind_uncommitted_matches(two: tuple[Calls, Calls]) -> None:
     """The jobs are not only locked but taken, in a transaction that is open."""
     q, holder = two
     heads = queues_with(q, [1e3] * 20, 1, start=100)
@@ -375,7 +375,7 @@ def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) ->
 
 
 @pytest.mark.slow
-def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, Calls]) -> None:
+def test_a_user_priority_whose_jobs_are_locked_gives_shard_dsn_the_others(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     levels_of(q, {9: 30, 5: 2, 1: 2, 0: 3})
     holder.connection.autocommit = False
@@ -386,7 +386,7 @@ def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, C
 
 
 @pytest.mark.slow
-def test_a_level_without_a_known_first_job_is_read_from_its_start(two: tuple[Calls, Calls]) -> None:
+def test_a_user_priority_without_a_known_first_job_is_read_from_its_start(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     q.insert(1, 0)
     q.insert(2, 9)
@@ -399,7 +399,7 @@ def test_a_level_without_a_known_first_job_is_read_from_its_start(two: tuple[Cal
 
 
 @pytest.mark.drawn
-def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
+def test_a_locked_bucket_gives_shard_dsn_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     high = queues_with(q, [5] * 30, 1, start=100, CPUTime=5000)
     free = queues_with(q, priorities_of(FREE))
@@ -421,7 +421,7 @@ def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
 
 
 @pytest.mark.drawn
-def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
+def test_a_batch_draws_each_job_among_the_remaining_queues(q: Calls) -> None:
     """One job in each of three queues: the second and third are drawn among the remaining ones."""
     priorities = queues_with(q, [5, 2, 1], 1)
     found = Counter(tuple(queues) for _, queues in draw(q.connection, FEWER, 3))
@@ -439,7 +439,7 @@ def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("priorities", [[10, 1], [7, 7, 3, 3, 1], [1000, 1, 1, 0.5]], ids=str)
-def test_the_policy_proportional(q: Calls, priorities: list[float]) -> None:
+def test_the_policy_proportional_draws_in_proportion_to_priorities(q: Calls, priorities: list[float]) -> None:
     """And back: then the same seeds draw what they drew before."""
     queues = queues_with(q, priorities)
     before = first_queues(q, range(1, 501))
@@ -451,7 +451,7 @@ def test_the_policy_proportional(q: Calls, priorities: list[float]) -> None:
 
 
 @pytest.mark.drawn
-def test_the_policy_proportional_behind_locked_queues(two: tuple[Calls, Calls]) -> None:
+def test_the_policy_proportional_keeps_its_distribution_behind_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     q.settings(policy="proportional")
     fours, ones = queues_with(q, [4] * 20, 1), queues_with(q, [1] * 20, 1, start=100)
@@ -691,13 +691,13 @@ def known(q: Calls, **keys: Any) -> int:
 
 
 @pytest.mark.drawn
-def test_few_of_many_queues_match(narrow: tuple[Calls, dict[int, float]]) -> None:
+def test_a_few_matching_queues_of_many_are_drawn_by_the_formula(narrow: tuple[Calls, dict[int, float]]) -> None:
     q, expected = narrow
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
 @pytest.mark.drawn
-def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
+def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_description_counted_as_broad(
     narrow: tuple[Calls, dict[int, float]],
 ) -> None:
     q, expected = narrow
@@ -707,7 +707,9 @@ def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
 
 
 @pytest.mark.drawn
-def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[int, float]]) -> None:
+def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(
+    narrow: tuple[Calls, dict[int, float]],
+) -> None:
     """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
     assert known(q, **NARROW) == 0
@@ -725,7 +727,7 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
 
 @pytest.mark.slow
 @POLICIES
-def test_an_agent_whose_description_few_of_many_queues_match(
+def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(
     connect: Callable[..., psycopg.Connection[Any]], policy: str
 ) -> None:
     """It takes the short way, in the drawn order of the highest CPU bucket, and finds what comes later."""
@@ -755,7 +757,7 @@ def test_an_agent_whose_description_few_of_many_queues_match(
 
 
 @pytest.mark.slow
-def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_locked_queues_are_passed_over_where_few_queues_match(connect: Callable[..., psycopg.Connection[Any]]) -> None:
     """The others keep their keys: the first of the rest has the distribution of a draw over the rest."""
     q, holder = counted(connect, known=True), counted(connect, autocommit=False)
     queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
@@ -771,8 +773,9 @@ def test_locked_queues_of_few_are_passed_over(connect: Callable[..., psycopg.Con
     assert chi_square(found, win(queues)) > GENEROUS
 
 
-@pytest.mark.slow
-def test_a_reached_limit_leaves_out_its_queues_where_few_match(connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(
+    connect: Callable[..., psycopg.Connection[Any]],
+) -> None:
     """Whether the limit was reached before the call, or by the job before in the same call."""
     q = counted(connect, known=True)
     queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
@@ -793,7 +796,9 @@ def test_a_reached_limit_leaves_out_its_queues_where_few_match(connect: Callable
 
 @pytest.mark.drawn
 @pytest.mark.parametrize(("limit", "looked_at", "draws"), [(2, 2, 800), (8, 3, 400)])
-def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, looked_at: int, draws: int) -> None:
+def test_a_batch_over_many_queues_draws_among_the_remaining_queues(
+    q: Calls, limit: int, looked_at: int, draws: int
+) -> None:
     """One job in each queue; which priorities come first, second and third, among queues of which some do not match.
 
     A third job tells as much about the distribution as a second, in half as many batches.
@@ -817,7 +822,7 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, 
 
 
 @pytest.mark.slow
-def test_streams_behind_an_empty_queue_wait_for_the_one_before_them(q: Calls) -> None:
+def test_later_streams_of_a_batch_wait_for_the_stream_before_them_at_an_emptied_queue(q: Calls) -> None:
     """Most draw the queue of one job. The second job is then drawn among the others, whatever the later ones drew."""
     [one] = queues_with(q, [100], 1)
     free = queues_with(q, priorities_of(FREE), 3, start=100)
@@ -827,7 +832,7 @@ def test_streams_behind_an_empty_queue_wait_for_the_one_before_them(q: Calls) ->
 
 
 @pytest.mark.slow
-def test_a_batch_from_one_queue_draws_from_what_it_left(q: Calls) -> None:
+def test_a_batch_from_one_queue_draws_among_its_remaining_jobs(q: Calls) -> None:
     """The user priorities of three jobs of one queue, in the order in which they were drawn."""
     levels_of(q, {1: 3, 5: 1, 7: 2})
     expected: dict[tuple[int, ...], float] = {(): 1.0}

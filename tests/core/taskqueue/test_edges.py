@@ -35,7 +35,7 @@ def test_the_history_is_kept_as_long_as_the_setting_requires(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_a_wanted_job_is_given_with_the_requirements_that_it_has(connect: Connect) -> None:
+def test_a_wanted_job_is_given_with_its_current_requirements(connect: Connect) -> None:
     """A job is moved to and fro between two groups while a private pilot of one asks for it."""
     mover, pilot = Calls(connect()), Calls(connect())
     owner_of: dict[int, str] = {}
@@ -97,7 +97,7 @@ def test_a_queue_passed_over_by_a_recomputation_is_recomputed_the_next_time(conn
     assert first.priorities() == pytest.approx({queue: 2000})
 
 
-def test_loaded_leases_count_at_the_limits_there_are(q: Calls) -> None:
+def test_loaded_leases_count_at_existing_limits(q: Calls) -> None:
     q.insert_many([1, 2], JobTypes=["T"])
     q.take(Site="S")
     leases = q.rows("select l from taskqueue.dump_leases(%s) l", q.setup)
@@ -115,7 +115,7 @@ def test_loaded_leases_count_at_the_limits_there_are(q: Calls) -> None:
 
 
 @pytest.mark.parametrize("keys", [{"Site": ["S", "any"]}, {"Site": "S"}, {"Site": "S", "GridCE": ["C", "any"]}])
-def test_a_limit_is_not_passed_by_what_is_left_out_or_added(q: Calls, keys: dict[str, Any]) -> None:
+def test_a_limit_cannot_be_evaded_by_leaving_out_or_adding_values(q: Calls, keys: dict[str, Any]) -> None:
     q.insert(1, JobTypes=["T"])
     q.running_limit("JobTypes", "T", 0, ce="C")
     sqlstate, _ = q.refusal(partial(q.match, **keys))
@@ -159,7 +159,7 @@ def test_a_changed_delay_counts_from_the_last_match(q: Calls) -> None:
     q.take(Site="S")
 
 
-def test_a_delay_changed_before_any_match_lets_the_first_through(q: Calls) -> None:
+def test_a_delay_changed_before_any_match_admits_the_first_match(q: Calls) -> None:
     q.insert_many([1, 2], JobTypes=["T"])
     q.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
     q.call("set_limit", "delay", "S", None, "JobTypes", "T", 3600)
@@ -213,7 +213,7 @@ def test_a_stale_agent_does_not_wait_for_the_one_that_has_the_job(connect: Conne
             assert stale.refusal(partial(stale.call_rows, call, 1, "1-" + "0" * 32))[0] == "PB003"
 
 
-def test_a_request_repeated_with_nothing_is_another_call(q: Calls) -> None:
+def test_a_request_id_repeated_with_null_jobs_is_refused(q: Calls) -> None:
     request = "00000000-0000-4000-8000-000000000001"
     jobs = [{"job_id": 1, "requirements": requirements()}]
     assert q.value("select taskqueue.insert_jobs(%s, %s, %s::uuid)", q.setup, Jsonb(jobs), request) == 1

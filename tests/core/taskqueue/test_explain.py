@@ -15,7 +15,7 @@ def explain(q: Calls, job_id: int, **keys: Any) -> list[tuple[str, str, str, boo
     return q.call_rows("explain_match", job_id, Jsonb(resource(**keys)))
 
 
-def test_one_row_a_condition_with_wanted_and_offered(q: Calls) -> None:
+def test_explain_match_has_one_row_a_condition_with_wanted_and_offered_values(q: Calls) -> None:
     q.insert(1, Sites=["A", "B"], Platforms=["p"], MinRAM=2000)
     rows = explain(q, 1, Site="C", Platform="p", MaxRAM=1000)
     assert len({row[0] for row in rows}) == len(rows)
@@ -29,13 +29,13 @@ def test_one_row_a_condition_with_wanted_and_offered(q: Calls) -> None:
     assert len(failing) == 2
 
 
-def test_every_kind_of_condition_has_a_row(q: Calls) -> None:
+def test_explain_match_has_a_row_for_every_kind_of_condition(q: Calls) -> None:
     """At least as many rows as there are kinds of conditions."""
     q.insert(1)
     assert len(explain(q, 1)) >= 10
 
 
-def test_the_texts_of_what_is_wanted_and_offered(q: Calls) -> None:
+def test_explain_match_states_wanted_and_offered_values_in_words(q: Calls) -> None:
     q.insert(1)
     assert {row[0]: row[1] for row in explain(q, 1) if row[1] != "anything"} == {
         "CPUTime": "at least 500 s", "Owner": "alice in users", "Limits": "a free slot at the site",
@@ -54,14 +54,14 @@ def test_the_texts_of_what_is_wanted_and_offered(q: Calls) -> None:
         assert [row[2] for row in explain(q, 1, **keys) if row[0] == "Owner"] == [text]
 
 
-def test_what_is_not_offered_puts_no_condition_and_explain_shows_it(q: Calls) -> None:
+def test_explain_match_shows_that_a_key_which_is_not_offered_puts_no_condition(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     [row] = [row for row in explain(q, 1) if row[0] == "Site"]
     assert row[2] == "not offered, no condition"
     assert row[3] is True
 
 
-def test_a_leased_job_is_explained_too(q: Calls) -> None:
+def test_a_leased_job_can_be_explained(q: Calls) -> None:
     """It does not match, and one row shows that it is not waiting; the others still show its requirements."""
     q.insert(1, Sites=["A"])
     match = q.take(Site="A")
@@ -82,20 +82,20 @@ def test_each_job_is_explained_by_its_own_requirements(q: Calls) -> None:
         assert all(row[3] for row in explain(q, n, Site=site))
 
 
-def test_a_wanted_job_is_a_condition(q: Calls) -> None:
+def test_the_wanted_job_is_explained_as_a_condition(q: Calls) -> None:
     q.insert_many([1, 2])
     assert all(q.explain(1, JobID=1).values())
     assert not all(q.explain(1, JobID=2).values())
 
 
-def test_limits_are_a_condition(q: Calls) -> None:
+def test_limits_are_explained_as_a_condition(q: Calls) -> None:
     q.insert(1, JobTypes=["T"])
     q.running_limit("JobTypes", "T", 0)
     [row] = [row for row in explain(q, 1, Site="S") if not row[3]]
     assert "T" in f"{row[1]} {row[2]}"
 
 
-def test_the_state_of_its_task_queue_is_a_condition(q: Calls) -> None:
+def test_the_state_of_the_task_queue_is_explained_as_a_condition(q: Calls) -> None:
     def state() -> tuple[str, bool]:
         [(_, _, offered, holds)] = [row for row in explain(q, 1) if row[0] == "TaskQueue"]
         return offered, holds
@@ -115,7 +115,7 @@ def test_the_state_of_its_task_queue_is_a_condition(q: Calls) -> None:
     assert state() == ("in no TaskQueue", False)
 
 
-def test_explain_takes_nothing(q: Calls) -> None:
+def test_explanations_change_no_stored_row(q: Calls) -> None:
     q.insert(1)
     before = q.stored()
     q.explain(1)
@@ -164,7 +164,7 @@ def test_explain_job_counts_the_classes_that_fail(q: Calls) -> None:
     assert "no resource seen lately" not in (cpu[4] or "")
 
 
-def test_explain_job_looks_at_the_kinds_seen_last(q: Calls) -> None:
+def test_explain_job_reads_the_resource_kinds_seen_last(q: Calls) -> None:
     q.set_clock(NOON)
     q.insert(1, Sites=["A"], CPUTime=5000)
     for minute, site in enumerate("BCD"):
@@ -179,7 +179,7 @@ def test_explain_job_looks_at_the_kinds_seen_last(q: Calls) -> None:
     assert q.rows(query, 1) == [(1, NOON + timedelta(hours=1))]
 
 
-def test_explain_job_with_nothing_seen(q: Calls) -> None:
+def test_explain_job_counts_zero_where_no_resource_was_seen(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     assert all(row[1:3] == (0, 0) for row in seen(q, 1).values())
 
@@ -199,7 +199,7 @@ def kinds_seen(q: Calls) -> int:
     return max((row[2] for row in seen(q, 1).values()), default=0)
 
 
-def test_one_row_a_class_in_ten_seconds(q: Calls) -> None:
+def test_a_resource_class_is_noted_about_once_in_ten_seconds(q: Calls) -> None:
     q.set_clock(NOON)
     q.insert(1, Sites=["A"])
     for seconds in (0, 0, 1, 9, 11, 12, 25):
@@ -227,7 +227,7 @@ def test_descriptions_of_one_class_are_noted_once_in_ten_seconds(q: Calls) -> No
     assert rows == [(NOON,), (NOON + timedelta(seconds=10),)]
 
 
-def test_the_order_of_values_makes_no_class(q: Calls) -> None:
+def test_the_order_of_values_makes_no_new_resource_class(q: Calls) -> None:
     """A class is the canonical description."""
     q.set_clock(NOON)
     q.insert(1, Sites=["A"])

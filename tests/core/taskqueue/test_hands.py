@@ -247,7 +247,7 @@ _BOTH = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "between", "then"), _BOTH, indirect=["q"])
-def test_matches_have_the_law_when_something_else_happens_between(q: Counted, between: str, then: str) -> None:
+def test_matches_have_the_law_when_a_change_voids_the_hand_between_them(q: Counted, between: str, then: str) -> None:
     """A match, a change that makes the hand void, and another match, over what is there then."""
     jobs_of = many(q, 150, LEVELS)
     found: Counter[tuple[int, ...]] = Counter()
@@ -368,7 +368,7 @@ def renewed(q: Calls) -> tuple[bool, int]:
     return q.value(call), q.value("select drawn from taskqueue.hand")
 
 
-def test_when_a_match_deals_a_hand(q: Counted) -> None:
+def test_renew_hand_deals_when_and_as_many_cards_as_the_page_says(q: Counted) -> None:
     """The table of HANDS.md, When a hand is dealt."""
     q.insert_many(range(1, 300), 3)
     assert renewed(q) == (True, 16), "without new cards"
@@ -384,7 +384,7 @@ def test_when_a_match_deals_a_hand(q: Counted) -> None:
     assert hand(q).number == newest
 
 
-def test_who_takes_a_card_of_the_second_half_deals(q: Counted) -> None:
+def test_a_match_that_takes_a_card_of_the_second_half_deals(q: Counted) -> None:
     q.insert_many(range(1, 300), 3)
     deal(q, 16)
     newest = hand(q).number
@@ -418,7 +418,7 @@ def _arrives(q: Counted, how: str) -> None:
         (90, "none", (True, 64)),
     ],
 )
-def test_how_many_cards_a_match_deals_for_a_void_hand(
+def test_the_cards_dealt_for_a_void_hand_follow_the_rate_of_removals(
     q: Counted, removals: int, how: str, dealt: tuple[bool, int]
 ) -> None:
     """Twice what was removed for each transaction in which jobs arrived."""
@@ -581,7 +581,7 @@ HAPPENINGS: dict[str, Callable[[Calls], Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happening", HAPPENINGS)
-def test_counts_are_exact_after(q: Counted, happening: str) -> None:
+def test_counts_are_exact_after_each_kind_of_change(q: Counted, happening: str) -> None:
     """And once more after another such, or with new hands between, in the end and of all jobs."""
     q.insert_many(range(1, 21), 3)
     q.insert_many(range(193, 201), 5)
@@ -644,7 +644,7 @@ def not_at_their_addresses(q: Calls) -> int:
 
 
 @pytest.mark.slow
-def test_matching_goes_on_when_all_rows_have_moved(q: Counted) -> None:
+def test_matching_continues_after_all_rows_have_moved(q: Counted) -> None:
     """VACUUM FULL gives every job another address, at which the hand finds another job."""
     for n in range(1, 41):
         q.insert(n, 3, JobTypes=["T"] if n % 2 else [])
@@ -667,7 +667,7 @@ def test_matching_goes_on_when_all_rows_have_moved(q: Counted) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("void", [True, False], ids=["a void hand", "a hand that does not know that it is void"])
-def test_another_job_at_the_address_of_a_card_is_not_taken_for_it(q: Counted, void: bool) -> None:
+def test_another_job_at_the_address_of_a_card_is_not_mistaken_for_the_card(q: Counted, void: bool) -> None:
     """A job is cancelled, its row is cleaned away, and the place is used for a job with other requirements."""
     q.insert_many(range(1, 9), 3, Sites=["A"])
     deal(q, 8)
@@ -697,7 +697,7 @@ def test_another_job_at_the_address_of_a_card_is_not_taken_for_it(q: Counted, vo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["rebuild", "buckets", "restored"])
-def test_matching_goes_on_when_hands_are_made_anew(q: Counted, how: str) -> None:
+def test_matching_continues_after_hands_are_rebuilt(q: Counted, how: str) -> None:
     q.insert_many(range(1, 21), 3, CPUTime=500)
     q.insert_many(range(21, 41), 5, CPUTime=5000)
     deal(q, 8)
@@ -726,7 +726,7 @@ def test_matching_goes_on_when_hands_are_made_anew(q: Counted, how: str) -> None
 
 
 @pytest.mark.slow
-def test_an_agent_that_is_known_is_noted_again_by_one_match_in_fifty(q: Counted) -> None:
+def test_a_known_agent_is_noted_again_by_about_one_match_in_fifty(q: Counted) -> None:
     """Of 600 matches some do, but for one run in 100,000; not each of them."""
     q.insert_many(range(1, 701), 3)
     know(q)

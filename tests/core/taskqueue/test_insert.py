@@ -31,7 +31,7 @@ def test_a_job_waits_in_the_queue_that_insert_returns(q: Calls) -> None:
     assert q.queue_of(2) is None
 
 
-def test_user_priority_is_1_unless_said(q: Calls) -> None:
+def test_the_user_priority_is_1_by_default(q: Calls) -> None:
     q.rows("select taskqueue.insert_job('default', 1, %s)", Jsonb(requirements()))
     assert q.take().user_priority == 1
 
@@ -50,7 +50,7 @@ def test_equal_requirements_share_a_queue(q: Calls) -> None:
 
 
 @pytest.mark.parametrize("key", LISTS)
-def test_each_list_separates_queues_and_an_empty_one_is_no_list(q: Calls, key: str) -> None:
+def test_each_list_separates_queues_and_an_empty_list_counts_as_none(q: Calls, key: str) -> None:
     bare = q.insert(1)
     assert q.insert(2, **{key: []}) == bare
     one, other, both = (q.insert(3 + i, **{key: v}) for i, v in enumerate([["a"], ["b"], ["a", "b"]]))
@@ -66,7 +66,7 @@ def test_each_single_value_separates_queues(q: Calls, different: dict[str, Any])
     assert q.insert(1) != q.insert(2, **different)
 
 
-def test_values_are_compared_as_they_are_written(q: Calls) -> None:
+def test_values_of_requirements_are_compared_exactly(q: Calls) -> None:
     names = [
         "LCG.CERN.ch",
         "lcg.cern.ch",
@@ -87,7 +87,7 @@ def test_values_are_compared_as_they_are_written(q: Calls) -> None:
 
 
 @pytest.mark.parametrize(("alias", "key"), [("Owner", "OwnerDN"), ("LHCbPlatforms", "Platforms")])
-def test_aliases(q: Calls, alias: str, key: str) -> None:
+def test_an_alias_of_a_key_leads_to_the_same_queue(q: Calls, alias: str, key: str) -> None:
     value = "carol" if key == "OwnerDN" else ["p"]
     queue = q.insert(1, **{key: value})
     assert q.insert(2, **{"OwnerDN": "carol" if key == "OwnerDN" else "alice", key: None, alias: value}) == queue
@@ -99,7 +99,7 @@ def test_setup_in_the_requirements_may_repeat_the_argument(q: Calls) -> None:
     assert q.insert(1) == q.insert(2, Setup="default")
 
 
-def test_setups_are_apart(q: Calls) -> None:
+def test_jobs_of_two_setups_with_the_same_id_are_separate(q: Calls) -> None:
     other = Calls(q.connection, "other")
     q.insert(1)
     assert other.match() is None
@@ -125,7 +125,7 @@ def test_the_requirement_tables_hold_each_value_once(q: Calls) -> None:
     ) == [("alice", "users", 500, 100.5, 200)]
 
 
-def test_the_answer_of_a_match_is_what_was_inserted(q: Calls) -> None:
+def test_a_match_answers_with_the_inserted_requirements(q: Calls) -> None:
     lists = {key: [f"{key} 1", f"{key} 2"] for key in LISTS}
     queue = q.insert(7, 3, MinRAM=100, MaxRAM=200, CPUTime=501, **lists)
     match = q.take(Site="Sites 1", GridCE="GridCEs 2", Platform="Platforms 1", JobType="JobTypes 1",
@@ -150,7 +150,7 @@ def test_attempt_is_a_number_and_32_hex_digits(q: Calls) -> None:
 # Inserting again
 
 
-def test_inserting_a_waiting_id_moves_it(q: Calls) -> None:
+def test_inserting_a_waiting_id_moves_its_job(q: Calls) -> None:
     old = q.insert(1, 2, Sites=["A"])
     stays = q.insert(2, 2, Sites=["A"])
     new = q.insert(1, 7, Sites=["B"])
@@ -177,7 +177,7 @@ def test_inserting_again_changes_the_user_priority(q: Calls) -> None:
     assert q.match() is None
 
 
-def test_inserting_a_leased_id_is_refused_and_an_ended_one_begins_anew(q: Calls) -> None:
+def test_a_leased_id_cannot_be_inserted_and_an_ended_id_waits_again(q: Calls) -> None:
     q.insert(1)
     first = q.take()
     sqlstate, message = q.refusal(lambda: q.insert(1))
@@ -221,7 +221,7 @@ def test_a_batch_fills_queues_to_their_size(q: Calls) -> None:
     assert sorted(q.queues().values()) == [3, 10, 10, 10]
 
 
-def test_each_new_queue_weighs_as_the_mean_of_the_jobs_that_it_gets(q: Calls) -> None:
+def test_each_new_queue_has_the_mean_weight_of_its_jobs(q: Calls) -> None:
     q.settings(queue_size=2)
     batch(q, {"requirements": requirements(), "jobs": [[1, 1], [2, 5], [3, 9], [4, 7], [5, 2]]})
     weights = q.rows("select mean_weight from taskqueue.task_queue order by task_queue_id")
@@ -279,7 +279,7 @@ def test_a_batch_moves_waiting_jobs_and_revives_ended_ones(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_a_batch_into_queues_with_and_without_space_and_into_new_ones(q: Calls) -> None:
+def test_a_batch_fills_queues_with_space_and_opens_new_ones_beside_full_ones(q: Calls) -> None:
     """Waiting jobs swap their TaskQueues, the last one of a TaskQueue among them, and ended ones wait again."""
     q.settings(queue_size=3)
     a, b, full = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"]), q.insert(3, Sites=["F"])
@@ -301,7 +301,7 @@ def test_a_batch_into_queues_with_and_without_space_and_into_new_ones(q: Calls) 
     assert q.inconsistencies() == []
 
 
-def test_a_batch_with_a_leased_job_among_queues_there_and_new_ones_is_refused_whole(q: Calls) -> None:
+def test_a_batch_over_old_and_new_queues_with_a_leased_job_is_refused_whole(q: Calls) -> None:
     q.insert_many([1, 2], Sites=["A"])
     q.take(JobID=1)
     before = q.stored()
@@ -319,7 +319,7 @@ def test_a_batch_with_a_leased_job_is_refused_whole(q: Calls) -> None:
     assert (q.state(4), q.state(5), q.state(6)) == ("unknown", "leased", "unknown")
 
 
-def test_which_jobs_of_a_batch_are_there_already(q: Calls) -> None:
+def test_jobs_there_counts_the_waiting_and_the_ended_jobs_of_a_batch(q: Calls) -> None:
     """Those that wait and those that have ended, in this setup; what is no id is refused by the insertion."""
     Calls(q.connection, "other").insert(3)
     q.insert_many([1, 2, 4, 5])
@@ -348,7 +348,7 @@ def test_an_insert_gives_up_after_20_deadlocks(q: Calls, call: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_big_batch_in_one_call(q: Calls) -> None:
+def test_a_batch_of_20000_jobs_is_inserted_in_one_call(q: Calls) -> None:
     jobs = [[job_id, job_id % 11] for job_id in range(1, 20_001)]
     elements = [{"requirements": requirements(Sites=[f"S{n}"]), "jobs": jobs[n::4]} for n in range(4)]
     assert batch(q, *elements) == 20_000
@@ -420,7 +420,7 @@ def test_a_request_id_is_remembered_for_ten_minutes(q: Calls) -> None:
     assert second != first
 
 
-def test_a_request_id_with_another_call_is_refused_or_taken_for_a_new_one(q: Calls) -> None:
+def test_a_request_id_never_answers_another_call(q: Calls) -> None:
     """Whatever it is, the second call must not get the first one's answer."""
     request = uuid.uuid4()
     q.insert(1, 1, request)
@@ -430,7 +430,7 @@ def test_a_request_id_with_another_call_is_refused_or_taken_for_a_new_one(q: Cal
     assert q.state(2) == "unknown"
 
 
-def test_orders_of_keys_and_values_never_matter(q: Calls) -> None:
+def test_the_order_of_keys_and_values_does_not_matter(q: Calls) -> None:
     keys: list[tuple[str, Any]] = [("Sites", ["B", "A"]), ("Tags", ["t"]), ("CPUTime", 100), ("MinRAM", 5)]
     queues = {q.insert(n, **dict(order)) for n, order in enumerate(itertools.permutations(keys), 1)}
     assert len(queues) == 1

@@ -48,7 +48,7 @@ def test_each_requirement_is_accepted_with_its_type(q: Calls) -> None:
         assert (state, key in message) == ("PB001", True)
 
 
-def test_a_requirement_is_required_where_the_view_has_it_so(q: Calls) -> None:
+def test_a_requirement_is_required_where_the_view_says_so(q: Calls) -> None:
     required = {key for (key,) in q.rows("select key from taskqueue.requirement_key where is_required")}
     assert required == set(requirements())
     for key in required:
@@ -74,14 +74,14 @@ def test_settings_take_the_keys_of_the_view(q: Calls) -> None:
 
 
 @pytest.mark.parametrize("view", ["description_key", "requirement_key"])
-def test_a_condition_of_a_key_is_one_that_is_explained(q: Calls, view: str) -> None:
+def test_each_condition_of_a_key_is_one_that_explain_match_shows(q: Calls, view: str) -> None:
     q.insert(1)
     assert {name for (name,) in q.rows(f"select condition from taskqueue.{view} where condition is not null")} <= set(
         q.explain(1)
     )
 
 
-def test_an_unknown_key_is_answered_with_the_known_ones(q: Calls) -> None:
+def test_the_refusal_of_an_unknown_key_lists_the_known_keys(q: Calls) -> None:
     for view, query in (
         ("description_key", "select taskqueue.matching_queues('default', '{\"CPUTime\": 1, \"Sit\": 1}')"),
         ("requirement_key", "select taskqueue.canonical_requirements('default', '{\"Sit\": 1}')"),

@@ -36,7 +36,7 @@ def test_2_empty_queues_never_hide_full_ones(q: Calls, empty: int) -> None:
     assert q.take().job_id == 1000
 
 
-def test_3_two_limits_block_what_either_blocks(q: Calls) -> None:
+def test_3_two_limits_block_each_queue_that_either_blocks(q: Calls) -> None:
     """In DIRAC two limits block only the queues that hit both."""
     q.running_limit("OwnerDN", "alice", 0)
     q.running_limit("JobTypes", "T", 0)
@@ -57,7 +57,7 @@ def test_4_limits_on_two_values_of_one_attribute_block_both(q: Calls) -> None:
     assert q.match(Site="S") is None
 
 
-def test_5_a_limit_on_an_unknown_attribute_is_refused_when_it_is_set(q: Calls) -> None:
+def test_5_setting_a_limit_on_an_unknown_attribute_is_refused(q: Calls) -> None:
     """In DIRAC it is stored, and breaks or changes every later match at the site."""
     for kind in ("running", "delay"):
         sqlstate, message = q.refusal(partial(q.call, "set_limit", kind, "S", None, "Colour", "red", 1))

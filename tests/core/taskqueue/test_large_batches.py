@@ -21,7 +21,7 @@ select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_
     lambda number: {"Sites": [f"S{number}"]},  # TaskQueues of a family
     lambda number: {"Platforms": [f"P{number}"]},  # families of an owner
 ], ids=["owners", "sites", "platforms"])  # fmt: skip
-def test_rows_read_by_a_batch_of_new_requirements(
+def test_the_rows_that_a_batch_of_new_requirements_reads_grow_linearly(
     db: psycopg.Connection[Any], differ: Callable[[int], dict[str, Any]]
 ) -> None:
     """In a database without statistics, which the first large batch makes."""

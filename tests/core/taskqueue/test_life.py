@@ -79,7 +79,7 @@ def test_a_disabled_queue_is_not_matched(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_delete_job(q: Calls) -> None:
+def test_delete_job_ends_a_waiting_job_and_leaves_others(q: Calls) -> None:
     queue = q.insert(1)
     q.insert_many([2, 3])
     assert q.call("delete_job", 1) == queue
@@ -124,7 +124,7 @@ def test_leases_of_a_batch_last_as_long_as_others(q: Calls) -> None:
     assert rows == [(job_id, "00:20:00") for job_id in range(1, 7)]
 
 
-def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
+def test_the_first_report_makes_a_job_running(q: Calls, match: Match) -> None:
     assert report(q, match.attempt)[0] == "continue"
     assert q.value("select state from taskqueue.lease") == "running"
     assert report(q, match.attempt)[0] == "continue"
@@ -193,7 +193,9 @@ def test_each_attempt_is_a_match_of_its_own(q: Calls, match: Match) -> None:
 
 @pytest.mark.parametrize("outcome", ["finished", "failed", "cancelled", "closed"])
 @pytest.mark.parametrize("reported", [False, True])
-def test_finish(q: Calls, match: Match, outcome: str, reported: bool) -> None:
+def test_a_finished_job_keeps_its_outcome_and_is_recorded_once(
+    q: Calls, match: Match, outcome: str, reported: bool
+) -> None:
     if reported:
         report(q, match.attempt)
     assert q.call("finish_job", 1, match.attempt, outcome) == outcome
@@ -203,11 +205,11 @@ def test_finish(q: Calls, match: Match, outcome: str, reported: bool) -> None:
     assert history(q, 1).count(outcome) == 1
 
 
-def test_finished_is_the_outcome_unless_said(q: Calls, match: Match) -> None:
+def test_finished_is_the_default_outcome(q: Calls, match: Match) -> None:
     assert q.call("finish_job", 1, match.attempt) == "finished"
 
 
-def test_finishing_again_with_another_outcome_does_not_change_it(q: Calls, match: Match) -> None:
+def test_finishing_again_with_another_outcome_is_refused(q: Calls, match: Match) -> None:
     q.call("finish_job", 1, match.attempt, "failed")
     assert q.refusal(lambda: q.call("finish_job", 1, match.attempt, "finished"))[0] == "PB003"
     assert q.outcome(1) == "failed"
@@ -228,7 +230,7 @@ def test_a_batch_of_ends_gives_the_reason_of_each_refusal(q: Calls, match: Match
     assert (q.outcome(1), q.state(2)) == ("finished", "waiting")
 
 
-def test_release_puts_it_back(q: Calls, match: Match) -> None:
+def test_release_puts_the_job_back(q: Calls, match: Match) -> None:
     queue = q.call("release_job", 1, match.attempt)
     assert (q.state(1), q.queue_of(1)) == ("waiting", queue)
     again = q.take(Site="B", JobType="T")
@@ -238,7 +240,7 @@ def test_release_puts_it_back(q: Calls, match: Match) -> None:
     assert q.inconsistencies() == []
 
 
-def test_release_to_a_queue_that_vanished_opens_it_anew(q: Calls, match: Match) -> None:
+def test_release_to_a_removed_queue_opens_the_queue_again(q: Calls, match: Match) -> None:
     q.call("delete_empty_queues")
     q.maintain()
     assert all_queues(q) == []
@@ -253,7 +255,7 @@ def test_release_to_a_queue_that_vanished_opens_it_anew(q: Calls, match: Match) 
     assert q.inconsistencies() == []
 
 
-def test_release_to_a_queue_that_is_there(q: Calls) -> None:
+def test_release_to_an_existing_queue_joins_the_queue(q: Calls) -> None:
     q.insert_many([1, 2])
     queue = q.queue_of(1)
     match = q.take()
@@ -316,7 +318,7 @@ def test_a_token_of_another_job_is_refused(q: Calls) -> None:
     assert other.refusal(lambda: other.call("finish_job", first.job_id, first.attempt))[0] == "PB003"
 
 
-def test_reporting_an_ended_job(q: Calls, match: Match) -> None:
+def test_reporting_or_releasing_an_ended_job_is_refused(q: Calls, match: Match) -> None:
     """The token was right, but the attempt is over."""
     q.call("finish_job", 1, match.attempt)
     assert q.refusal(lambda: report(q, match.attempt))[0] == "PB003"
@@ -455,7 +457,7 @@ def test_a_held_queue_has_no_matches(q: Calls, kind: str) -> None:
     assert q.take().job_id == 1
 
 
-def test_switches_are_apart(q: Calls) -> None:
+def test_holds_and_switches_must_each_be_undone(q: Calls) -> None:
     """A held job, in a queue that is disabled and held, of an owner that is held, waits until all four are undone."""
     queue = q.insert(1)
     q.call("set_task_queue_enabled", queue, False)
@@ -487,7 +489,7 @@ def test_resuming_a_queue_does_not_resume_its_owner(q: Calls) -> None:
 # Batches
 
 
-def test_a_batch_takes_at_most_what_it_asked_for_and_never_twice(q: Calls) -> None:
+def test_a_batch_takes_at_most_its_limit_and_no_job_twice(q: Calls) -> None:
     q.insert_many(range(1, 31), CPUTime=5000)
     q.insert_many(range(31, 41), Sites=["A"])
     q.insert_many(range(41, 46), Sites=["B"])
@@ -505,7 +507,7 @@ def test_a_batch_takes_at_most_what_it_asked_for_and_never_twice(q: Calls) -> No
         q.call("finish_job", match.job_id, match.attempt)
 
 
-def test_a_call_without_a_match_stores_nothing_but_what_the_resource_was(q: Calls) -> None:
+def test_a_call_without_a_match_stores_only_the_resource_that_asked(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     before = q.stored()
     assert q.match(Site="B") is None
@@ -516,7 +518,7 @@ def test_a_call_without_a_match_stores_nothing_but_what_the_resource_was(q: Call
     assert {("resource_seen",), ("parsed_description",)} <= set(q.rows(unlogged)), "not in the WAL"
 
 
-def test_maintain_changes_nothing_that_matters(q: Calls) -> None:
+def test_maintain_changes_no_count_and_no_waiting_job(q: Calls) -> None:
     q.insert_many(range(1, 20))
     q.insert_many(range(20, 30), 5, Sites=["A"])
     for _ in range(5):
@@ -528,7 +530,7 @@ def test_maintain_changes_nothing_that_matters(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_rebuild_makes_the_derived_structures_anew(q: Calls) -> None:
+def test_rebuild_matching_restores_the_derived_structures(q: Calls) -> None:
     for n in range(1, 30):
         q.insert(n, n % 11, Sites=[f"S{n % 5}"], BannedSites=["S1"], Platforms=[f"P{n % 2}"])
     q.call("hold", "job", "3")

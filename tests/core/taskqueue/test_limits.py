@@ -48,7 +48,7 @@ def test_a_running_limit_is_never_exceeded_and_a_slot_comes_back(t: Calls) -> No
     assert t.inconsistencies() == []
 
 
-def test_a_limit_is_of_its_site(t: Calls) -> None:
+def test_a_limit_applies_only_to_its_site(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 1)
     assert len(take_all(t, Site="S")) == 1
     assert len(take_all(t, Site="Other")) == 9
@@ -61,7 +61,7 @@ def test_a_resource_that_names_no_site_is_at_no_limited_site(t: Calls) -> None:
     assert t.match(Site="any") is not None
 
 
-def test_a_limit_concerns_its_value_only(q: Calls) -> None:
+def test_a_limit_applies_only_to_its_value(q: Calls) -> None:
     q.running_limit("JobTypes", "T", 0)
     q.insert(1, JobTypes=["T"])
     q.insert(2, JobTypes=["U"])
@@ -69,7 +69,7 @@ def test_a_limit_concerns_its_value_only(q: Calls) -> None:
     assert {match.job_id for match in take_all(q, Site="S")} == {2, 3}
 
 
-def test_a_limit_of_0_blocks(t: Calls) -> None:
+def test_a_limit_of_0_blocks_the_site(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 0)
     assert t.match(Site="S") is None
     assert t.queues(Site="S") == {}
@@ -96,7 +96,7 @@ ATTRIBUTES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("attribute", "value", "blocked", "free"), ATTRIBUTES, ids=str)
-def test_limits_on_every_attribute(
+def test_a_limit_on_any_attribute_blocks_jobs_with_its_value(
     q: Calls, attribute: str, value: str, blocked: dict[str, Any], free: dict[str, Any]
 ) -> None:
     q.running_limit(attribute, value, 0)
@@ -109,7 +109,7 @@ def test_limits_on_every_attribute(
     ("alias", "value"),
     [("Owner", "alice"), ("JobType", "T"), ("Site", "S"), ("Platform", "P"), ("Tag", "t"), ("GridCE", "C")],
 )
-def test_aliases_of_attributes(q: Calls, alias: str, value: str) -> None:
+def test_limits_accept_aliases_of_attributes(q: Calls, alias: str, value: str) -> None:
     q.insert(1, JobTypes=["T"], Sites=["S"], Platforms=["P"], Tags=["t"], GridCEs=["C"])
     q.running_limit(alias, value, 0)
     assert q.match(Site="S", Tag="t") is None
@@ -131,7 +131,7 @@ def test_a_job_counts_at_every_value_that_its_queue_lists(q: Calls) -> None:
     assert only.job_id == 3
 
 
-def test_each_limit_acts_on_its_own(q: Calls) -> None:
+def test_each_limit_acts_independently(q: Calls) -> None:
     q.running_limit("OwnerDN", "alice", 0)
     q.running_limit("JobTypes", "T", 0)
     q.insert(1, OwnerDN="alice", JobTypes=["T"])
@@ -172,7 +172,7 @@ def test_setting_a_limit_counts_the_leases_that_exist(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
-def test_lowering_evicts_nobody(t: Calls) -> None:
+def test_lowering_a_limit_evicts_no_running_job(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 5)
     running = take_all(t, Site="S")
     assert len(running) == 5
@@ -187,7 +187,7 @@ def test_lowering_evicts_nobody(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
-def test_setting_a_limit_below_what_runs(t: Calls) -> None:
+def test_a_limit_below_the_running_jobs_blocks_until_enough_jobs_ended(t: Calls) -> None:
     running = [t.take(Site="S") for _ in range(3)]
     t.running_limit("JobTypes", "T", 1)
     assert t.match(Site="S") is None
@@ -198,7 +198,7 @@ def test_setting_a_limit_below_what_runs(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1
 
 
-def test_raising_opens_at_once(t: Calls) -> None:
+def test_raising_a_limit_opens_slots_at_once(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 1)
     assert len(take_all(t, Site="S")) == 1
     t.running_limit("JobTypes", "T", 4)
@@ -209,14 +209,14 @@ def test_raising_opens_at_once(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
-def test_setting_the_same_limit_again_is_the_same_limit(t: Calls) -> None:
+def test_setting_a_limit_again_changes_the_existing_limit(t: Calls) -> None:
     limit = t.running_limit("JobTypes", "T", 1)
     assert t.running_limit("JobTypes", "T", 2) == limit
     assert t.running_limit("JobTypes", "U", 2) != limit
     assert t.running_limit("JobTypes", "T", 2, ce="C") != limit
 
 
-def test_clearing(t: Calls) -> None:
+def test_clearing_a_limit_frees_its_jobs_and_refuses_an_unknown_kind(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 1)
     [match] = take_all(t, Site="S")
     assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is True
@@ -248,7 +248,7 @@ def test_clearing_one_limit_leaves_the_others(t: Calls) -> None:
     assert t.value("select count(*) from taskqueue.site_limit where setup = %s", t.setup) == 4
 
 
-def test_slots_that_went_wrong_are_shown(t: Calls) -> None:
+def test_wrong_slots_are_reported_and_rebuilt(t: Calls) -> None:
     limit = t.running_limit("JobTypes", "T", 3)
     match = t.take(Site="S")
     t.rows("update taskqueue.limit_use set job_id = 99 returning job_id")
@@ -263,7 +263,7 @@ def test_slots_that_went_wrong_are_shown(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 2
 
 
-def test_the_lease_counts_with_the_requirements_it_was_taken_with(t: Calls) -> None:
+def test_a_lease_counts_with_its_own_requirements_when_its_queue_is_gone(t: Calls) -> None:
     """Also when its queue is gone."""
     only = Calls(t.connection)
     only.insert(50, JobTypes=["V"])
@@ -279,7 +279,7 @@ def test_the_lease_counts_with_the_requirements_it_was_taken_with(t: Calls) -> N
 # Computing elements
 
 
-def test_a_ce_limit_is_of_its_ce(t: Calls) -> None:
+def test_a_ce_limit_applies_only_to_its_ce(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 2, ce="C1")
     assert len(take_all(t, Site="S", GridCE="C1")) == 2
     assert len([t.take(Site="S", GridCE="C2") for _ in range(3)]) == 3
@@ -295,7 +295,7 @@ def test_a_site_limit_counts_all_its_ces(t: Calls) -> None:
     assert t.match(Site="S", GridCE="C2") is None
 
 
-def test_where_a_limit_is_set_one_site_must_be_named(t: Calls) -> None:
+def test_a_resource_must_name_one_site_where_a_limit_is_set(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 5)
     sqlstate, message = t.refusal(lambda: t.match(Site=["S", "Other"]))
     assert sqlstate == "PB001"
@@ -305,7 +305,7 @@ def test_where_a_limit_is_set_one_site_must_be_named(t: Calls) -> None:
     assert t.match(Site=["Other", "Third"]) is not None
 
 
-def test_where_a_ce_limit_is_set_one_ce_must_be_named(t: Calls) -> None:
+def test_a_resource_must_name_one_ce_where_a_ce_limit_is_set(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 5, ce="C1")
     sqlstate, message = t.refusal(lambda: t.match(Site="S", GridCE=["C1", "C2"]))
     assert sqlstate == "PB001"
@@ -344,7 +344,7 @@ def test_a_burst_is_a_token_bucket(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 3
 
 
-def test_delays_of_two_sites_are_apart(t: Calls) -> None:
+def test_delays_of_two_sites_are_independent(t: Calls) -> None:
     t.set_clock(NOON)
     for site in ("S", "S2"):
         t.call("set_limit", "delay", site, None, "JobTypes", "T", 10)
@@ -381,7 +381,7 @@ def test_a_refused_match_costs_no_token(q: Calls) -> None:
     assert q.match(Site="S") is not None
 
 
-def test_delay_and_running_limits_together(t: Calls) -> None:
+def test_a_delay_and_a_running_limit_both_hold(t: Calls) -> None:
     t.set_clock(NOON)
     t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
     t.running_limit("JobTypes", "T", 2)
@@ -391,7 +391,7 @@ def test_delay_and_running_limits_together(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
-def test_fractions_of_a_second(t: Calls) -> None:
+def test_a_delay_may_be_a_fraction_of_a_second(t: Calls) -> None:
     t.set_clock(NOON)
     t.rows("select taskqueue.set_limit('default', 'delay', 'S', null, 'JobTypes', 'T', 0.25)")
     assert len(take_all(t, Site="S")) == 1

@@ -30,7 +30,7 @@ def settle(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_lists_follow_whatever_happens(q: Calls) -> None:
+def test_posting_lists_stay_right_under_random_calls(q: Calls) -> None:
     chance = random.Random(7)
     waiting: list[int] = []
     for n in range(1, 201):
@@ -58,7 +58,7 @@ def test_lists_follow_whatever_happens(q: Calls) -> None:
     assert q.rows("select from taskqueue.posting_list") == []
 
 
-def test_priorities_move_between_weight_classes(q: Calls) -> None:
+def test_postings_follow_priorities_between_weight_classes(q: Calls) -> None:
     for n in range(30):
         q.insert(n + 1, Sites=["A"], **group(f"g{n}"))
     for share in (1.0, 1e6, 3.0, 0.004):
@@ -74,7 +74,7 @@ def test_priorities_move_between_weight_classes(q: Calls) -> None:
     assert len(q.queues(Site="A")) == 30
 
 
-def test_the_last_queue_takes_the_place_of_one_that_goes(q: Calls) -> None:
+def test_the_last_queue_takes_the_place_of_a_removed_one(q: Calls) -> None:
     for n in range(1, 6):
         q.insert(n, **group(f"g{n}"))
     q.call("delete_job", 2)
@@ -159,7 +159,7 @@ def test_a_request_for_one_job_does_not_need_the_lists_of_its_queue(connect: Con
 
 
 @pytest.mark.parametrize("call", ["insert_job", "release_job"])
-def test_nobody_waits_for_a_match_that_posts_a_queue_and_empties_it(connect: Connect, call: str) -> None:
+def test_no_caller_waits_for_a_match_that_posts_and_empties_a_queue(connect: Connect, call: str) -> None:
     q, other, observer = Calls(connect()), Calls(connect()), Calls(connect())
     q.insert(1)
     q.insert(2, JobTypes=["T"])
@@ -200,7 +200,7 @@ def test_an_insert_does_not_wait_for_an_operator_who_opens_the_same_lists(connec
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> None:
+def test_posting_lists_stay_right_while_a_drop_is_in_flight(connect: Connect, commit: bool) -> None:
     """A TaskQueue leaves, the last one moves, others leave meanwhile; then the transaction commits or rolls back."""
     q, other = Calls(connect()), Calls(connect())
     for n in range(1, 21):
@@ -231,7 +231,7 @@ def test_a_list_that_ran_empty_comes_back(q: Calls) -> None:
         assert q.inconsistencies() == []
 
 
-def test_agents_drop_queues_while_others_open_them(dsn: str, connect: Connect) -> None:
+def test_posting_lists_stay_right_while_agents_drop_queues_that_others_open(dsn: str, connect: Connect) -> None:
     q = Calls(connect())
     jobs = 600
     taken: list[int] = []

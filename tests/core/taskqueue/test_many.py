@@ -49,7 +49,7 @@ def search(q: Calls, **keys: Any) -> None:
 KEPT = pytest.mark.parametrize("is_kept", [False, True], ids=["candidates", "what matches is known"])
 
 
-def test_each_request_gets_what_it_matches(q: Calls) -> None:
+def test_each_request_gets_only_jobs_that_it_matches(q: Calls) -> None:
     q.insert_many(range(1, 4), JobTypes=["A"])
     q.insert_many(range(11, 14), JobTypes=["B"])
     found = ask(q, request(JobType="A"), request(JobType="B"), request(JobType="C"), request(2, JobType="B"))
@@ -59,7 +59,7 @@ def test_each_request_gets_what_it_matches(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_the_attempt_is_that_of_the_lease(q: Calls) -> None:
+def test_the_answered_attempt_is_that_of_the_lease(q: Calls) -> None:
     q.insert(1, 5, Sites=["S"], GridCEs=["ce"])
     [(number, job_id, queue, requirements, priority, attempt, error, _)] = q.call_rows(
         "match_many", Jsonb([request(Site="S", GridCE="ce")])
@@ -70,13 +70,13 @@ def test_the_attempt_is_that_of_the_lease(q: Calls) -> None:
     assert q.call("finish_job", 1, attempt) == "finished"
 
 
-def test_nothing_asked_nothing_given(q: Calls) -> None:
+def test_match_many_gives_nothing_without_a_matching_request(q: Calls) -> None:
     q.insert(1)
     assert ask(q) == {}
     assert ask(q, request(CPUTime=1)) == {}
 
 
-def test_the_first_resource_that_yields_a_job_counts(q: Calls) -> None:
+def test_a_request_is_served_by_its_first_resource_that_yields_a_job(q: Calls) -> None:
     q.insert_many(range(1, 3), Sites=["A"])
     q.insert_many(range(11, 13), Sites=["B"])
     two_sites = request(None, None, {"Site": "A"}, {"Site": "B"})
@@ -88,7 +88,7 @@ def test_the_first_resource_that_yields_a_job_counts(q: Calls) -> None:
 
 @KEPT
 @pytest.mark.parametrize("numbers", [[1] * 20, [8, 1, 9, 2]])
-def test_many_requests_drain_what_there_is(q: Calls, is_kept: bool, numbers: list[int]) -> None:
+def test_more_requests_than_jobs_take_every_job(q: Calls, is_kept: bool, numbers: list[int]) -> None:
     """More requests than jobs: the last of a TaskQueue go on in the others, and then find nothing."""
     q.settings(queue_size=3)
     q.insert_many(range(1, 9), 2)
@@ -101,7 +101,7 @@ def test_many_requests_drain_what_there_is(q: Calls, is_kept: bool, numbers: lis
     assert q.inconsistencies() == []
 
 
-def test_requests_of_few_and_of_many_matches_go_together(q: Calls) -> None:
+def test_requests_with_few_and_with_many_matches_are_served_in_one_call(q: Calls) -> None:
     """One request waits for a card of its only TaskQueue, others find nothing; the rest gets its jobs."""
     q.insert_many(range(1, 4), JobTypes=["N"], Sites=["S"])
     search(q, JobType="N", Site="S")
@@ -120,7 +120,7 @@ def test_requests_of_few_and_of_many_matches_go_together(q: Calls) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_what_was_forgotten_meanwhile_is_drawn_in_another_way(q: Calls, n: int) -> None:
+def test_a_request_is_served_after_its_known_matches_were_forgotten(q: Calls, n: int) -> None:
     q.insert_many(range(1, 5), JobTypes=["N"])
     search(q, JobType="N")
     q.connection.execute("delete from taskqueue.known_match")
@@ -161,7 +161,7 @@ def test_a_request_that_is_refused_harms_no_other(q: Calls, bad: Any, message: s
 @pytest.mark.parametrize(
     "requests", [None, {}, 5, [request()] * 1001, [request(600), request(401)]], ids=lambda r: str(r)[:30]
 )
-def test_a_list_that_is_none_is_an_error_of_the_call(q: Calls, requests: Any) -> None:
+def test_match_many_refuses_a_malformed_list_as_a_whole(q: Calls, requests: Any) -> None:
     q.insert(1)
     before = q.stored()
     assert q.refusal(lambda: q.call_rows("match_many", Jsonb(requests)))[0] == "PB001"
@@ -169,7 +169,7 @@ def test_a_list_that_is_none_is_an_error_of_the_call(q: Calls, requests: Any) ->
     assert q.stored() == before
 
 
-def test_a_job_that_is_asked_for(q: Calls) -> None:
+def test_a_request_for_one_job_gets_that_job_once(q: Calls) -> None:
     q.insert_many(range(1, 6))
     assert ask(q, request(JobID=4), request(JobID=4), request(JobID=2)) == {1: [4], 3: [2]}
     assert q.inconsistencies() == []
@@ -203,7 +203,7 @@ def test_a_private_identity_gets_jobs_of_its_own(q: Calls) -> None:
 # Requests with an id
 
 
-def test_a_repetition_gets_the_same_jobs(q: Calls) -> None:
+def test_a_repeated_request_gets_the_same_jobs(q: Calls) -> None:
     q.insert_many(range(1, 30))
     one, two = uuid.uuid4(), uuid.uuid4()
     first = ask(q, request(3, one), request(None, two), request())
@@ -216,14 +216,14 @@ def test_a_repetition_gets_the_same_jobs(q: Calls) -> None:
     assert q.match(two).job_id == first[2][0], "match_job with the same id and resource is the same call"  # type: ignore[union-attr]
 
 
-def test_no_match_is_not_kept(q: Calls) -> None:
+def test_an_answer_without_a_match_is_not_kept(q: Calls) -> None:
     one = uuid.uuid4()
     assert ask(q, request(None, one)) == {}
     q.insert(1)
     assert ask(q, request(None, one)) == {1: [1]}
 
 
-def test_an_id_twice_in_a_call_or_for_another_call_is_refused(q: Calls) -> None:
+def test_a_request_id_twice_in_a_call_or_for_another_call_is_refused(q: Calls) -> None:
     q.insert_many(range(1, 10))
     one = uuid.uuid4()
     found = ask(q, request(None, one), request(None, str(one).upper()), request())
@@ -241,7 +241,7 @@ def two(connect: Callable[..., psycopg.Connection[Any]]) -> tuple[Calls, Calls]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
-def test_an_id_that_is_busy_is_refused_and_nobody_waits(two: tuple[Calls, Calls], commit: bool) -> None:
+def test_a_busy_request_id_is_refused_without_waiting(two: tuple[Calls, Calls], commit: bool) -> None:
     q, other = two
     q.insert_many(range(1, 10))
     one, another, third = (uuid.uuid4() for _ in range(3))
@@ -261,7 +261,7 @@ def test_an_id_that_is_busy_is_refused_and_nobody_waits(two: tuple[Calls, Calls]
 
 
 @pytest.mark.slow
-def test_a_caller_that_dies_gives_nothing_away(two: tuple[Calls, Calls]) -> None:
+def test_a_caller_that_dies_takes_no_job(two: tuple[Calls, Calls]) -> None:
     """The same ids, crosswise, after the first caller was ended in its transaction."""
     q, other = two
     q.insert_many(range(1, 6))
@@ -291,7 +291,7 @@ def shares(q: Calls) -> tuple[int, int]:
 
 @pytest.mark.slow
 @KEPT
-def test_requests_are_drawn_each_on_its_own(q: Calls, is_kept: bool) -> None:
+def test_each_request_is_drawn_independently(q: Calls, is_kept: bool) -> None:
     """1,000 requests, of which each has the odds 95 : 5, whatever the others got."""
     big, small = shares(q)
     if is_kept:

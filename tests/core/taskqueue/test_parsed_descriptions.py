@@ -110,7 +110,7 @@ def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: boo
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_settings_that_are_kept_with_a_description(q: Calls, narrow: bool) -> None:
+def test_changed_settings_act_on_a_description_that_is_kept(q: Calls, narrow: bool) -> None:
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert_many(range(1, 20), 9)
     q.insert(20, 10)
@@ -160,7 +160,7 @@ def test_a_definition_made_in_flight_is_found(connect: Connect, commit: bool) ->
     assert second.take(**NARROW).job_id == 4
 
 
-def test_a_definition_made_by_the_transaction_that_found_the_others_out(connect: Connect) -> None:
+def test_a_definition_made_after_a_match_of_the_same_transaction_is_found_by_others(connect: Connect) -> None:
     first, second = Calls(connect()), Calls(connect())
     first.insert(1, JobTypes=["other"])
     first.connection.autocommit = False
@@ -214,7 +214,7 @@ def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls)
     assert rows == [({"Site": "S"}, True)]
 
 
-def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:
+def test_an_agent_that_asked_before_settings_existed_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:
     q = Calls(rolled_back, "new")
     q.rows("select resource.set_clock('new', now())")
     assert q.match(Site="S") is None
@@ -222,7 +222,7 @@ def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psyco
     assert q.match(Site="S") is not None
 
 
-def test_a_request_for_one_job_is_not_the_known_description(rolled_back: psycopg.Connection[Any]) -> None:
+def test_a_request_for_one_job_is_not_kept_as_a_description(rolled_back: psycopg.Connection[Any]) -> None:
     q = Calls(rolled_back)
     q.insert_many(range(1, 40))
     for _ in range(3):
@@ -259,7 +259,9 @@ def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycop
 
 
 @pytest.mark.parametrize(("kept", "sites"), [(1, ["3"]), (2, ["2", "3"]), (3, ["0", "2", "3"]), (9, ["0", "2", "3"])])
-def test_so_many_descriptions_are_known(rolled_back: psycopg.Connection[Any], kept: int, sites: list[str]) -> None:
+def test_at_most_the_given_number_of_descriptions_is_kept(
+    rolled_back: psycopg.Connection[Any], kept: int, sites: list[str]
+) -> None:
     q = Calls(rolled_back)
     _know_sites(q, 2, 25, 1, 0)
     forgotten = q.value("select taskqueue.forget_unused_descriptions('default', now(), %s)", kept)
@@ -267,7 +269,7 @@ def test_so_many_descriptions_are_known(rolled_back: psycopg.Connection[Any], ke
     assert q.value("select taskqueue.forget_unused_descriptions('nobody', now(), 1)") == 0
 
 
-def test_a_description_that_a_match_notes_just_now_is_not_waited_for(connect: Connect) -> None:
+def test_forgetting_passes_over_a_description_that_a_match_is_noting(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     _know_sites(q, 25, 26)
     other.value("select set_config('lock_timeout', '2s', false)")
@@ -299,7 +301,7 @@ LISTED: list[tuple[list[str], ...]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sites", SITES, ids=str)
-def test_a_search_finds_what_the_conditions_accept(q: Calls, sites: dict[str, Any]) -> None:
+def test_a_search_finds_the_definitions_that_the_conditions_accept(q: Calls, sites: dict[str, Any]) -> None:
     for number, (listed, banned, tags) in enumerate(LISTED, 1):
         q.insert(number, Sites=listed, BannedSites=banned, Tags=tags)
     for asked in ({**sites, **tags} for tags in TAGS):
@@ -335,7 +337,7 @@ def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, numb
     assert q.take(Site="S", CPUTime=7000).requirements["CPUTime"] == 5000
 
 
-def test_what_matches_is_searched_again_where_it_was_forgotten_meanwhile(q: Calls) -> None:
+def test_known_matches_are_searched_again_after_they_were_forgotten(q: Calls) -> None:
     """Between the look at the description and the draw: another transaction forgot both."""
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert_many(range(1, 3), JobTypes=["N"])
@@ -346,7 +348,7 @@ def test_what_matches_is_searched_again_where_it_was_forgotten_meanwhile(q: Call
     assert q.match(**NARROW) is None
 
 
-def test_what_matches_is_forgotten_with_the_description(q: Calls) -> None:
+def test_known_matches_are_forgotten_with_their_description(q: Calls) -> None:
     q.insert(1)
     know(q, True, **NARROW)
     assert q.value("select count(*) from taskqueue.known_match") == 1
@@ -355,7 +357,7 @@ def test_what_matches_is_forgotten_with_the_description(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_two_that_search_at_once_do_not_wait_for_each_other(connect: Connect) -> None:
+def test_two_simultaneous_searches_do_not_wait_for_each_other(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     other.value("select set_config('lock_timeout', '2s', false)")
     q.insert_many(range(1, 4), JobTypes=["N"])

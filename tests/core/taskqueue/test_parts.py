@@ -16,7 +16,9 @@ def value(q: Calls, function: str, *arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(("draw", "count", "priority", "last"), [(0.3, 1, 2, 0), (0.3, 5, 2, 0.1), (0.9, 7, 0.5, 1.5)])
-def test_the_key_of_the_first_of_many(q: Calls, draw: float, count: float, priority: float, last: float) -> None:
+def test_draw_key_is_the_smallest_of_many_draws(
+    q: Calls, draw: float, count: float, priority: float, last: float
+) -> None:
     """The smallest of count draws over the priority, given that all lie above the last key."""
     uniform = last + (1 / priority - last) * (1 - (1 - draw) ** (1 / count))
     assert value(q, "draw_key", draw, count, priority, "dirac", last) == pytest.approx(uniform, rel=1e-12)
@@ -25,7 +27,7 @@ def test_the_key_of_the_first_of_many(q: Calls, draw: float, count: float, prior
     assert value(q, "draw_key", 1.0, 1.0, 4.0, "dirac") == 0.25  # one alone is below its inverse priority
 
 
-def test_weights(q: Calls) -> None:
+def test_weights_and_own_priorities_have_their_values_and_bounds(q: Calls) -> None:
     weights = {(0, False): 1e-5, (0, True): 1e-5, (1, True): 1, (9, True): 9, (10, False): 10, (10, True): 1e6}
     assert {each: value(q, "weight", *each) for each in weights} == weights
     priorities = {
@@ -35,7 +37,7 @@ def test_weights(q: Calls) -> None:
     assert {each: value(q, "own_priority", *each) for each in priorities} == priorities
 
 
-def test_classes_of_weights(q: Calls) -> None:
+def test_weight_classes_are_four_to_a_factor_of_two(q: Calls) -> None:
     """Four to a factor of two; no priority is above the bound of its class, and none at 84 % of it or below."""
     assert [value(q, "weight_class_of", each) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)] == [
         -4,
@@ -51,7 +53,7 @@ def test_classes_of_weights(q: Calls) -> None:
             assert 0.84 * bound < priority < bound
 
 
-def test_the_first_site_that_is_accepted(q: Calls) -> None:
+def test_first_site_is_the_first_accepted_site(q: Calls) -> None:
     sites: dict[tuple[str, str, str], str | None] = {
         ("{B,A}", "{}", "{}"): "A", ("{B,A}", "{}", "{A}"): "B", ("{B,A}", "{B}", "{}"): "B",
         ("{A}", "{B}", "{}"): None, ("{A,B}", "{C}", "{}"): None, ("{A,B}", "{A,B}", "{A}"): "B",
@@ -63,7 +65,7 @@ def test_the_first_site_that_is_accepted(q: Calls) -> None:
     assert [(each, q.value("select taskqueue.offered_text(%s::text[])", each)) for each, _ in texts] == texts
 
 
-def test_what_a_job_is_at_each_step_of_its_life(q: Calls) -> None:
+def test_fate_of_and_holder_of_describe_a_job_at_each_step_of_its_life(q: Calls) -> None:
     def told(job_id: int) -> tuple[Any, ...]:
         [(waits, number, leased, outcome)] = q.call_rows("fate_of", job_id)
         holder = q.call("holder_of", job_id)
@@ -96,7 +98,7 @@ def test_what_a_job_is_at_each_step_of_its_life(q: Calls) -> None:
 
 
 @pytest.mark.parametrize(("owner", "group"), [("alice", None), (None, "g1"), ("alice", "g1")])
-def test_a_private_identity_touches_its_own_jobs(q: Calls, owner: str | None, group: str | None) -> None:
+def test_a_private_identity_may_touch_only_its_own_jobs(q: Calls, owner: str | None, group: str | None) -> None:
     identity = {"setup": "default", "role_name": "me", "private": True, "owner_dn": owner, "owner_group": group}
     touch = """select taskqueue.may_touch(jsonb_populate_record(null::resource.identity, %s), %s, d.definition_id)
                  from taskqueue.definition d where d.owner_dn = %s and d.owner_group = %s"""
@@ -111,7 +113,7 @@ def test_a_private_identity_touches_its_own_jobs(q: Calls, owner: str | None, gr
             assert refusal == ("PB002", f"job {job_id} does not belong to role me")
 
 
-def test_refusals_name_what_is_null(q: Calls) -> None:
+def test_refusals_name_the_argument_that_is_null(q: Calls) -> None:
     limit = q.refusal(lambda: q.call("set_limit", "running", "S", "C", "JobTypes", None, 1))
     assert limit[0] == "PB001"
     assert "null" in limit[1]
@@ -123,7 +125,7 @@ def test_refusals_name_what_is_null(q: Calls) -> None:
         assert (state, f"job_id of element 1 is {shown}" in message) == ("PB001", True)
 
 
-def test_what_the_refusal_of_an_id_advises(q: Calls) -> None:
+def test_the_refusal_of_a_job_id_advises_its_correction(q: Calls) -> None:
     def advice(job_id: Any, *more: Any) -> str | None:
         return q.error_of(lambda: value(q, "job_id", Jsonb(job_id), *more)).diag.message_hint
 
@@ -134,7 +136,7 @@ def test_what_the_refusal_of_an_id_advises(q: Calls) -> None:
     assert advice("7", "job_id", 10**12 - 1) == f"It is a text: leave the quotation marks out. {reserved}"
 
 
-def test_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
+def test_the_key_views_say_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
     strict = q.rows("select key from taskqueue.description_key where may_be_strict order by key")
     assert strict == [("GridCE",), ("JobType",), ("Platform",), ("Site",)]
     for name, *_ in q.rows("select key from taskqueue.description_key"):
@@ -144,7 +146,7 @@ def test_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
     assert required == [("CPUTime",), ("OwnerDN",), ("OwnerGroup",)]
 
 
-def test_keys_that_a_setup_requires_of_a_description(q: Calls) -> None:
+def test_a_description_without_a_key_that_its_setup_requires_is_refused(q: Calls) -> None:
     q.insert(1)
     q.settings(required_keys=["CPUTime", "Site", "Tag"])
     for missing in ({}, {"Site": "A"}, {"Site": "", "Tag": "t"}, {"Site": [], "Tag": "t"}, {"Site": [""], "Tag": "t"}):

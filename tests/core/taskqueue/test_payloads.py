@@ -44,7 +44,7 @@ def payloads(q: Calls, *leases: tuple[int, str]) -> dict[int, Any]:
     return dict(q.rows("select * from taskqueue.payloads(%s, %s)", q.setup, Jsonb(asked)))
 
 
-def test_who_has_the_attempt_gets_it(q: Calls) -> None:
+def test_only_the_holder_of_the_attempt_gets_the_payload(q: Calls) -> None:
     insert(q, 1, BODY)
     first = match(q)
     assert payloads(q, first) == {1: BODY}
@@ -97,7 +97,7 @@ def test_a_repeated_request_does_not_show_the_payload_of_another_job(q: Calls) -
     assert q.rows(query, q.setup, Jsonb([one])) == [(1, attempt, None)]
 
 
-def test_loaded_jobs_have_no_payload_of_earlier_ones(q: Calls) -> None:
+def test_a_loaded_job_does_not_keep_the_payload_of_an_earlier_one(q: Calls) -> None:
     insert(q, 1, BODY)
     insert(q, 2, BODY)
     lease = match(q)
@@ -110,7 +110,7 @@ def test_loaded_jobs_have_no_payload_of_earlier_ones(q: Calls) -> None:
     assert kept(q) == {lease[0]: BODY, 7: "new"}
 
 
-def test_an_insertion_replaces_it(q: Calls) -> None:
+def test_an_insertion_replaces_the_payload(q: Calls) -> None:
     insert(q, 1, BODY)
     insert(q, 1, "other")
     assert kept(q) == {1: "other"}
@@ -151,7 +151,7 @@ def test_the_same_request_with_another_payload_is_another_call(q: Calls) -> None
     assert kept(q) == {1: 1}
 
 
-def test_the_owner_reads_it_and_nobody_else(q: Calls, connect: Callable[..., Connection]) -> None:
+def test_only_the_owner_of_a_job_reads_its_payload(q: Calls, connect: Callable[..., Connection]) -> None:
     insert(q, 1, BODY)
     q.rows("select resource.set_identity('default', 'broker_submitter', true, null, 'alice')")
     alice = Calls(connect("broker_submitter"), "default")
@@ -169,7 +169,7 @@ def test_the_owner_reads_it_and_nobody_else(q: Calls, connect: Callable[..., Con
             connect(role).execute(query.encode())
 
 
-def test_a_forgotten_id_that_comes_back_meanwhile_keeps_its_payload(
+def test_an_id_inserted_while_it_is_forgotten_keeps_its_new_payload(
     q: Calls, connect: Callable[..., Connection]
 ) -> None:
     """Both orders: an insertion holds the ended row while the job is forgotten, and the other way round."""
@@ -223,7 +223,7 @@ def test_brokered_jobs_have_the_payload_of_their_task_and_their_share_of_the_inp
     assert kept(q) == {}
 
 
-def test_keys_of_the_payload_win_and_what_is_no_object_stays_as_it_is(q: Calls) -> None:
+def test_keys_of_the_payload_win_and_a_payload_that_is_no_object_stays(q: Calls) -> None:
     for payload in ({"inFiles": "", "taskID": "NULL", "nEvents": None}, "a text", [1], 0, False):
         brokered(q, payload)
         [(job_id, attempt, found)] = match_many(q)
@@ -244,7 +244,7 @@ def test_an_inserted_job_has_no_payload_of_a_task(q: Calls) -> None:
     assert payloads(q, (job_id, attempt)) == {}
 
 
-def test_a_payload_of_its_own_comes_before_that_of_the_task(q: Calls) -> None:
+def test_the_payload_of_a_job_comes_before_that_of_its_task(q: Calls) -> None:
     brokered(q)
     q.rows("insert into workload.payload select setup, job_id, %s from workload.job returning job_id", Jsonb(BODY))
     [(job_id, attempt, payload)] = match_many(q)

@@ -50,7 +50,7 @@ def why(q: Calls, job_id: int) -> str:
     return f"{reason}: {text}"
 
 
-def test_what_fits_what_is_too_small_and_what_nobody_offers(q: Calls, at: Callable[[float], None]) -> None:
+def test_reasons_tell_fitting_from_too_small_and_from_missing_resources(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, Sites=["A"])
     q.insert(2, Sites=["A"], CPUTime=40000)
     q.insert(3, Sites=["A"], MinRAM=4000)
@@ -90,7 +90,7 @@ def test_what_fits_what_is_too_small_and_what_nobody_offers(q: Calls, at: Callab
     assert words(q) == expected | {6: "waiting"}
 
 
-def test_the_nearest_resource_fails_the_least(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_nearest_resource_is_the_one_that_fails_least(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, CPUTime=5000, MinRAM=4000, Tags=["8Processors"])
     for keys in (
         {"CPUTime": 1, "MaxRAM": 1},
@@ -103,7 +103,7 @@ def test_the_nearest_resource_fails_the_least(q: Calls, at: Callable[[float], No
     assert why(q, 1).endswith(" MaxRAM (wanted: at least 4000 MB; offered: 3000 MB)")
 
 
-def test_a_resource_that_asked_long_ago_is_not_seen(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_resource_that_asked_long_ago_does_not_count_as_seen(q: Calls, at: Callable[[float], None]) -> None:
     q.insert_many([1, 2], Sites=["A"])
     q.take(Site="A")
     [left] = words(q)
@@ -130,7 +130,7 @@ def test_a_resource_that_asked_long_ago_is_not_seen(q: Calls, at: Callable[[floa
 
 
 @pytest.mark.parametrize("by", ["job", "owner", "task_queue", "disabled"])
-def test_held(q: Calls, at: Callable[[float], None], by: str) -> None:
+def test_a_job_is_held_unless_it_is_too_large(q: Calls, at: Callable[[float], None], by: str) -> None:
     task_queue = q.insert(1, Sites=["A"])
     q.insert(2, CPUTime=40000, Sites=["A"])
     q.match(CPUTime=1, Site="A")
@@ -151,7 +151,7 @@ def test_held(q: Calls, at: Callable[[float], None], by: str) -> None:
     }.get(by, "held: its TaskQueue is held or disabled")  # fmt: skip
 
 
-def test_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_job_is_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, at: Callable[[float], None]) -> None:
     q.running_limit("JobTypes", "mc", 1, site="S")
     q.insert_many([1, 2], JobTypes=["mc"])
     q.insert(3, JobTypes=["user"])
@@ -174,7 +174,7 @@ def test_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, at: Calla
     assert words(q)[left] == "overtaken", "another site has no limit, and took job 4"
 
 
-def test_limited_ends_with_the_limit(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_reason_limited_ends_with_the_limit(q: Calls, at: Callable[[float], None]) -> None:
     q.running_limit("JobTypes", "mc", 1, site="S")
     q.insert_many([1, 2], JobTypes=["mc"])
     running = q.take(Site="S", JobType="mc")
@@ -188,7 +188,7 @@ def test_limited_ends_with_the_limit(q: Calls, at: Callable[[float], None]) -> N
     assert words(q) == {left: "waiting"}
 
 
-def test_overtaken_by_a_job_of_other_requirements(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_job_is_overtaken_by_a_match_of_other_requirements(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, Sites=["A"])
     at(1)
     q.insert(2, CPUTime=40000)
@@ -203,7 +203,7 @@ def test_overtaken_by_a_job_of_other_requirements(q: Calls, at: Callable[[float]
     ]  # fmt: skip
 
 
-def test_the_kind_that_got_a_job_last_is_named_in_the_end(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_resource_kind_that_got_a_job_last_is_named(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, Sites=["A"])
     q.insert_many([2, 3], CPUTime=40000)
     named = """select c.resource ->> 'GridCE' from taskqueue.waiting_reason r
@@ -221,7 +221,7 @@ def test_the_kind_that_got_a_job_last_is_named_in_the_end(q: Calls, at: Callable
     assert q.value(named) == "two"
 
 
-def test_a_match_of_the_same_requirements_overtakes_nobody(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_match_of_the_same_requirements_overtakes_no_job(q: Calls, at: Callable[[float], None]) -> None:
     q.insert_many([1, 2], Sites=["A"])
     at(1)
     taken = q.take(Site="A").job_id
@@ -230,7 +230,9 @@ def test_a_match_of_the_same_requirements_overtakes_nobody(q: Calls, at: Callabl
     assert words(q) == {3 - taken: "waiting"}
 
 
-def test_the_last_match_of_others_stands_after_one_of_the_same(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_last_match_of_other_requirements_is_kept_after_one_of_the_same(
+    q: Calls, at: Callable[[float], None]
+) -> None:
     q.insert_many([1, 2], Sites=["A"])
     q.insert_many([3, 4], Sites=["A"], Tags=["t"])
     at(1)
@@ -252,7 +254,7 @@ def test_the_last_match_of_others_stands_after_one_of_the_same(q: Calls, at: Cal
         assert words(q)[left] == "overtaken"
 
 
-def test_each_end_of_matching_notes_the_requirements(q: Calls, at: Callable[[float], None]) -> None:
+def test_every_way_of_matching_notes_the_requirements(q: Calls, at: Callable[[float], None]) -> None:
     """match_job in its short and its long way, match_many, and a limit's way."""
     q.running_limit("JobTypes", "mc", 9, site="L")
     expected = {}
@@ -266,7 +268,7 @@ def test_each_end_of_matching_notes_the_requirements(q: Calls, at: Callable[[flo
     assert dict(q.rows("select resource ->> 'Site', definition_id from taskqueue.resource_seen")) == expected
 
 
-def test_a_change_of_the_configuration_has_everything_found_again(q: Calls, at: Callable[[float], None]) -> None:
+def test_all_reasons_are_found_again_after_a_configuration_change(q: Calls, at: Callable[[float], None]) -> None:
     q.insert(1, Platforms=["new"])
     assert q.match(Platform="old") is None
     at(1)
@@ -279,7 +281,7 @@ def test_a_change_of_the_configuration_has_everything_found_again(q: Calls, at: 
     assert words(q) == {1: "waiting"}
 
 
-def test_what_a_larger_resource_would_not_change_is_compared_as_in_matching(q: Calls) -> None:
+def test_conditions_without_size_are_the_same_in_reasons_and_in_matching(q: Calls) -> None:
     """A condition that is new stands in both conjunctions, or is one of size."""
     sources = dict(q.rows("select proname, prosrc from pg_proc where proname in ('accepts', 'accepts_but_size')"))
     called = {name: set(re.findall(r"taskqueue\.(accepts_\w+)", source)) for name, source in sources.items()}
@@ -311,7 +313,7 @@ def test_a_bounded_call_leaves_the_rest_to_the_next(q: Calls) -> None:
     assert steps["reasons"] >= 50
 
 
-def test_a_second_call_at_the_same_time_does_nothing(
+def test_a_second_simultaneous_search_for_reasons_does_nothing(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]]
 ) -> None:
     q = Calls(db)
@@ -326,7 +328,7 @@ def test_a_second_call_at_the_same_time_does_nothing(
 
 
 @pytest.mark.parametrize("most", [None, "-1 second"])
-def test_no_time_is_refused(q: Calls, most: str | None) -> None:
+def test_a_missing_or_wrong_time_limit_is_refused(q: Calls, most: str | None) -> None:
     state, text = q.refusal(lambda: q.rows("select taskqueue.find_reasons('default', %s::interval)", most))
     assert state == "PB001"
     assert text.startswith("most is ")

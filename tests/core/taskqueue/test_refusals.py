@@ -109,7 +109,7 @@ def refused(q: Calls, sqlstate: str, words: list[str], function: str, *arguments
 
 
 @pytest.mark.parametrize(("bad", "words"), BAD_REQUIREMENTS, ids=lambda value: str(value)[:60])
-def test_bad_requirements(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
+def test_bad_requirements_are_refused_by_key_and_value(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
     before = settled.stored()
     good = {"job_id": 10, "requirements": requirements(Sites=["new"])}
     for call, arguments in (
@@ -122,37 +122,37 @@ def test_bad_requirements(settled: Calls, bad: dict[str, Any], words: list[str])
 
 
 @pytest.mark.parametrize("bad", [None, [], "text", 5, True, [requirements()]], ids=str)
-def test_requirements_that_are_no_object(settled: Calls, bad: Any) -> None:
+def test_requirements_that_are_no_object_are_refused(settled: Calls, bad: Any) -> None:
     refused(settled, "PB001", ["requirements"], "insert_job", 11, Jsonb(bad))
     refused(settled, "PB001", [], "insert_jobs", Jsonb([{"job_id": 11, "requirements": bad}]))
     refused(settled, "PB001", [], "insert_jobs", Jsonb([{"jobs": [[11, 1]], "requirements": bad}]))
 
 
-def test_no_requirements(settled: Calls) -> None:
+def test_missing_requirements_are_refused(settled: Calls) -> None:
     refused(settled, "PB001", ["requirements"], "insert_job", 11, None)
     refused(settled, "PB001", ['{"job_id": 11}'], "insert_jobs", Jsonb([{"job_id": 11}]))
 
 
 @pytest.mark.parametrize("job_id", [0, -1, None, -(2**63)])
-def test_a_job_id_that_is_not_positive(settled: Calls, job_id: int | None) -> None:
+def test_a_job_id_that_is_not_positive_is_refused(settled: Calls, job_id: int | None) -> None:
     word = [str(job_id)] if job_id is not None else []
     refused(settled, "PB001", ["job_id", *word], "insert_job", job_id, Jsonb(requirements()))
 
 
 @pytest.mark.parametrize("job_id", [0, -1, None, 1.5, BIG, 10**30, "7", True, [7], {}], ids=str)
-def test_a_job_id_in_a_batch_that_is_not_a_positive_bigint(settled: Calls, job_id: Any) -> None:
+def test_a_job_id_in_a_batch_that_is_not_a_positive_bigint_is_refused(settled: Calls, job_id: Any) -> None:
     refused(settled, "PB001", ["job"], "insert_jobs", Jsonb([{"job_id": job_id, "requirements": requirements()}]))
     refused(settled, "PB001", ["job"], "insert_jobs", Jsonb([{"jobs": [[job_id, 1]], "requirements": requirements()}]))
 
 
 @pytest.mark.parametrize("priority", [-1, 11, 1000, None])
-def test_a_user_priority_outside_0_to_10(settled: Calls, priority: int | None) -> None:
+def test_a_user_priority_outside_0_to_10_is_refused(settled: Calls, priority: int | None) -> None:
     word = [str(priority)] if priority is not None else []
     refused(settled, "PB001", ["riority", *word], "insert_job", 11, Jsonb(requirements()), priority)
 
 
 @pytest.mark.parametrize("priority", [-1, 11, 1.5, "1", True, [1], 10**30], ids=str)
-def test_a_user_priority_in_a_batch(settled: Calls, priority: Any) -> None:
+def test_a_wrong_user_priority_in_a_batch_is_refused(settled: Calls, priority: Any) -> None:
     single = {"job_id": 11, "requirements": requirements(), "user_priority": priority}
     refused(settled, "PB001", ["riority"], "insert_jobs", Jsonb([single]))
     refused(
@@ -178,7 +178,7 @@ def test_a_user_priority_in_a_batch(settled: Calls, priority: Any) -> None:
     ],
     ids=lambda batch: str(batch).replace(str(requirements()), "…")[:50],
 )  # fmt: skip
-def test_batches_of_a_wrong_shape(settled: Calls, batch: Any) -> None:
+def test_a_batch_of_a_wrong_shape_is_refused(settled: Calls, batch: Any) -> None:
     refused(settled, "PB001", [], "insert_jobs", Jsonb(batch))
 
 
@@ -188,7 +188,7 @@ def test_a_batch_that_is_no_array_is_shown_by_its_first_100_characters(q: Calls)
 
 
 @pytest.mark.slow
-def test_a_batch_of_more_than_100000_jobs(settled: Calls) -> None:
+def test_a_batch_of_more_than_100000_jobs_is_refused(settled: Calls) -> None:
     jobs = [[job_id, 1] for job_id in range(10, 100_011)]
     element = {"requirements": requirements(), "jobs": jobs}
     refused(settled, "PB001", ["100", "100001"], "insert_jobs", Jsonb([element]))
@@ -197,7 +197,7 @@ def test_a_batch_of_more_than_100000_jobs(settled: Calls) -> None:
 
 
 @pytest.mark.parametrize("setup", [None, ""])
-def test_no_setup(settled: Calls, setup: str | None) -> None:
+def test_a_missing_setup_is_refused(settled: Calls, setup: str | None) -> None:
     before = settled.stored()
     for query in (
         "select taskqueue.insert_job(%s, 11, %s)",
@@ -273,7 +273,7 @@ BAD_RESOURCES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("bad", "words"), BAD_RESOURCES, ids=lambda value: str(value)[:60])
-def test_bad_resources(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
+def test_bad_resources_are_refused_by_key_and_value(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
     before = settled.stored()
     for function, arguments in (
         ("match_job", (Jsonb(bad),)),
@@ -288,28 +288,28 @@ def test_bad_resources(settled: Calls, bad: dict[str, Any], words: list[str]) ->
 
 
 @pytest.mark.parametrize("bad", [None, [], "text", 5, [resource()]], ids=str)
-def test_a_resource_that_is_no_object(settled: Calls, bad: Any) -> None:
+def test_a_resource_that_is_no_object_is_refused(settled: Calls, bad: Any) -> None:
     refused(settled, "PB001", ["esource"], "match_job", Jsonb(bad))
 
 
-def test_no_resource(settled: Calls) -> None:
+def test_a_missing_resource_is_refused(settled: Calls) -> None:
     refused(settled, "PB001", ["esource"], "match_job", None)
 
 
-def test_keys_that_a_setup_requires(settled: Calls) -> None:
+def test_a_resource_without_a_key_that_its_setup_requires_is_refused(settled: Calls) -> None:
     settled.settings(required_keys=["CPUTime", "Site"])
     refused(settled, "PB001", ["Site"], "match_job", Jsonb(resource(PilotType="private")))
     assert settled.match(Site="S", PilotType="private") is not None
 
 
-def test_cpu_time_that_a_setup_does_not_require(q: Calls) -> None:
+def test_a_match_may_leave_out_a_cpu_time_that_its_setup_does_not_require(q: Calls) -> None:
     q.insert(1, CPUTime=10**6)
     q.settings(required_keys=[])
     assert q.match(CPUTime=None) is not None
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1001, None])
-def test_how_many_jobs_a_batch_may_ask_for(settled: Calls, limit: int | None) -> None:
+def test_a_batch_limit_outside_1_to_1000_is_refused(settled: Calls, limit: int | None) -> None:
     words = ["limit is null" if limit is None else f"limit is {limit},"]
     refused(settled, "PB001", words, "match_jobs", Jsonb(resource()), limit)
     refused(settled, "PB001", words, "match_jobs_with_seed", Jsonb(resource()), limit, 1)
@@ -323,7 +323,7 @@ def test_how_many_jobs_a_batch_may_ask_for(settled: Calls, limit: int | None) ->
     [("report_job", ()), ("finish_job", ()), ("finish_job", ("failed",)), ("release_job", ())],
     ids=str,
 )
-def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...]) -> None:
+def test_wrong_attempts_are_refused(settled: Calls, function: str, arguments: tuple[Any, ...]) -> None:
     wrong = f"1-{uuid.uuid4().hex}"
     refused(settled, "PB003", ["2"], function, 2, wrong, *arguments)  # leased, another token
     refused(settled, "PB003", ["3"], function, 3, wrong, *arguments)  # ended, another token
@@ -359,7 +359,7 @@ def test_an_attempt_of_an_unknown_job_is_not_called_stale(q: Calls, function: st
 
 
 @pytest.mark.parametrize("outcome", ["done", "", "Finished", None])
-def test_outcomes_that_do_not_exist(q: Calls, outcome: str | None) -> None:
+def test_an_unknown_outcome_is_refused(q: Calls, outcome: str | None) -> None:
     q.insert(1)
     match = q.take()
     refused(q, "PB001", ["utcome", *([outcome] if outcome else [])], "finish_job", 1, match.attempt, outcome)
@@ -370,26 +370,26 @@ def test_outcomes_that_do_not_exist(q: Calls, outcome: str | None) -> None:
     [(None, "reason is null"), ("", "reason is ''"), ("é" * 501, "reason has 1002 bytes, more than 1000")],
     ids=["none", "empty", "long"],
 )
-def test_reasons_of_a_cancellation(settled: Calls, reason: str | None, message: str) -> None:
+def test_an_empty_or_long_reason_of_a_cancellation_is_refused(settled: Calls, reason: str | None, message: str) -> None:
     for job_id in (1, 2):  # waits; leased
         refused(settled, "PB001", [message], "cancel_job", job_id, reason)
 
 
 @pytest.mark.parametrize("function", ["cancel_job", "explain_job"])
-def test_unknown_jobs(settled: Calls, function: str) -> None:
+def test_cancelling_or_explaining_an_unknown_job_is_refused(settled: Calls, function: str) -> None:
     refused(settled, "PB004", ["99"], function, 99)
 
 
-def test_explain_of_an_unknown_job(settled: Calls) -> None:
+def test_explaining_a_match_of_an_unknown_job_is_refused(settled: Calls) -> None:
     refused(settled, "PB004", ["99"], "explain_match", 99, Jsonb(resource()))
 
 
-def test_unknown_queues(settled: Calls) -> None:
+def test_disabling_or_holding_an_unknown_queue_is_refused(settled: Calls) -> None:
     refused(settled, "PB004", ["987654"], "set_task_queue_enabled", 987654, False)
     refused(settled, "PB004", ["987654"], "hold", "task_queue", "987654")
 
 
-def test_hold_of_a_wrong_kind(settled: Calls) -> None:
+def test_a_hold_of_a_wrong_kind_is_refused(settled: Calls) -> None:
     refused(settled, "PB001", ["site"], "hold", "site", "S")
     refused(settled, "PB001", ["site"], "resume", "site", "S")
     refused(settled, "PB001", ["seven"], "hold", "job", "seven")
@@ -424,7 +424,7 @@ def test_hold_of_a_wrong_kind(settled: Calls) -> None:
     ],
     ids=str,
 )
-def test_bad_limits(settled: Calls, arguments: tuple[Any, ...], words: list[str]) -> None:
+def test_bad_limits_are_refused(settled: Calls, arguments: tuple[Any, ...], words: list[str]) -> None:
     marks = ", ".join(["%s::text"] * 5 + ["%s::numeric"] + ["%s::int"] * (len(arguments) - 6))
     before = settled.stored()
     found = settled.refusal(lambda: settled.rows(f"select taskqueue.set_limit('default', {marks})", *arguments))
@@ -444,7 +444,7 @@ def test_a_job_of_another_setup_is_not_known(settled: Calls, place: str) -> None
     refused(settled, "PB003", ["no job 77"], "release_job", 77, "1-" + 32 * "0")
 
 
-def test_an_unknown_attribute_comes_with_those_there_are(settled: Calls) -> None:
+def test_the_refusal_of_an_unknown_attribute_lists_the_known_ones(settled: Calls) -> None:
     limit = "select taskqueue.set_limit('default', 'running', 'S', null, 'Color', 'red', 1)"
     hint = str(settled.error_of(lambda: settled.rows(limit)).diag.message_hint)
     keys = hint.partition("Attributes are ")[2].partition(", and their singular forms.")[0].split(", ")
@@ -478,12 +478,12 @@ def test_an_unknown_attribute_comes_with_those_there_are(settled: Calls) -> None
     ],
     ids=str,
 )
-def test_bad_settings(settled: Calls, settings: Any, words: list[str]) -> None:
+def test_bad_settings_are_refused(settled: Calls, settings: Any, words: list[str]) -> None:
     refused(settled, "PB001", words, "set_settings", Jsonb(settings))
 
 
 @pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", None])
-def test_bad_shares(settled: Calls, share: Any) -> None:
+def test_bad_group_shares_are_refused(settled: Calls, share: Any) -> None:
     before = settled.stored()
     found = settled.refusal(lambda: settled.rows("select taskqueue.set_group('default', 'users', %s::float8)", share))
     named(found, "PB001", "hare")
@@ -507,12 +507,12 @@ def test_refusals_of_a_group_name_its_first_letters(settled: Calls, arguments: t
 
 
 @pytest.mark.parametrize("group", [None, ""])
-def test_a_group_without_a_name(settled: Calls, group: str | None) -> None:
+def test_a_group_without_a_name_is_refused(settled: Calls, group: str | None) -> None:
     refused(settled, "PB001", ["roup"], "set_group", group)
 
 
 @pytest.mark.parametrize(("offered", "accepted"), [("", ["p"]), (None, ["p"]), ("p", [""]), ("p", [None]), ("p", None)])
-def test_bad_platform_compatibility(settled: Calls, offered: str | None, accepted: Any) -> None:
+def test_a_bad_platform_compatibility_is_refused(settled: Calls, offered: str | None, accepted: Any) -> None:
     before = settled.stored()
     query = "select taskqueue.set_platform_compatibility('default', %s, %s::text[])"
     named(settled.refusal(lambda: settled.rows(query, offered, accepted)), "PB001")

@@ -52,7 +52,7 @@ def test_the_answer_of_a_match_is_its_lease(q: Calls) -> None:
     assert q.value("select request_id from taskqueue.lease") == REQUEST
 
 
-def test_a_match_without_an_id_leaves_none(q: Calls) -> None:
+def test_a_match_without_a_request_id_keeps_none(q: Calls) -> None:
     first, second = q.take(Site="S"), q.take(Site="S")
     assert first.job_id != second.job_id
     assert q.value("select count(*) from taskqueue.lease where request_id is null and asked is null") == 2
@@ -107,7 +107,7 @@ ENDS: dict[str, tuple[Callable[[Calls, Match], Any], int]] = {
 
 
 @pytest.mark.parametrize(("end", "rows"), ENDS.values(), ids=ENDS.keys())
-def test_the_answer_stays_when_the_lease_does_not(q: Calls, end: Callable[[Calls, Match], Any], rows: int) -> None:
+def test_the_answer_of_a_request_outlives_its_lease(q: Calls, end: Callable[[Calls, Match], Any], rows: int) -> None:
     q.settings(lease_time="1 minute")
     first = ask(q)
     end(q, first)
@@ -120,14 +120,14 @@ def test_the_answer_stays_when_the_lease_does_not(q: Calls, end: Callable[[Calls
 
 
 @pytest.mark.parametrize("end", [ENDS[name][0] for name in ("finished", "released", "returned")])
-def test_an_end_after_ten_minutes_keeps_nothing(q: Calls, end: Callable[[Calls, Match], Any]) -> None:
+def test_a_lease_that_ends_after_ten_minutes_keeps_no_answer(q: Calls, end: Callable[[Calls, Match], Any]) -> None:
     first = ask(q)
     q.set_clock("2026-01-01 00:10:00+00")
     end(q, first)
     assert kept(q) == 0
 
 
-def test_an_id_is_new_after_ten_minutes_while_the_first_job_runs(q: Calls) -> None:
+def test_a_request_id_is_new_after_ten_minutes_while_its_first_job_runs(q: Calls) -> None:
     first = ask(q)
     q.set_clock("2026-01-01 00:10:00+00")
     second = ask(q)
@@ -176,7 +176,7 @@ def test_answers_are_removed_after_ten_minutes(q: Calls) -> None:
     assert kept(q) == 0
 
 
-def test_a_lease_that_is_loaded_as_it_is_keeps_its_answer(q: Calls) -> None:
+def test_a_lease_that_is_loaded_unchanged_keeps_its_answer(q: Calls) -> None:
     first = ask(q)
     q.call("load_leases", Jsonb([lease for (lease,) in q.call_rows("dump_leases")]))
     assert ask(q) == first
@@ -200,7 +200,9 @@ SAME: dict[str, Callable[[Calls], Match]] = {
 @pytest.mark.parametrize("ended", [False, True], ids=["leased", "ended"])
 @pytest.mark.parametrize("first", SAME)
 @pytest.mark.parametrize("second", SAME)
-def test_a_match_of_one_job_is_one_call(q: Calls, first: str, second: str, ended: bool) -> None:
+def test_a_request_for_one_job_has_the_same_answer_in_every_function(
+    q: Calls, first: str, second: str, ended: bool
+) -> None:
     match = SAME[first](q)
     if ended:
         q.call("finish_job", match.job_id, match.attempt)
@@ -230,7 +232,7 @@ OTHERS: dict[str, Callable[[Calls], Any]] = {
 
 @pytest.mark.parametrize("ended", [False, True], ids=["leased", "ended"])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
-def test_the_id_of_a_match_is_of_no_other_call(q: Calls, other: Callable[[Calls], Any], ended: bool) -> None:
+def test_the_request_id_of_a_match_answers_no_other_call(q: Calls, other: Callable[[Calls], Any], ended: bool) -> None:
     first = ask(q)
     if ended:
         q.call("finish_job", first.job_id, first.attempt)
@@ -259,7 +261,7 @@ MANY: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("asked", MANY.values(), ids=MANY.keys())
-def test_a_request_of_many_is_another_call_where_it_asks_for_more(q: Calls, asked: dict[str, Any]) -> None:
+def test_a_request_id_is_refused_where_match_many_asks_for_more(q: Calls, asked: dict[str, Any]) -> None:
     first = ask(q)
     rows = q.call_rows("match_many", Jsonb([asked | {"request_id": str(REQUEST)}]))
     assert [row[6]["code"] for row in rows] == ["PB001"]
@@ -270,7 +272,7 @@ def test_a_request_of_many_is_another_call_where_it_asks_for_more(q: Calls, aske
 
 
 @pytest.mark.parametrize("keys", [{}, {"JobID": 30, "Tag": "t"}], ids=["drawn together", "alone"])
-def test_of_many_requests_each_for_one_job_has_its_answer_in_its_lease(q: Calls, keys: dict[str, Any]) -> None:
+def test_each_single_job_request_of_match_many_has_its_answer_in_its_lease(q: Calls, keys: dict[str, Any]) -> None:
     q.insert_many(range(11, 21), Sites=["S"])
     q.insert_many([30], Sites=["S"], Tags=["t"])  # no request without the tag can take the job before the one alone
     one, another, two = (
@@ -288,7 +290,7 @@ def test_of_many_requests_each_for_one_job_has_its_answer_in_its_lease(q: Calls,
     assert q.call_rows("match_many", Jsonb([one, another, two])) == first
 
 
-def test_a_repetition_does_not_begin_the_ten_minutes_anew(q: Calls) -> None:
+def test_a_repetition_does_not_restart_the_ten_minutes(q: Calls) -> None:
     first = SAME["match_many of one"](q)
     q.set_clock("2026-01-01 00:09:00+00")
     assert SAME["match_many of one"](q) == first
@@ -304,7 +306,7 @@ def test_calls_with_the_same_arguments_are_two_calls(q: Calls) -> None:
     assert (sqlstate, str(REQUEST) in message) == ("PB001", True)
 
 
-def test_no_match_is_not_kept(q: Calls) -> None:
+def test_an_answer_without_a_match_is_not_kept(q: Calls) -> None:
     assert q.match(REQUEST, Site="T") is None
     assert q.match(REQUEST, Site="S") is not None
 

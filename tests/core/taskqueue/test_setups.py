@@ -177,7 +177,7 @@ class Story:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapters", [3])
-def test_another_setup_changes_no_answer_and_nothing_changes_it(db: psycopg.Connection[Any], chapters: int) -> None:
+def test_setups_side_by_side_do_not_affect_each_other(db: psycopg.Connection[Any], chapters: int) -> None:
     alone = Story(Calls(db, "alone"))
     told = alone.tell()
     assert alone.q.call("remove_setup") is True

@@ -95,7 +95,7 @@ def test_a_queue_weighs_as_the_mean_of_its_jobs(q: Calls) -> None:
     assert exact(q) == pytest.approx({low: 200, high: 800})
 
 
-def test_0_and_10_weigh_as_they_are_drawn(q: Calls) -> None:
+def test_user_priorities_0_and_10_weigh_as_they_are_drawn(q: Calls) -> None:
     zero, ten = q.insert(1, 0), q.insert(2, 10, JobTypes=["T"])
     one = q.insert(3, 1, JobTypes=["U"])
     total = 11 + 1e-5
@@ -135,13 +135,13 @@ def test_siblings_are_one_family(q: Calls) -> None:
     assert list(priorities.values()) == pytest.approx([750] * 3)
 
 
-def test_owners_and_groups_are_no_family(q: Calls) -> None:
+def test_queues_of_different_owners_are_no_family(q: Calls) -> None:
     q.set_group("users", 1000, sharing=True)
     queues = [q.insert(1, OwnerDN="a"), q.insert(2, OwnerDN="b"), q.insert(3, OwnerDN="a", CPUTime=501)]
     assert exact(q) == pytest.approx(dict.fromkeys(queues, 1000 / 3))
 
 
-def test_groups_and_setups_are_apart(q: Calls) -> None:
+def test_groups_and_setups_have_separate_shares(q: Calls) -> None:
     other = Calls(q.connection, "other")
     other.set_group("users", 5)
     mine, theirs, also = q.insert(1), other.insert(1), q.insert(2, OwnerGroup="admins")
@@ -150,7 +150,7 @@ def test_groups_and_setups_are_apart(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_a_new_queue_shares_with_those_of_its_setup_alone(q: Calls) -> None:
+def test_a_new_queue_shares_only_with_queues_of_its_setup(q: Calls) -> None:
     """Few of them, which are counted, and more than ten, whose weights are summed."""
     other = Calls(q.connection, "other")
     for n in range(1, 13):
@@ -178,7 +178,7 @@ def test_queues_of_one_batch_have_their_right_priorities_at_once(q: Calls) -> No
     assert at_once == pytest.approx(exact(q))
 
 
-def test_the_others_follow_within_the_delay(q: Calls) -> None:
+def test_priorities_of_the_other_queues_follow_within_the_delay(q: Calls) -> None:
     q.set_clock("2026-01-01 00:00:00+00")
     first = q.insert(1)
     second = q.insert(2, JobTypes=["T"])
@@ -192,7 +192,7 @@ def test_the_others_follow_within_the_delay(q: Calls) -> None:
     assert q.priorities() == pytest.approx({first: 1000})
 
 
-def test_recompute_says_how_many_changed(q: Calls) -> None:
+def test_recompute_shares_returns_the_number_of_changes(q: Calls) -> None:
     q.insert(1)
     q.insert(2, JobTypes=["T"])
     q.insert(3, OwnerGroup="admins")
@@ -205,7 +205,7 @@ def test_recompute_says_how_many_changed(q: Calls) -> None:
     assert q.value("select min(priority) from taskqueue.task_queue where owner_group = 'admins'") == pytest.approx(5)
 
 
-def test_the_derived_priorities_follow(q: Calls) -> None:
+def test_priorities_used_by_matching_follow_a_recomputation(q: Calls) -> None:
     """What matching draws with is the priority of the queue."""
     q.insert(1)
     q.insert(2, 5, JobTypes=["T"])
@@ -215,7 +215,7 @@ def test_the_derived_priorities_follow(q: Calls) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_random_setups(q: Calls, seed: int) -> None:
+def test_priorities_of_random_setups_are_those_of_the_computation(q: Calls, seed: int) -> None:
     chance = random.Random(seed)
     groups = {
         name: Group(chance.choice([10, 1000, 2.5]), chance.random() < 0.5, chance.random() < 0.5) for name in "xyz"
@@ -360,7 +360,7 @@ def test_removed_queues_do_not_count_for_the_priority_of_a_new_one(q: Calls) -> 
     assert len(q.rows("select from taskqueue.owner_weight")) == 1
 
 
-def test_an_owner_with_one_row_of_weights_keeps_it(q: Calls) -> None:
+def test_folding_keeps_the_row_of_an_owner_with_one_row_of_weights(q: Calls) -> None:
     """Those with several get one; rows of another setup do not count."""
     other = Calls(q.connection, "other")
     for n, owner in enumerate(("alice", "bob", "bob"), 1):
@@ -380,7 +380,7 @@ def test_an_owner_with_one_row_of_weights_keeps_it(q: Calls) -> None:
     assert q.rows(rows, "other") == beside
 
 
-def test_weights_of_owners_are_found_wrong_and_made_anew(q: Calls) -> None:
+def test_wrong_weights_of_owners_are_reported_and_rebuilt(q: Calls) -> None:
     for n in range(4):
         q.insert(n + 1, n, OwnerDN=f"owner {n // 2}", JobTypes=[f"T{n}"])
     q.rows("delete from taskqueue.owner_weight where owner_dn = 'owner 0' returning 1")

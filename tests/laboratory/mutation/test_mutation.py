@@ -118,7 +118,7 @@ TESTS = [
     RULES,
     SECOND,
     f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order",
-    "tests/core/taskqueue/test_parts.py::test_weights",
+    "tests/core/taskqueue/test_parts.py::test_weights_and_own_priorities_have_their_values_and_bounds",
 ]
 
 
