@@ -146,7 +146,7 @@ def _decisions(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_bad_tasks_leave_the_others_as_they_are(clone: Callable[[], Connection], profile: str) -> None:
+def test_bad_tasks_do_not_change_the_decisions_of_other_tasks(clone: Callable[[], Connection], profile: str) -> None:
     with clone() as db:
         expected = _run(db, profile)
         spoilt = _spoil(db, [change for change, _ in BAD_TASKS])
@@ -169,7 +169,7 @@ def test_bad_tasks_leave_the_others_as_they_are(clone: Callable[[], Connection],
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_nothing_and_extreme_figures_have_an_outcome(clone: Callable[[], Connection], profile: str) -> None:
+def test_tasks_with_null_or_extreme_figures_have_an_outcome(clone: Callable[[], Connection], profile: str) -> None:
     """Nulls, zeros and figures at the limits of the tables: every queue is decided about."""
     with clone() as db:
         spoilt = _spoil(db, _extremes())
@@ -187,7 +187,7 @@ def _asked(db: Connection, profile: str, tasks: Sequence[int]) -> int:
     return int(reasons)
 
 
-def test_figures_beyond_the_limits_are_refused(clone: Callable[[], Connection]) -> None:
+def test_figures_beyond_the_limits_of_the_tables_are_refused(clone: Callable[[], Connection]) -> None:
     with clone() as db:
         for value in ("1e308", "-1e308", "infinity", "nan", "1e15"):
             with pytest.raises(psycopg.errors.CheckViolation, match="ram_count"):
@@ -272,7 +272,7 @@ def test_a_rule_that_raises_is_named_with_its_queue(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_jobs_are_assigned_as_they_are_without_the_task_that_raises(
+def test_jobs_are_assigned_as_if_the_task_that_raises_were_absent(
     clone: Callable[[], Connection], profile: str
 ) -> None:
     """Also in a profile whose queues see what the batch has assigned before."""
@@ -375,7 +375,9 @@ def _add_bad_queues(db: Connection) -> set[str]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_bad_queues_are_decided_and_leave_the_others_as_they_are(clone: Callable[[], Connection], profile: str) -> None:
+def test_bad_queues_are_decided_and_do_not_change_other_decisions(
+    clone: Callable[[], Connection], profile: str
+) -> None:
     """What cannot be read at a queue counts as not set; no task suffers. What is chosen depends on all queues."""
     with clone() as db:
         expected = _decisions(db, _run(db, profile, p_limit=100))

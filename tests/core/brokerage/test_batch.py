@@ -75,7 +75,7 @@ def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, 
 
 
 @pytest.mark.slow
-def test_highest_priority_goes_first(db_with_grid: Connection) -> None:
+def test_the_task_of_highest_priority_goes_first(db_with_grid: Connection) -> None:
     due = _numbers(db_with_grid, DUE, "grid")
     query = "select current_priority from workload.task where setup = 'grid' and task_id = any (%s)"
     assert len(set(_numbers(db_with_grid, query, due))) > 5
@@ -88,7 +88,7 @@ def test_highest_priority_goes_first(db_with_grid: Connection) -> None:
     assert set(first) - again <= set(due[6:8])
 
 
-def test_listed_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
+def test_named_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}, {"id": 2, "status": "finished"}, {"id": 3}])])
     run = _call(db, "default", p_tasks=[3, 2, 3])
     assert _numbers(db, DECIDED, "default", run) == [2, 3]
@@ -109,7 +109,7 @@ def test_listed_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     ({"label": None}, True),
     ({"label": "user"}, False),
 ])  # fmt: skip
-def test_tasks_that_are_due(rolled_back: Connection, change: Row, due: bool) -> None:
+def test_a_task_is_due_by_its_status_label_and_input(rolled_back: Connection, change: Row, due: bool) -> None:
     rolled_back.execute("select 1")
     world.load(rolled_back, [_world([{"id": 1, **change}])])
     assert _numbers(rolled_back, DUE, "default") == ([1] if due else [])
@@ -131,7 +131,7 @@ def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
     assert _numbers(db, DUE, "default") == []
 
 
-def test_a_task_without_jobs_is_not_due_and_decided_when_it_is_named(db: Connection) -> None:
+def test_a_task_without_jobs_is_decided_only_when_it_is_named(db: Connection) -> None:
     world.load(db, [{**_world([{"id": 1, "input": []}]), "datasets": {}}])
     assert _numbers(db, DUE, "default") == []
     assert _numbers(db, DECIDED, "default", _call(db, "default")) == []
@@ -152,7 +152,9 @@ WAITS = [
 
 
 @pytest.mark.parametrize(("profile", "priority", "wait"), WAITS)
-def test_a_pending_task_waits(rolled_back: Connection, profile: str, priority: int, wait: timedelta) -> None:
+def test_a_pending_task_waits_by_its_priority_and_profile(
+    rolled_back: Connection, profile: str, priority: int, wait: timedelta
+) -> None:
     db = rolled_back
     db.execute("select 1")
     world.load(db, [_world([{"id": 1, "current_priority": priority}], status="offline")])
@@ -180,7 +182,7 @@ def _counts(db: Connection) -> Row:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str) -> None:
+def test_a_dry_run_stores_only_decisions(db_with_grid: Connection, profile: str) -> None:
     db = db_with_grid
     due, before = _numbers(db, DUE, "grid"), _counts(db)
     run = _call(db, "grid", p_profile=profile, p_dry_run=True)
@@ -201,7 +203,7 @@ def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str
 
 
 @pytest.mark.slow
-def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
+def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]) -> None:
     loaded = new_database()
     with psycopg.connect(loaded, autocommit=True) as db:
         world.load(db, [grid(1, 30, 30)])
@@ -281,7 +283,7 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
 @pytest.mark.slow
 @pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
 @pytest.mark.parametrize(("profile", "jobs"), [("documented", [15, 15, 15]), ("panda2026", [15, 15, 0])])
-def test_what_a_batch_assigned_counts_for_its_other_tasks(
+def test_jobs_assigned_in_a_batch_count_for_its_later_tasks(
     db: Connection, profile: str, jobs: list[int], tasks_a_commit: int
 ) -> None:
     """The live counter (panda2026): a queue that runs nothing takes 20 jobs of the share, whoever gave them."""
@@ -310,7 +312,7 @@ def test_a_task_without_any_queue_waits(rolled_back: Connection, profile: str) -
     assert rolled_back.execute("select * from brokerage.assignment").fetchall() == []
 
 
-def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
+def test_batches_of_two_setups_are_independent(rolled_back: Connection) -> None:
     """The same tasks, queues and datasets; what one assigns, counts and is decided anew, leaves the other alone."""
     stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'
                 union all
@@ -340,7 +342,7 @@ def test_batches_of_setups_are_apart(rolled_back: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
+def test_a_batch_may_run_and_be_rolled_back_within_a_transaction(db_with_grid: Connection) -> None:
     """Without commits of its own, and nothing of it stays when the transaction is rolled back."""
     db = db_with_grid
     before = _counts(db)
@@ -365,7 +367,7 @@ def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
     ({"p_tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
     ({"p_limit": -1}, "p_limit is -1"),
 ])  # fmt: skip
-def test_bad_arguments(db_with_grid: Connection, arguments: Row, named: str) -> None:
+def test_bad_arguments_of_a_batch_are_refused(db_with_grid: Connection, arguments: Row, named: str) -> None:
     before = _counts(db_with_grid)
     with pytest.raises(psycopg.Error, match=named) as raised:
         _call(db_with_grid, **{"setup": "grid", **arguments})

@@ -117,7 +117,7 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_highest_priority_goes_first(tasks_db: Connection) -> None:
+def test_the_task_of_highest_priority_goes_first(tasks_db: Connection) -> None:
     tasks = [{"id": number, "current_priority": 100 + number % 7} for number in range(1, 21)]
     world.load(tasks_db, [_world(tasks)])
     due = _numbers(tasks_db, DUE)
@@ -128,7 +128,7 @@ def test_highest_priority_goes_first(tasks_db: Connection) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_seed_gives_the_same_again(new_database: Callable[..., str], profile: str) -> None:
+def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str], profile: str) -> None:
     loaded = new_database()
     with psycopg.connect(loaded, autocommit=True) as db:
         without_job_check(db)
@@ -253,7 +253,7 @@ def test_a_pending_task_waits_half_an_hour(rolled_back: Connection, profile: str
     assert _numbers(db, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
 
 
-def test_input_that_is_nowhere_complete_waits_with_the_reason(tasks_db: Connection) -> None:
+def test_a_task_whose_input_is_nowhere_complete_waits_with_the_reason(tasks_db: Connection) -> None:
     one = _world([{"id": 1}])
     one["datasets"]["data"]["replicas"] = {"N1": {"found": 0, "total": 1}}
     world.load(tasks_db, [one])

@@ -17,13 +17,15 @@ CASES: list[Case] = [case for topic in TOPICS for case in topic.CASES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_model(case: Case) -> None:
+def test_the_model_decides_each_case_as_worked_out_by_hand(case: Case) -> None:
     assert deviations(case, broker_job(case.world, 1)) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.__name__.rpartition(".")[2])
-def test_the_engine(rolled_back: psycopg.Connection[Any], topic: ModuleType) -> None:
+def test_the_engine_decides_each_case_as_worked_out_by_hand(
+    rolled_back: psycopg.Connection[Any], topic: ModuleType
+) -> None:
     """A topic in one connection, which keeps the plans."""
     wrong = {}
     for number, case in enumerate(topic.CASES):

@@ -42,7 +42,7 @@ EXPANSION: list[tuple[int, dict[int, int]]] = [
 ]  # fmt: skip
 
 
-def test_bound_of_students_t(lab: Db) -> None:
+def test_the_bound_of_students_t_is_that_of_the_tables(lab: Db) -> None:
     query = "select brokerage.student_t_bound(%s)"
 
     def found(freedom: float) -> float:
@@ -169,7 +169,7 @@ def classes(db: Db, base_profile: str) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base_profile", FLAVOURS)
-def test_queues_against_the_model(lab: Db, base_profile: str) -> None:
+def test_classes_of_queues_are_those_of_the_model(lab: Db, base_profile: str) -> None:
     """Beside another setup with jobs at queues of the same names."""
     seen: set[int] = set()
     jobs, queues = random_jobs(random.Random(1000))
@@ -184,7 +184,7 @@ def test_queues_against_the_model(lab: Db, base_profile: str) -> None:
     assert seen == {-1, 0, 1}
 
 
-def test_limits_of_hi(lab: Db) -> None:
+def test_a_queue_is_hi_within_the_limits_of_its_profile(lab: Db) -> None:
     """An hour is not hi in the documentation, and is in the code; so are three jobs that wait long."""
     jobs = [job(number, "AT", 1, 2) for number in (1, 2)] + [job(number, "LONG", 0.1, 2) for number in (3, 4)]
     jobs += [waiting(number, "LONG", 2) for number in (5, 6, 7)]
@@ -277,7 +277,7 @@ def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None,
         return rows[0][0] if rows else None
 
 
-def test_classes_of_tasks(lab: Db) -> None:
+def test_a_task_has_the_class_of_its_user_share_and_status(lab: Db) -> None:
     a, b, c = (
         {"rem_slots_a": 1, "rem_slots_b": 0},
         {"rem_slots_a": 0, "rem_slots_b": 1},
@@ -370,7 +370,7 @@ BUSY: Row = {
 }
 
 
-def test_classify_stores_what_it_knows_and_leaves_the_rest(lab: Db) -> None:
+def test_classify_stores_known_classes_and_leaves_the_others(lab: Db) -> None:
     world.load(lab, [BUSY], "w")
     lab.execute("call brokerage.classify('w')")
     rows = lab.execute("select queue, site_class, site_classified from resource.queue_activity").fetchall()
@@ -438,7 +438,7 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
 
 
 @pytest.mark.slow
-def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
+def test_classify_does_not_wait_for_rows_that_others_hold(connect: Callable[..., Db]) -> None:
     """A queue, a user and a task that another session holds keep their values, the others beside them do not."""
     holder, caller = connect(), connect()
     jobs = [job(4, "P", 0.1, 2), job(5, "P", 0.2, 2), running(6, "P", "zoe", 3, created=ago(1.1))]
@@ -469,7 +469,7 @@ def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
 
 
 @pytest.mark.slow
-def test_several_classify_at_once(connect: Callable[..., Db]) -> None:
+def test_several_sessions_may_classify_at_once(connect: Callable[..., Db]) -> None:
     callers = [connect() for _ in range(3)]
     world.load(callers[0], [BUSY], "w")
     failed: list[Exception] = []
@@ -491,7 +491,7 @@ def test_several_classify_at_once(connect: Callable[..., Db]) -> None:
 
 
 @pytest.mark.parametrize(("setup", "profile", "named"), [("nowhere", None, "nowhere"), ("w", "dok", "dok")])
-def test_classify_says_what_it_does_not_know(lab: Db, setup: str, profile: str | None, named: str) -> None:
+def test_classify_names_an_unknown_setup_or_profile(lab: Db, setup: str, profile: str | None, named: str) -> None:
     world.load(lab, [BUSY], "w")
     with pytest.raises(psycopg.Error, match=named) as raised, lab.transaction():
         lab.execute("call brokerage.classify(%s, %s)", [setup, profile])

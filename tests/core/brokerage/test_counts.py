@@ -134,7 +134,7 @@ def test_jobs_add_to_those_of_users_at_queues(db: Db) -> None:
 
 
 @pytest.mark.parametrize("base_profile", FLAVOURS)
-def test_labels_of_a_share_are_kept_apart_and_their_load_is_not(db: Db, base_profile: str) -> None:
+def test_labels_of_a_share_have_separate_counts_but_a_common_load(db: Db, base_profile: str) -> None:
     """Tasks of one run: users and starts go by share and label, the load of the share by the share."""
     task = {"gshare": SHARE, "user": "ann", "status": "ready"}
     load(
@@ -259,7 +259,7 @@ def test_requests_of_pilots_are_noted_in_the_background(db: Db) -> None:
     assert value(db, "select count(*) from resource.pilot_request") == 0
 
 
-def test_classes_read_counts_of_tasks_and_jobs_that_wait(db: Db) -> None:
+def test_classes_read_the_counts_of_tasks_and_waiting_jobs(db: Db) -> None:
     """A task is nearly done by its counts; of the jobs those that neither started nor ended wait."""
     load(db, users={"ann": {"rem_slots_a": 5, "rem_slots_b": 5}}, jobs=jobs(
         (9, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}),
@@ -272,7 +272,7 @@ def test_classes_read_counts_of_tasks_and_jobs_that_wait(db: Db) -> None:
     assert value(db, "select long_jobs from brokerage.site_classes('w', 'documented')") == 1
 
 
-def test_jobs_that_wait_are_found_by_their_index(db: Db) -> None:
+def test_waiting_jobs_are_found_by_their_index(db: Db) -> None:
     """Ended jobs are most of them: classes do not read them for those that wait."""
     rng = random.Random(3)
     given = jobs((3000, {"status": "finished", "ended": ago(1)}), (20, {"status": "activated"}))

@@ -56,7 +56,7 @@ def _call(db: Connection, *tasks: int) -> int:
     ({"input": ["empty", "data"]}, "has no jobs: dataset empty, its first input, has no files"),
     ({"status": "done", "label": "user", "input": []}, "status is done"),
 ])  # fmt: skip
-def test_why_a_task_is_not_due(db: Connection, changes: Row, said: str | None) -> None:
+def test_each_task_that_is_not_due_has_its_reason(db: Connection, changes: Row, said: str | None) -> None:
     given = _world(changes)
     given["datasets"]["empty"] = {"files": []}
     world.load(db, [given])
@@ -67,7 +67,7 @@ def test_why_a_task_is_not_due(db: Connection, changes: Row, said: str | None) -
     assert due == db.execute("select task_id from brokerage.open_task where algorithm = 'production_job'").fetchall()
 
 
-def test_a_task_whose_jobs_are_assigned_says_how_many(db: Connection) -> None:
+def test_the_reason_of_a_task_with_all_jobs_assigned_gives_their_number(db: Connection) -> None:
     world.load(db, [_world()])
     _call(db)
     assert db.execute(NOT_DUE).fetchall() == [("all 4 jobs are assigned",)]
@@ -75,7 +75,7 @@ def test_a_task_whose_jobs_are_assigned_says_how_many(db: Connection) -> None:
     assert db.execute(NOT_DUE).fetchall() == [("its one job is assigned",)]
 
 
-def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
+def test_the_reason_of_a_waiting_task_gives_the_time_and_the_cause(db: Connection) -> None:
     world.load(db, [_world(status="offline")])
     run = _call(db)
     assert db.execute(NOT_DUE).fetchall() == [(f"waits until 2026-03-01 13:00:00 UTC: run {run} found none for it",)]
@@ -89,7 +89,7 @@ def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) -> None:
+def test_tasks_without_a_reason_against_it_are_due_and_open(db: Connection) -> None:
     world.load(db, [grid(3, 10, 60)])
     db.execute("call brokerage.broker_jobs('grid', p_limit => 30, p_tasks_a_commit => null)")
     query = "select task_id, jobs_left, not_open, not_due, waits from brokerage.task_due_state where algorithm = %s"
@@ -104,7 +104,7 @@ def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) ->
     assert all(row[3] for row in rows if row[2] or row[4])
 
 
-def test_one_broker_has_each_task(db: Connection) -> None:
+def test_each_task_belongs_to_one_broker(db: Connection) -> None:
     kinds = product(("managed", "user", None), ("assigning", "ready", "done", None))
     tasks = [{"id": number, "label": label, "status": status} for number, (label, status) in enumerate(kinds, 1)]
     world.load(db, [{"tasks": tasks}])
@@ -120,7 +120,7 @@ def test_one_broker_has_each_task(db: Connection) -> None:
     ([*range(1, 9)], "tasks 2, 3, 4, 5, 6 and 2 more are not in setup default"),
     ([1, None], "task null is not in setup default"),
 ])  # fmt: skip
-def test_a_task_that_is_named_and_not_there_is_an_error(db: Connection, tasks: list[int | None], named: str) -> None:
+def test_naming_an_unknown_task_is_an_error(db: Connection, tasks: list[int | None], named: str) -> None:
     world.load(db, [_world()])
     with pytest.raises(psycopg.Error) as raised:
         db.execute("call brokerage.broker_jobs('default', %s::bigint[], p_tasks_a_commit => null)", [tasks])
@@ -128,7 +128,7 @@ def test_a_task_that_is_named_and_not_there_is_an_error(db: Connection, tasks: l
     assert raised.value.diag.message_hint
 
 
-def test_a_setup_that_is_not_there_is_answered_with_those_there_are(db: Connection) -> None:
+def test_the_refusal_of_an_unknown_setup_lists_the_known_setups(db: Connection) -> None:
     hints = []
     for setups in ((), ("prod", "test")):
         for setup in setups:
@@ -140,7 +140,7 @@ def test_a_setup_that_is_not_there_is_answered_with_those_there_are(db: Connecti
     assert hints == ["There is none yet: load a world (broker load).", "There are: prod, test."]
 
 
-def test_a_task_that_is_named_and_not_due_is_decided_with_a_notice(db: Connection) -> None:
+def test_a_named_task_that_is_not_due_is_decided_with_a_notice(db: Connection) -> None:
     notices: list[str] = []
     db.add_notice_handler(lambda diagnostic: notices.append(str(diagnostic.message_primary)))
     world.load(db, [_world(workers={"running": 20})])  # the jobs of the first call are below its cap
@@ -212,7 +212,7 @@ def test_a_task_that_a_rule_refused_is_counted_by_the_rule(db: Connection) -> No
     ("site", "unknown"),
     [(None, []), ("Q", []), ("NOQ", ["NOQ"]), ("NOQ,Q,ANOTHER", ["ANOTHER", "NOQ"]), ("U", []), ("U/SCORE", [])],
 )
-def test_queues_that_a_task_is_preassigned_to_and_that_are_not_there(
+def test_unknown_queues_lists_missing_queues_that_a_task_is_preassigned_to(
     db: Connection, site: str | None, unknown: list[str]
 ) -> None:
     given = _world({"site": site})
@@ -229,7 +229,9 @@ def test_queues_that_a_task_is_preassigned_to_and_that_are_not_there(
     ("panda2026", {"site": "DISK"}, []),
     ("documented", {"site": "DISK"}, [("DISK", [])]),
 ])  # fmt: skip
-def test_queues_that_a_task_of_a_user_names(db: Connection, profile: str, task: Row, named: list[Any]) -> None:
+def test_named_queues_lists_the_queues_that_a_task_of_a_user_names(
+    db: Connection, profile: str, task: Row, named: list[Any]
+) -> None:
     """Its site and included_site, as each profile reads them; in PanDA's code a storage stands for queues."""
     given = _world({"label": "user", **task})
     given["queues"]["U"] = {**given["queues"]["Q"], "type": "unified", "capability": "ucore"}
@@ -239,7 +241,7 @@ def test_queues_that_a_task_of_a_user_names(db: Connection, profile: str, task: 
     assert db.execute("select * from brokerage.named_queues('default', 1, %s)", [profile]).fetchall() == named
 
 
-def test_settings_that_nobody_changed_are_those_of_the_table(db: Connection) -> None:
+def test_unchanged_settings_are_the_defaults_of_the_table(db: Connection) -> None:
     query = "select * from brokerage.setting_in_force where setup = 'default'"
     world.load(db, [_world()])
     untouched = db.execute(query).fetchall()

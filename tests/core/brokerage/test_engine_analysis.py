@@ -74,7 +74,7 @@ def test_the_queue_with_the_input_is_taken(rolled_back: Db, profile: str) -> Non
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_throttled_tasks_ask_no_queue(rolled_back: Db, profile: str) -> None:
+def test_a_throttled_task_evaluates_no_queue(rolled_back: Db, profile: str) -> None:
     users = {
         "alice": {"running_jobs": 10, "quota": {"used": 2, "limit": 1, "ok": False}},
         "g": {"kind": "group", "running_jobs": 3},
@@ -92,7 +92,7 @@ def test_throttled_tasks_ask_no_queue(rolled_back: Db, profile: str) -> None:
     assert answer["status"] == "throttled" and answer["explanation"]["rule"] == "share-throttle"
 
 
-def test_quotas_of_groups(rolled_back: Db) -> None:
+def test_the_quota_of_the_group_counts_in_doc_and_that_of_the_user_in_panda2026(rolled_back: Db) -> None:
     """doc: the group's, else the user's; panda2026: always the user's. What PanDA says goes before the figures."""
     over, kept = {"ok": False}, {"used": 9, "limit": 10, "ok": True}
     users = {"alice": {"quota": kept}, "g": {"kind": "group", "quota": over}}
@@ -123,7 +123,7 @@ def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
 @pytest.mark.parametrize(
     ("status", "profile"), [("candidates", "documented"), ("candidates", "panda2026"), ("pending", "documented")]
 )
-def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
+def test_the_decision_names_a_second_pass(db: Db, status: str, profile: str) -> None:
     """The decision of a task with candidates that lack its input names the second pass."""
     said = ("anal-loops", "no queue has the input and passes the other rules: decided once more, without locality")
     queues = {"A": {"status": "offline"}, "B": {"status": "test" if status == "pending" else "online"}}
@@ -143,7 +143,7 @@ def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
     assert db.execute(query, [profile]).fetchall() == [("second pass", *said)]
 
 
-def test_a_task_that_no_queue_is_asked_for_has_no_second_pass(rolled_back: Db) -> None:
+def test_a_task_that_evaluates_no_queue_has_no_second_pass(rolled_back: Db) -> None:
     for given in (a_world(), a_world(queues={name: {"type": "production"} for name in "AB"})):
         assert decided(rolled_back, given, "documented")["explanation"] is None
 
@@ -201,7 +201,7 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_pass_where_the_only_queue_is_overloaded(rolled_back: Db) -> None:
+def test_a_second_pass_follows_the_reasons_of_an_overloaded_only_queue(rolled_back: Db) -> None:
     """Lost to overloaded for good, not because the user is a problem there: another pass (panda2026)."""
     counts = [
         {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
@@ -225,7 +225,7 @@ def test_locality_is_suppressed_in_doc(rolled_back: Db) -> None:
 
 
 @pytest.mark.slow
-def test_included_and_excluded_queues(rolled_back: Db) -> None:
+def test_included_and_excluded_queues_are_read_as_each_profile_reads_them(rolled_back: Db) -> None:
     ucore = {"capability": "ucore", "corecount": 8, "maxrss": 64000}
     here = a_world({"input": [], "params": {"included_site": ["A*"]}}, {"AB": ucore, "A": {"status": "offline"}})
     said = why(decided(rolled_back, here, "documented"))
@@ -246,7 +246,7 @@ def test_included_and_excluded_queues(rolled_back: Db) -> None:
 
 
 @pytest.mark.slow
-def test_input_at_several_places(rolled_back: Db) -> None:
+def test_doc_takes_every_complete_copy_and_panda2026_the_best_ones(rolled_back: Db) -> None:
     """Tape, virtual placements and unions: doc takes every complete copy, panda2026 the best ones."""
     file = {"files": [{"lfn": "f", "size": 3 * GIB, "nevents": 1}]}
     queues = {"T": storages("T_TAPE"), "V": storages("C_VP_DISK")}
@@ -273,7 +273,7 @@ def test_input_at_several_places(rolled_back: Db) -> None:
     assert why(decided(rolled_back, some, "documented")) == {"A": "anal-locality", "B": "1"}
 
 
-def test_input_at_a_queue_that_is_no_candidate(rolled_back: Db) -> None:
+def test_input_at_a_queue_that_is_no_candidate_does_not_count(rolled_back: Db) -> None:
     """Disk is better than tape among the candidates alone; a site of the task's own is one of them."""
     given = a_world(queues={"A": storages("T_TAPE"), "B": {"type": "production", **storages("A_DISK")}})
     given["datasets"]["d"]["replicas"] = {"A_DISK": {}, "T_TAPE": {}}
@@ -286,7 +286,7 @@ def test_input_at_a_queue_that_is_no_candidate(rolled_back: Db) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_part_of_the_input_is_told_of(rolled_back: Db, profile: str) -> None:
+def test_the_reason_gives_the_part_of_the_input_that_is_there(rolled_back: Db, profile: str) -> None:
     files = [{"lfn": str(n), "size": 1} for n in range(20)]
     replicas = {"A_DISK": {}, "B_DISK": {"found": 5, "total": 20}, "T_TAPE": {"found": 0, "total": 20}}
     given = a_world(queues={"T": storages("T_TAPE")}, datasets={"d": {"files": files, "replicas": replicas}})
@@ -309,7 +309,7 @@ def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -
 
 
 @pytest.mark.slow
-def test_what_is_lost_behind_the_filters_starts_no_second_pass(rolled_back: Db) -> None:
+def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) -> None:
     """min-weight and final-availability stand behind the chain of filters: jobs do not go where their input is not."""
     low = a_world(config={"jobbroker:MIN_WEIGHT_user": 100})
     assert why(decided(rolled_back, low, "panda2026")) == {"A": "min-weight -below_min_weight", "B": "anal-locality"}
@@ -335,7 +335,7 @@ def test_what_is_lost_behind_the_filters_starts_no_second_pass(rolled_back: Db) 
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profile: str) -> None:
+def test_storages_of_analysis_take_precedence_over_the_default_ones(rolled_back: Db, profile: str) -> None:
     small = {"SMALL": {"space_free": 1}, **WORLD["storages"]}
     ends = {"read_lan": ["B_DISK"], "write_lan": ["SMALL"]}
     given = a_world(queues={"B": {"astorages": ends}}, storages=small)
@@ -348,7 +348,7 @@ def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profil
 
 
 @pytest.mark.slow
-def test_queues_that_others_put_out(rolled_back: Db) -> None:
+def test_queues_ruled_out_by_other_queues_are_rejected(rolled_back: Db) -> None:
     alone = a_world({"input": []}, {"A_HOSPITAL": {}})
     said = why(decided(rolled_back, alone, "panda2026"))
     assert said["A_HOSPITAL"] == "hospital -hospital" and {said["A"], said["B"]} == {"1", "2"}
@@ -370,7 +370,7 @@ def test_queues_that_others_put_out(rolled_back: Db) -> None:
 
 
 @pytest.mark.slow
-def test_weights(rolled_back: Db) -> None:
+def test_weights_of_analysis_are_those_worked_out_by_hand(rolled_back: Db) -> None:
     counts = [
         {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 3},
         {"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 3},
@@ -454,7 +454,7 @@ def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind:
     assert [row["weight"] for row in answer["candidates"]] == [free["A"]]
 
 
-def test_a_queue_that_others_put_out_has_no_weight(rolled_back: Db) -> None:
+def test_a_queue_ruled_out_by_other_queues_has_no_weight(rolled_back: Db) -> None:
     """It is the only one of its class, so that there is nothing to divide by."""
     given = unequal()
     given["queues"]["C_HOSPITAL"] = {**QUEUE, "site_class": 0}
@@ -489,7 +489,7 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("best", [1, 3, 10])
 @pytest.mark.parametrize("distributed", [False, True])
-def test_turn_by_turn_the_order_is_the_same(db: Db, best: int, distributed: bool) -> None:
+def test_answers_in_turn_have_the_same_order(db: Db, best: int, distributed: bool) -> None:
     """Queues that the task used come first, also where tasks see what those before them were given."""
     data = {"d": {**WORLD["datasets"]["d"], "distributed": distributed}}
     tasks = [{**WORLD["tasks"][0], "id": n, "sites_used": ["Q03", "Q11"] if n == 1 else []} for n in (1, 2)]
@@ -530,7 +530,7 @@ def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_many_tasks_are_decided_as_each_alone(db: Db, profile: str) -> None:
+def test_many_tasks_are_decided_as_each_task_alone(db: Db, profile: str) -> None:
     """Wide and narrow queries, first and second passes; jobs are assigned."""
     queues = {
         f"Q{n}": {"status": "online" if n % 3 else "offline", **storages(["A_DISK", "B_DISK", "T_TAPE"][n % 3])}

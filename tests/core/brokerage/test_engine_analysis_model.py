@@ -48,7 +48,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
 
 
 @pytest.mark.slow
-def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
+def test_weights_that_must_reach_a_minimum_are_those_of_the_model(rolled_back: Db) -> None:
     """panda2026."""
     found = {
         n: differences_of(rolled_back, world_of_least_weight(n), f"w{n}", "panda2026") for n in range(LEAST_WEIGHT)

@@ -38,7 +38,7 @@ def _differences(connection: psycopg.Connection[Any], one: Row, setup: str) -> l
 
 
 @pytest.mark.slow
-def test_worlds_worked_out_by_hand(rolled_back: psycopg.Connection[Any]) -> None:
+def test_worlds_worked_out_by_hand_are_answered_as_expected(rolled_back: psycopg.Connection[Any]) -> None:
     """All in one connection, which keeps the plan."""
     found = {case.name: fates(_answer(rolled_back, case.world, f"by-hand-{n}", 1)) for n, case in enumerate(CASES)}
     assert found == {case.name: case.fates for case in CASES}

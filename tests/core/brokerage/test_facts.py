@@ -33,7 +33,7 @@ def _attributes(db: Connection, type_name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("type_name", "function"), [("task_facts", "facts_of_tasks"), ("queue_facts", "facts_of_queues")]
 )
-def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, function: str) -> None:
+def test_columns_of_facts_are_in_the_order_of_their_type(db: Connection, type_name: str, function: str) -> None:
     """They are taken by their place: two of the same type in the wrong order would pass unseen. Configuration has the
     names of PanDA's keys, which are upper case."""
     query = (
@@ -82,7 +82,7 @@ def _are_all(rows: Sequence[Row], tasks: Sequence[int], queues: Sequence[str]) -
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_no_pair_is_missing(db: Connection, profile: str) -> None:
+def test_no_pair_of_task_and_queue_is_missing(db: Connection, profile: str) -> None:
     """A pair that is missing would be a queue that nobody decides about."""
     one = _odd_tasks()
     world.load(db, [one], "odd")

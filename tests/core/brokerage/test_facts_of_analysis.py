@@ -141,7 +141,7 @@ def _world() -> Row:
 
 
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_facts_of_analysis(rolled_back: Db, profile: str) -> None:
+def test_facts_of_analysis_tasks_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     rolled_back.execute("select 1")
     world.load(rolled_back, [_world()], "facts")
     rolled_back.execute("""insert into resource.account (setup, kind, name, running_jobs, quota)

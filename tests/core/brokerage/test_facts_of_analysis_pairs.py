@@ -119,7 +119,7 @@ def _world() -> Row:
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_analysis_pairs(rolled_back: Db, profile: str) -> None:
+def test_facts_of_an_analysis_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     """Beside another setup, where all that counts is more."""
     one, other = _world(), _world()
     for task in other["tasks"]:

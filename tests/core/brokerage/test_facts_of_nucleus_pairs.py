@@ -136,7 +136,7 @@ def _world() -> Row:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_nucleus_pairs(rolled_back: Db, profile: str) -> None:
+def test_facts_of_a_task_and_a_nucleus_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     """Beside another setup, where all that counts is more."""
     one, other = _world(), _world()
     for task in other["tasks"]:

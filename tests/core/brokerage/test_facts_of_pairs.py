@@ -169,7 +169,7 @@ def _world(cases: list[tuple[Row, str, Row]]) -> Row:
 
 
 @pytest.mark.parametrize("profile", BOTH)
-def test_facts_of_pairs(rolled_back: Db, profile: str) -> None:
+def test_facts_of_a_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     """Beside another setup, where all that counts is more."""
     cases = CASES + (PANDA if profile == "panda2026" else DOCUMENTED)
     one, other = _world(cases), _world(cases)

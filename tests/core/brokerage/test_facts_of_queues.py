@@ -161,7 +161,7 @@ def _wrong(found: Row, expected: Row) -> Row:
     return {name: (found[name], value) for name, value in expected.items() if found[name] != value}
 
 
-def test_facts_of_queues(rolled_back: Db) -> None:
+def test_facts_of_queues_are_those_of_the_world(rolled_back: Db) -> None:
     """Also with another setup beside it, whose queues of the same names have other facts."""
     rolled_back.execute("select 1")
     plain = dict.fromkeys(QUEUES, QUEUES["ATTRIBUTES"][0] | QUEUES["MEASURED"][0] | QUEUES["LIMITS"][0])
@@ -175,7 +175,7 @@ def test_facts_of_queues(rolled_back: Db) -> None:
     assert len(found) == len(QUEUES) + 2
 
 
-def test_analysis_uses_storages_of_its_own_scope_where_there_are_any(rolled_back: Db) -> None:
+def test_analysis_uses_storages_of_its_own_scope_where_the_queue_has_them(rolled_back: Db) -> None:
     rolled_back.execute("select 1")
     own = {"read_lan": ["R2"], "write_lan": ["W2"], "read_lan_analysis": ["R1"], "write_lan_analysis": ["W1", "SHUT"]}
     one = {"now": NOW, "storages": STORAGES, "queues": {"OWN": PLAIN | {"astorages": own}, "PLAIN": PLAIN}}

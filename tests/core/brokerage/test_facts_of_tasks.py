@@ -175,7 +175,7 @@ def _wrong(found: Row, expected: Row) -> Row:
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_tasks(rolled_back: Db, profile: str) -> None:
+def test_facts_of_production_tasks_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     _loaded(rolled_back, _world())
     found = _facts(rolled_back, "facts", profile, "production_job")
     wrong = {name: _wrong(found[number], facts) for number, (name, (_, facts)) in enumerate(TASKS.items(), 1)}
@@ -245,7 +245,7 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_tasks_that_go_to_a_nucleus(rolled_back: Db, profile: str) -> None:
+def test_facts_of_tasks_without_a_nucleus_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
     """Tasks 0 to 15; tasks 100 to 102 are parents. Task 13 is its own."""
     one = _world()
     tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]

@@ -20,7 +20,7 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("dry", [True, False])
-def test_a_batch_stores_what_single_tasks_are_told(db: Connection, profile: str, *, dry: bool) -> None:
+def test_a_batch_stores_the_same_decisions_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
     """More than 5,000 pairs of analysis: filtered, with second passes, dry and in turn; and each task by itself."""
     given = grid(3, 60, 0, user_tasks=100)
     for task in given["tasks"]:
@@ -46,7 +46,7 @@ def test_a_batch_stores_what_single_tasks_are_told(db: Connection, profile: str,
         assert _decided(db, alone) == {pair: told for pair, told in together.items() if pair[0] == task}
 
 
-def test_places_are_those_of_the_queues_when_the_task_was_decided(db: Connection) -> None:
+def test_places_refer_to_the_queues_of_the_moment_of_the_decision(db: Connection) -> None:
     """Queues that come and go between two steps of a run shift the places; decisions keep their names."""
     given: dict[str, Any] = {
         "setup": "s",
@@ -68,7 +68,7 @@ def test_places_are_those_of_the_queues_when_the_task_was_decided(db: Connection
     ]
 
 
-def test_names_of_queues_go_with_the_decisions_that_need_them(db: Connection) -> None:
+def test_names_of_queues_are_removed_with_the_decisions_that_need_them(db: Connection) -> None:
     world.load(db, [{"setup": "s", "queues": {"B": {}}, "tasks": [{"id": 1}]}])
     kept = "select setup, (select count(*) from brokerage.decision d where d.run_id = p.run_id) from brokerage.part p"
     db.execute("select resource.set_clock('s', now() - interval '40 hours')")
@@ -91,7 +91,7 @@ def test_names_of_queues_go_with_the_decisions_that_need_them(db: Connection) ->
     (1.0, inf, None, -1), (inf, 1.0, None, 1), (inf, inf, ("Infinity", "Infinity"), 0),
     (None, 1.0, None, None), (1.0, None, None, None),
 ])  # fmt: skip
-def test_two_sides_are_compared_exactly_only_where_they_are_near(
+def test_two_near_sides_are_compared_exactly_and_others_are_not(
     db: Connection, left: float | None, right: float | None, exact: tuple[str, str] | None, sign: int | None
 ) -> None:
     """Without exact values the clear case decides: had it asked for them, the answer would be null or 0."""

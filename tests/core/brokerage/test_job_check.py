@@ -58,7 +58,7 @@ def _fates(connection: Db, one: Row, profile: str = "panda2026") -> Row:
     {"maxrss": 1000},
     {"pilots": {}},  # a temporary problem, which counts too
 ])  # fmt: skip
-def test_a_nucleus_whose_queue_could_not_run_the_jobs(rolled_back: Db, change: Row) -> None:
+def test_a_nucleus_whose_queues_could_not_run_the_jobs_is_rejected(rolled_back: Db, change: Row) -> None:
     one = _world()
     one["queues"]["A"] |= change
     assert _fates(rolled_back, one) == {"A": "task-job-check", "B": None}
@@ -69,14 +69,14 @@ def test_a_nucleus_whose_queue_could_not_run_the_jobs(rolled_back: Db, change: R
     assert _fates(rolled_back, one) == {"A": None}
 
 
-def test_none_is_left(rolled_back: Db) -> None:
+def test_no_nucleus_is_left_when_no_queue_could_run_the_jobs(rolled_back: Db) -> None:
     one = _world()
     for queue in one["queues"].values():
         queue["status"] = "test"
     assert _fates(rolled_back, one) == {"A": "task-job-check", "B": "task-job-check"}
 
 
-def test_rules_about_the_nucleus_are_not_asked(rolled_back: Db) -> None:
+def test_the_job_check_leaves_out_rules_about_the_nucleus(rolled_back: Db) -> None:
     """Links, t1Weight and full chain of the job broker: the task has no nucleus yet."""
     one = _world()
     one["links"] = [{"src": source, "dst": name, "closeness": -1, "queued": 200} for source in "AB" for name in "AB"]

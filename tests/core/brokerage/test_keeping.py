@@ -48,7 +48,7 @@ def partitions(db: Connection) -> set[str]:
 
 
 @pytest.mark.slow
-def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Connection) -> None:
+def test_partitions_are_made_ahead_and_old_ones_leave_their_counts(brokered: Connection) -> None:
     now = datetime.now(UTC)
     old = f"brokerage.verdict_{now - timedelta(days=3):%Y%m%d}"
     assert old in partitions(brokered)
@@ -65,7 +65,7 @@ def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Co
 
 
 @pytest.mark.slow
-def test_the_longest_retention_of_all_setups_counts_that_of_the_defaults_too(brokered: Connection) -> None:
+def test_the_longest_retention_of_all_setups_and_of_the_defaults_counts(brokered: Connection) -> None:
     """Setup keep has settings and keeps an hour; the other setup has none, and keeps two days."""
     world.load(brokered, [{**WORLD, "setup": "plain"}])
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"1 hour\"}')")
@@ -82,7 +82,7 @@ def test_the_longest_retention_of_all_setups_counts_that_of_the_defaults_too(bro
 
 
 @pytest.mark.slow
-def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) -> None:
+def test_runs_and_their_decisions_are_removed_after_counts_kept(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"2 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
     assert rows(brokered, "select run_id from brokerage.run") == [(2,)]
@@ -93,14 +93,14 @@ def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) 
 
 
 @pytest.mark.slow
-def test_longer_retention_keeps_the_day(brokered: Connection) -> None:
+def test_a_longer_retention_keeps_the_day(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"10 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
     assert rows(brokered, "select distinct run_id from brokerage.decision order by 1") == [(1,), (2,)]
 
 
 @pytest.mark.slow
-def test_assignments_count_for_a_while(brokered: Connection) -> None:
+def test_assignments_count_for_the_time_of_the_setting(brokered: Connection) -> None:
     assert rows(brokered, "select queue, jobs from brokerage.live_counter") == [("A", 2)]
     assert rows(brokered, "select * from brokerage.live_count") == []  # three days old
     brokered.execute("select brokerage.set_settings('keep', '{\"assignments_count\": \"4 days\"}')")
@@ -111,7 +111,7 @@ def test_assignments_count_for_a_while(brokered: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
+def test_a_removed_setup_leaves_no_row_behind(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"makes_jobs\": true}')")
     brokered.execute("delete from brokerage.task_state")  # as if nothing had been assigned
     brokered.execute("call brokerage.broker_jobs('keep', '{1,2}')")
@@ -137,7 +137,7 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     ('{"counts_kept": null}', "counts_kept"),
     ("[]", "settings are"),
 ])  # fmt: skip
-def test_settings_that_are_wrong_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
+def test_wrong_settings_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
     with pytest.raises(psycopg.Error, match=said) as caught:
         db.execute("select brokerage.set_settings('keep', %s::jsonb)", [settings])
     assert caught.value.sqlstate == "PB001"
@@ -151,7 +151,7 @@ def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
     assert rows(brokered, "select profile from brokerage.run order by run_id desc limit 1") == [("panda2026",)]
 
 
-def test_a_day_is_counted_once_where_the_session_has_summer_time(db: Connection) -> None:
+def test_a_day_is_counted_once_in_a_session_with_summer_time(db: Connection) -> None:
     """The day of 2025-10-26 has 25 hours in Berlin; days of decisions are days of UTC."""
     world.load(db, [WORLD])
     db.execute("set role broker_owner")

@@ -46,7 +46,7 @@ def _nodes(node: Row) -> Iterator[Row]:
         yield from _nodes(child)
 
 
-def test_a_kept_plan_does_not_go_over_all_parts_for_each_job(prepared: Connection) -> None:
+def test_a_kept_plan_does_not_read_all_parts_for_each_job(prepared: Connection) -> None:
     execute = f"execute make_jobs('w', '{{1,2}}', '{{Q,Q}}', '{{{JOBS},{JOBS}}}', 'test', now(), 'me')"
     explain = f"explain (analyze, timing off, format json) {execute}"
     [(plan,)] = prepared.execute(explain.encode()).fetchall()
@@ -59,7 +59,7 @@ def test_a_kept_plan_does_not_go_over_all_parts_for_each_job(prepared: Connectio
     assert max(rows)[0] <= len(TASKS) * made, json.dumps(plan)
 
 
-def test_parts_that_are_taken_are_hashed(prepared: Connection) -> None:
+def test_parts_that_already_have_jobs_are_hashed(prepared: Connection) -> None:
     """Else they would be read for each part: of 1,500 parts, 750 are taken."""
     prepared.execute("select workload.make_jobs('w', '{1,2}', '{Q,Q}', '{750,750}', 'test')")
     execute = "execute make_jobs('w', '{1,2}', '{Q,Q}', '{900,900}', 'test', now(), 'me')"

@@ -9,11 +9,11 @@ from tests.core.oracle.job_panda2026 import broker_job, read_architecture
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_world(case: Case) -> None:
+def test_the_model_answers_each_world_as_worked_out_by_hand(case: Case) -> None:
     assert fates(broker_job(case.world, 1)) == case.fates
 
 
-def test_architecture() -> None:
+def test_the_model_reads_architectures_as_panda_does() -> None:
     """One pair of parentheses goes; without # the first word of the whole text is the CPU."""
     assert [cpu["arch"] for cpu in read_architecture("p#(x86_64|aarch64)").cpus] == ["x86_64", "aarch64"]
     assert read_architecture("x86_64-el9&nvidia").cpus == [{"arch": "x86_64", "vendor": "*", "instr": "*"}]

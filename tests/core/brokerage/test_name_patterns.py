@@ -68,7 +68,7 @@ def names(db: Db) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("pattern", [*LIKE, *EXPRESSIONS, *NAMES])
-def test_names_are_found_as_they_are_in_the_code(db: Db, pattern: str) -> None:
+def test_panda2026_searches_for_a_pattern_and_doc_compares_whole_names(db: Db, pattern: str) -> None:
     """With * an expression that is searched for, else equality; in doc * is anything, and the whole name counts."""
     with_star = re.compile(pattern.replace("*", ".*")) if "*" in pattern else None
     searched = {queue for queue, unified in names(db) for n in (queue, unified) if with_star and with_star.search(n)}
@@ -80,12 +80,12 @@ def test_names_are_found_as_they_are_in_the_code(db: Db, pattern: str) -> None:
     }
 
 
-def test_expressions_find_some_and_not_all(db: Db) -> None:
+def test_each_expression_finds_some_but_not_all_queues(db: Db) -> None:
     sizes = {pattern: len(found(db, pattern, True)) for pattern in EXPRESSIONS}
     assert all(0 < size < len(names(db)) for size in sizes.values()), sizes
 
 
-def test_no_name_is_no_limit_and_a_name_of_nothing_is_one(db: Db) -> None:
+def test_a_list_without_names_is_no_limit_but_an_unmatched_name_is(db: Db) -> None:
     query = "select brokerage.name_patterns('w', %s::text[], true)"
     for given, expected in (
         (None, None),
@@ -104,7 +104,7 @@ def given(db: Db, **lists: list[str]) -> None:
 
 
 @pytest.mark.parametrize("pattern", EXPRESSIONS)
-def test_only_queues_that_are_found_are_taken(db: Db, pattern: str) -> None:
+def test_only_queues_that_a_pattern_finds_are_included_or_excluded(db: Db, pattern: str) -> None:
     """The whole way, included and excluded."""
     query = """select queue from brokerage.explain('w', 1, 'panda2026', 'analysis_job')
                 where all_reasons::text like '%%include-exclude: %%'"""
@@ -117,7 +117,7 @@ def test_only_queues_that_are_found_are_taken(db: Db, pattern: str) -> None:
 
 @pytest.mark.parametrize("field", ["included_site", "excluded_site"])
 @pytest.mark.parametrize("pattern", INVALID)
-def test_a_pattern_that_cannot_be_read_is_told_by_name_and_value(db: Db, field: str, pattern: str) -> None:
+def test_the_error_of_a_bad_pattern_names_its_field_and_value(db: Db, field: str, pattern: str) -> None:
     """It leaves with its error, the other task of the batch is decided; doc has no expressions."""
     given(db, **{field: ["CERN*", pattern]})
     query = "call brokerage.broker_analysis('w', '{1, 2}', %s, p_dry_run => true, p_tasks_a_commit => null)"
@@ -139,7 +139,7 @@ def test_a_pattern_that_cannot_be_read_is_told_by_name_and_value(db: Db, field: 
     assert set(evaluated.values()) == {(reason,), (None,)}
 
 
-def test_lists_that_a_world_gives_are_those_that_are_read(db: Db) -> None:
+def test_lists_of_names_are_read_as_the_world_gives_them(db: Db) -> None:
     changed = {**WORLD["tasks"][0], "params": {"included_site": ["^CERN*"], "excluded_site": ["*X$"]}}
     world.load(db, [{**WORLD, "tasks": [changed]}], "w")
     [(answer,)] = db.execute("select brokerage.evaluate_task('w', 1, 'analysis_job', 'panda2026')").fetchall()

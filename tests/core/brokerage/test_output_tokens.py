@@ -23,7 +23,9 @@ STORAGE = "A_DATADISK"
     (r"(\y)*" * 20, STORAGE, "DATADISK", None),  # compiled in more than a minute
     ("ATLAS" + "A?" * 101, STORAGE, "A?" * 101, 3),
 ])  # fmt: skip
-def test_how_a_storage_fits(rolled_back: Db, token: str, storage: str, kind: str, expected: int | None) -> None:
+def test_a_storage_fits_a_token_by_name_expression_or_kind(
+    rolled_back: Db, token: str, storage: str, kind: str, expected: int | None
+) -> None:
     assert rolled_back.execute("select brokerage.token_fit(%s, %s, %s)", [token, storage, kind]).fetchone() == (
         expected,
     )

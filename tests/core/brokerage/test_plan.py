@@ -110,7 +110,7 @@ def _called(db: Connection, profile: str) -> set[str]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_no_rule_is_called(db: Connection, profile: str) -> None:
+def test_no_rule_is_called_as_a_function_in_the_plan(db: Connection, profile: str) -> None:
     """Nothing over facts is left in the plan as a function: no rule, no weight, no part of theirs, not the pairs."""
     assert _called(db, profile) == set()
 
@@ -177,7 +177,7 @@ SUBJECTS = {
 }
 
 
-def test_all_subjects_are_looked_at(db: Connection) -> None:
+def test_the_test_covers_all_subjects_of_facts(db: Connection) -> None:
     [(source,)] = db.execute("select prosrc from pg_proc where oid = 'brokerage.facts_by_subject'::regproc").fetchall()
     asked = set(re.findall(r"from brokerage\.(\w+)\(", source))
     assert asked == {call.partition("(")[0] for call in SUBJECTS}
@@ -207,7 +207,7 @@ def test_facts_are_read_once(db: Connection, profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_behind_the_sieve_are_only_pairs_that_pass(db: Connection, profile: str) -> None:
+def test_later_rules_see_only_pairs_that_pass_the_first_filter(db: Connection, profile: str) -> None:
     """Pairs that the first level of rules loses are gathered at once, a row a task; no later level looks at them."""
     pairs = _pairs(db)
     parts = {node["Subplan Name"]: node for node in _nodes(_plan(db, profile)) if "Subplan Name" in node}
@@ -220,7 +220,7 @@ def test_behind_the_sieve_are_only_pairs_that_pass(db: Connection, profile: str)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_wide_and_narrow_decide_alike(db: Connection, profile: str) -> None:
+def test_wide_and_narrow_facts_decide_alike(db: Connection, profile: str) -> None:
     """Facts as columns and facts as one value each are two ways to plan the same query."""
 
     def decided(*, wide: bool) -> dict[tuple[int, str], Row]:
@@ -234,7 +234,7 @@ def test_wide_and_narrow_decide_alike(db: Connection, profile: str) -> None:
     assert decided(wide=False) == wide
 
 
-def test_batches_of_few_and_of_many_decide_alike(db: Connection) -> None:
+def test_batches_of_few_and_of_many_tasks_decide_alike(db: Connection) -> None:
     """A run takes the narrow query for few pairs; what it stores does not depend on how many are decided at once."""
     query = "select task_id from workload.task where setup = 'grid' order by 1"
     tasks = [task for (task,) in db.execute(query).fetchall()]

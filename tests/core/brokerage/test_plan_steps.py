@@ -74,7 +74,9 @@ def test_the_steps_are_the_rules_in_their_order(rolled_back: Connection, profile
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_query_asks_what_the_steps_name(rolled_back: Connection, profile: str, algorithm: str) -> None:
+def test_the_query_contains_the_calls_and_reasons_of_the_steps(
+    rolled_back: Connection, profile: str, algorithm: str
+) -> None:
     [(query,)] = rolled_back.execute(
         "select brokerage.compose(brokerage.rules_of(%s), %s, false)", (profile, algorithm)
     ).fetchall()
@@ -141,7 +143,9 @@ def test_the_facts_of_a_call_are_replaced_once(rolled_back: Connection) -> None:
         ("doc", "jobs", "algorithm is 'jobs', for which profile documented has no rules"),
     ],
 )
-def test_what_is_not_there_is_named(rolled_back: Connection, profile: str | None, algorithm: str, message: str) -> None:
+def test_the_refusal_names_the_unknown_profile_or_algorithm(
+    rolled_back: Connection, profile: str | None, algorithm: str, message: str
+) -> None:
     with pytest.raises(psycopg.Error) as raised:
         rolled_back.execute("select brokerage.rules_of(%s, %s)", (profile, algorithm))
     assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB001", message)

@@ -89,7 +89,7 @@ def acme(db: Connection) -> Connection:
     return db
 
 
-def test_a_rule_and_a_weight_of_its_own(acme: Connection) -> None:
+def test_a_profile_decides_with_its_own_rule_and_weight(acme: Connection) -> None:
     doc, own = _answer(acme), _answer(acme, "acme")
     assert _rejected(doc) == {"QD": ("queue-status", "-status"), "QN": ("memory", "-lowmemory")}
     assert _rejected(own) == {**_rejected(doc), "QC": ("acme-cloud", "-acme")}  # QD fails an earlier rule
@@ -100,7 +100,7 @@ def test_a_rule_and_a_weight_of_its_own(acme: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_that_is_there_changes(db: Connection) -> None:
+def test_own_rules_change_no_shipped_function_and_no_shipped_profile(db: Connection) -> None:
     before = _house(db)
     world.load(db, [WORLD])
     doc = _answer(db)
@@ -173,7 +173,7 @@ def test_parameters_position_and_criteria_are_changed(acme: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_explain_shows_it(acme: Connection) -> None:
+def test_explain_shows_the_rule_and_the_weight_of_a_plugin(acme: Connection) -> None:
     query = """select queue, verdict, rule, criteria, reason, factors, all_reasons
                  from brokerage.explain('default', 1, 'acme')"""
     rows = {queue: tuple(rest) for queue, *rest in acme.execute(query).fetchall()}
@@ -189,7 +189,7 @@ def test_explain_shows_it(acme: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_based_on_it_and_a_setup_that_uses_it(acme: Connection) -> None:
+def test_a_profile_may_extend_another_and_a_setup_may_use_that_profile(acme: Connection) -> None:
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
     _say(acme, "memory", "acme-test", enabled=False)
     assert "QN" in _weights(_answer(acme, "acme-test"))
@@ -203,7 +203,7 @@ def test_a_profile_based_on_it_and_a_setup_that_uses_it(acme: Connection) -> Non
 
 
 @pytest.mark.slow
-def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> None:
+def test_a_rule_that_one_profile_lacks_does_not_disturb_another(acme: Connection) -> None:
     """A row about a rule that is gone from the profile below says nothing."""
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
     _say(acme, "acme-cloud", "acme-test", parameters={"clouds": ["DE"]})
@@ -216,7 +216,7 @@ def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> Non
 
 
 @pytest.mark.slow
-def test_a_profile_based_on_what_panda_does(acme: Connection) -> None:
+def test_a_profile_based_on_panda2026_keeps_its_weights_and_choices(acme: Connection) -> None:
     """Marks, weights and choices of panda2026 hold, with the rule of its own among them."""
     acme.execute("select brokerage.set_profile('acme2026', 'panda2026')")
     panda = _answer(acme, "panda2026")
@@ -228,7 +228,7 @@ def test_a_profile_based_on_what_panda_does(acme: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_an_operator_does_it(acme: Connection, connect: Callable[..., Connection]) -> None:
+def test_an_operator_may_make_and_remove_a_profile(acme: Connection, connect: Callable[..., Connection]) -> None:
     operator = connect("broker_operator")
     operator.execute("select brokerage.set_profile('mine', 'acme')")
     _say(operator, "acme-name", "mine", kind="row rule", position=46, function="acme.rule_name")
@@ -271,7 +271,7 @@ def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, cod
 
 
 @pytest.mark.slow
-def test_who_may_own_a_rule(acme: Connection) -> None:
+def test_a_rule_owned_by_another_role_is_refused(acme: Connection) -> None:
     """A rule runs as the owner of the installation: other functions are refused, when set and when used."""
     name = f"test_acme_{uuid4().hex[:10]}"
     role = sql.Identifier(name)
@@ -296,7 +296,7 @@ def test_who_may_own_a_rule(acme: Connection) -> None:
         acme.execute(sql.SQL("drop role {}").format(role))
 
 
-def test_a_function_that_the_house_may_not_call_is_named(acme: Connection) -> None:
+def test_a_function_that_the_owner_of_the_installation_may_not_call_is_named(acme: Connection) -> None:
     acme.execute("revoke usage on schema acme from broker_owner")
     with pytest.raises(psycopg.Error, match="acme") as raised:
         _answer(acme, "acme")
@@ -309,7 +309,7 @@ def test_a_function_that_the_house_may_not_call_is_named(acme: Connection) -> No
 
 
 @pytest.mark.slow
-def test_a_function_that_is_gone(acme: Connection) -> None:
+def test_a_dropped_function_of_a_rule_is_named(acme: Connection) -> None:
     acme.execute(f"drop function acme.rule_cloud({FACTS}, jsonb)".encode())
     with pytest.raises(psycopg.Error, match=r"no function acme\.rule_cloud") as raised:
         _answer(acme, "acme")
@@ -318,7 +318,7 @@ def test_a_function_that_is_gone(acme: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
+def test_an_upgrade_leaves_own_rules_and_profiles_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
     """An upgrade that replaces rules, facts and the list of rules: what it changes is seen, what is Acme's stays."""
     _say(acme, "memory", enabled=False)
     query = """select p.oid, pg_get_functiondef(p.oid), p.proowner from pg_proc p

@@ -52,7 +52,9 @@ def _refused(db: Connection, query: str, values: tuple[Any, ...]) -> tuple[str |
     ("queue-status", {"as": True}, "parameter as is true, not of type string"),
     ("memory", {"limit": 5}, "parameter limit is 5, not known"),
 ])  # fmt: skip
-def test_parameters_that_a_rule_cannot_read(acme: Connection, rule: str, parameters: Any, said: str) -> None:
+def test_parameters_that_a_rule_cannot_read_are_refused(
+    acme: Connection, rule: str, parameters: Any, said: str
+) -> None:
     call = "select brokerage.set_rule('acme', %s, %s)"
     message, _ = _refused(acme, call, (rule, Jsonb({"parameters": parameters})))
     assert message and said in message and f"rule {rule} of profile acme" in message
@@ -68,7 +70,7 @@ def test_parameters_that_a_rule_cannot_read(acme: Connection, rule: str, paramet
     ("queue-status", {"standby": True, "as": "status"}),
     ("weight-basic", {"sees_assignments": True}),
 ])  # fmt: skip
-def test_parameters_that_a_rule_reads(acme: Connection, rule: str, parameters: Any) -> None:
+def test_parameters_that_a_rule_reads_are_accepted(acme: Connection, rule: str, parameters: Any) -> None:
     acme.execute("select brokerage.set_rule('acme', %s, %s)", (rule, Jsonb({"parameters": parameters})))
     query = """select parameters from brokerage.rule_in_force
                 where profile = 'acme' and algorithm = 'production_job' and rule = %s"""
@@ -90,7 +92,7 @@ def test_every_shipped_parameter_is_one_that_its_rule_reads(rolled_back: Connect
     assert rolled_back.execute(query.encode()).fetchall() == []
 
 
-def test_a_misspelt_rule_is_no_rule(acme: Connection) -> None:
+def test_a_misspelt_rule_is_refused_with_the_nearest_name(acme: Connection) -> None:
     call = "select brokerage.set_rule('acme', %s, %s)"
     message, hint = _refused(acme, call, ("no-pliot", Jsonb({"enabled": False})))
     assert message == "profile acme has no rule 'no-pliot' of production_job"
@@ -101,7 +103,7 @@ def test_a_misspelt_rule_is_no_rule(acme: Connection) -> None:
     assert hint == "A rule of your own needs kind, position and function."
 
 
-def test_a_rule_of_another_broker_is_told_whose_it_is(acme: Connection) -> None:
+def test_the_refusal_of_a_rule_of_another_broker_names_that_broker(acme: Connection) -> None:
     call = "select brokerage.set_rule('acme', %s, %s)"
     message, hint = _refused(acme, call, ("weight", Jsonb({"enabled": False})))
     assert message == "profile acme has no rule 'weight' of production_job"
@@ -109,7 +111,7 @@ def test_a_rule_of_another_broker_is_told_whose_it_is(acme: Connection) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["analysis", "", None])
-def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorithm: str | None) -> None:
+def test_the_refusal_of_an_unknown_algorithm_lists_the_known_ones(acme: Connection, algorithm: str | None) -> None:
     call = "select brokerage.set_rule('acme', 'weight', %s, %s)"
     for changes in ({"enabled": False}, {"kind": "weight", "function": "brokerage.weight_free_places", "position": 1}):
         message, hint = _refused(acme, call, (Jsonb(changes), algorithm))
@@ -123,7 +125,7 @@ def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorith
     ({"epsilon_1": 0.01, "epsilon_2": 0.001}, None),
     ({}, None),
 ])  # fmt: skip
-def test_parameters_of_the_new_basic_weight(acme: Connection, parameters: Any, said: str | None) -> None:
+def test_the_new_basic_weight_accepts_only_its_parameters(acme: Connection, parameters: Any, said: str | None) -> None:
     """No profile that comes with the program has it."""
     call = "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')"
     changes = Jsonb({"function": "brokerage.weight_free_places", "parameters": parameters})
@@ -146,7 +148,7 @@ def test_a_weight_of_terms_sees_no_assignments(acme: Connection) -> None:
     assert hint and "returns float8" in hint
 
 
-def test_the_kinds_of_a_rule_are_all_said(acme: Connection) -> None:
+def test_the_refusal_of_a_wrong_kind_lists_all_kinds_of_rules(acme: Connection) -> None:
     message, _ = _refused(acme, "select brokerage.set_rule('acme', 'x', %s)", (Jsonb({"kind": "row rool"}),))
     [(allowed,)] = acme.execute(
         "select pg_get_expr(conbin, conrelid) from pg_constraint where conname = 'profile_rule_kind_check'"
@@ -156,7 +158,7 @@ def test_the_kinds_of_a_rule_are_all_said(acme: Connection) -> None:
     assert sorted(re.split(", | or ", message.partition(", not ")[2])) == sorted(kinds)
 
 
-def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
+def test_shipped_profiles_cannot_be_changed_or_removed(acme: Connection) -> None:
     changes = Jsonb({"enabled": False})
     for profile in ("documented", "panda2026"):
         message, hint = _refused(acme, "select brokerage.set_rule(%s, 'no-pilot', %s)", (profile, changes))
@@ -174,7 +176,7 @@ def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
     ({"criteria": "status"}, 'criteria is "status"'),
     ({"postion": 3}, "key postion is not known"),
 ])  # fmt: skip
-def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: str) -> None:
+def test_values_that_a_rule_cannot_have_are_refused(acme: Connection, changes: Any, said: str) -> None:
     message, _ = _refused(acme, "select brokerage.set_rule('acme', 'memory', %s)", (Jsonb(changes),))
     assert message and said in message and "memory" in message and "constraint" not in message
 
@@ -186,6 +188,6 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
     ({"assignments_count": -5, "profile": "documented"}, "invalid value -5 for setting assignments_count"),
     ({"profile": None}, "invalid value null for setting profile"),
 ])  # fmt: skip
-def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:
+def test_invalid_settings_are_refused_by_name_and_value(rolled_back: Connection, settings: Any, said: str) -> None:
     message, _ = _refused(rolled_back, "select brokerage.set_settings('here', %s)", (Jsonb(settings),))
     assert message and said in message and "constraint" not in message

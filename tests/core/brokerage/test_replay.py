@@ -108,7 +108,7 @@ def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_rule_and_with_another_parameter(decided: Connection) -> None:
+def test_a_replay_without_a_rule_or_with_another_parameter_shows_the_difference(decided: Connection) -> None:
     by_task = {row["task_id"]: row for row in replayed(decided, setup="w", without=["memory"])}
     assert (by_task[1]["gained"], by_task[1]["lost"]) == (["A"], [])
     assert "candidates" in by_task[1]["differs"]
@@ -148,7 +148,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "sqlstate", "message"), WRONG)
-def test_what_does_not_fit_is_refused(decided: Connection, given: Row, sqlstate: str, message: str) -> None:
+def test_a_replay_with_wrong_arguments_is_refused(decided: Connection, given: Row, sqlstate: str, message: str) -> None:
     with pytest.raises(psycopg.Error) as raised:
         replayed(decided, setup="w", **given)
     assert raised.value.sqlstate == sqlstate
@@ -167,7 +167,7 @@ def test_dry_runs_and_runs_without_recording_keep_no_facts(db: Connection) -> No
 
 
 @pytest.mark.slow
-def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> None:
+def test_a_replay_over_its_time_limit_names_the_part_it_reached(db: Connection) -> None:
     small(db)
     ran(db, tasks_a_commit=1)
     db.execute("""select brokerage.set_settings('w', '{"replay_time": "1 microsecond"}')""")
@@ -177,7 +177,7 @@ def test_a_replay_that_takes_too_long_tells_how_far_it_came(db: Connection) -> N
         replayed(db, setup="w")
 
 
-def test_facts_of_another_release_are_found_by_name(decided: Connection) -> None:
+def test_facts_recorded_by_another_release_are_found_by_name(decided: Connection) -> None:
     """An attribute that is gone is left out. One that is lacking is an error: null would let queues pass."""
     decided.execute("""update brokerage.recording set tasks = tasks || '{"gone_since": [1, 2]}'""")
     assert [row["differs"] for row in replayed(decided, setup="w")] == [[], []]
@@ -223,7 +223,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_facts_come_back_as_they_were(db: Connection, name: str) -> None:
+def test_recorded_facts_come_back_unchanged(db: Connection, name: str) -> None:
     """Each attribute with its extreme values, and rows none."""
     query = """select attname, format_type(atttypid, null) from pg_attribute
                 where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
@@ -248,7 +248,7 @@ def test_every_subject_is_kept(db: Connection) -> None:
     assert {name for name in subjects if f"v_subjects.{name} :=" in source} == subjects
 
 
-def test_a_function_that_is_another_one_is_named(decided: Connection) -> None:
+def test_a_function_that_has_changed_since_is_named(decided: Connection) -> None:
     query = "select * from brokerage.replay_changes('w')"
     assert decided.execute(query).fetchall() == []
     [(source,)] = decided.execute(
@@ -297,7 +297,7 @@ def test_recordings_are_removed_with_their_setup(decided: Connection) -> None:
 
 
 @pytest.mark.parametrize("far", ["178000000 years", "-178000000 years", "1000 years"])
-def test_a_time_may_be_as_long_as_it_likes(decided: Connection, far: str) -> None:
+def test_a_time_range_may_be_of_any_length(decided: Connection, far: str) -> None:
     query = "select count(*) from brokerage.recorded('w', %s, %s, null)"
     everything = decided.execute(query, [None, None]).fetchone()
     since, until = (decided.execute(query, given).fetchone() for given in ([far, None], [None, far]))

@@ -87,7 +87,7 @@ def ids(db: Db, profile: str, algorithm: str) -> set[str]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("algorithm", IDS)
-def test_each_id_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: str) -> None:
+def test_each_rule_of_the_sources_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: str) -> None:
     """And no row is there that the sources do not know."""
     named = {rule for section in IDS[algorithm].values() for rule in section.split()} | PARTS[algorithm].keys()
     elsewhere = ELSEWHERE.get((algorithm, profile), {})
@@ -97,7 +97,7 @@ def test_each_id_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: 
     assert {where for where in elsewhere.values() if where in named} <= there
 
 
-def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: Db) -> None:
+def test_each_shipped_rule_has_an_existing_function_and_a_source(rolled_back: Db) -> None:
     missing = rolled_back.execute(
         "select profile, rule, function from brokerage.shipped_rule"
         " where coalesce(source, '') = ''"

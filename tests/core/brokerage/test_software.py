@@ -109,7 +109,9 @@ HARDWARE_DOC = [
 
 
 @pytest.mark.parametrize(("published", "architecture", "expected"), HARDWARE_DOC)
-def test_hardware_in_doc(rows: Rows, published: Any, architecture: str | None, expected: str | None) -> None:
+def test_hardware_is_compared_as_the_documentation_says(
+    rows: Rows, published: Any, architecture: str | None, expected: str | None
+) -> None:
     software = {"architectures": published, "cmtconfigs": [PLATFORM, "any"], "cvmfs": ["any"], "containers": ["any"]}
     found = _problem(rows, {"architecture": architecture}, software)
     if found is not None and found.startswith("-regexpcmtconfig"):
@@ -178,7 +180,9 @@ RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
 
 
 @pytest.mark.parametrize(("published", "task", "expected"), RELEASES_DOC)
-def test_releases_in_doc(rows: Rows, published: dict[str, Any], task: dict[str, Any], expected: str | None) -> None:
+def test_releases_are_compared_as_the_documentation_says(
+    rows: Rows, published: dict[str, Any], task: dict[str, Any], expected: str | None
+) -> None:
     found = _problem(rows, {"architecture": PLATFORM, **task}, {"architectures": [X86], **published})
     assert found == expected
 
@@ -207,7 +211,7 @@ CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | N
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 @pytest.mark.parametrize(("published", "everywhere", "only_tags", "doc", "panda"), CONTAINERS)
-def test_containers(
+def test_containers_are_checked_as_each_profile_says(
     *,
     rows: Rows,
     base_profile: str,
@@ -224,7 +228,7 @@ def test_containers(
 
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
-def test_containers_of_a_batch_are_apart(rows: Rows, base_profile: str) -> None:
+def test_containers_of_a_batch_are_checked_separately(rows: Rows, base_profile: str) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(tags=[TAG | {"container_name": "/img/a"}])
     for number, name in enumerate("ab"):
@@ -242,7 +246,7 @@ def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
     assert rows.answers("software_problems", "panda2026", [1]) == {}
 
 
-def test_production_without_software_needs_none(rows: Rows) -> None:
+def test_production_without_software_needs_no_software(rows: Rows) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[INTEL])
     rows.task(architecture=PLATFORM, trans_home="", container_name="")
@@ -269,7 +273,9 @@ ANALYSIS: list[tuple[str | None, str | None, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("home", "uses", "expected"), ANALYSIS)
-def test_releases_of_analysis(rows: Rows, home: str | None, uses: str | None, expected: dict[str, Any]) -> None:
+def test_the_release_of_an_analysis_task_is_read_from_its_names(
+    rows: Rows, home: str | None, uses: str | None, expected: dict[str, Any]
+) -> None:
     row = rows.connection.execute("select brokerage.release_of(%s, %s, true)", [home, uses]).fetchone()
     assert row is not None
     found = row[0] or {}
@@ -374,7 +380,7 @@ PANDA: list[tuple[list[str], dict[str, Any] | None, dict[str, Any], str | None]]
 
 
 @pytest.mark.parametrize(("releases", "published", "task", "expected"), PANDA)
-def test_panda2026(
+def test_software_is_compared_as_the_code_of_panda_does(
     rows: Rows, releases: list[str], published: dict[str, Any] | None, task: dict[str, Any], expected: str | None
 ) -> None:
     assert _problem(rows, task, published, "panda2026", releases) == expected
@@ -413,7 +419,9 @@ GPUS: list[tuple[str, list[tuple[Any, ...]], str | None]] = [
 
 
 @pytest.mark.parametrize(("gpu", "seen", "expected"), GPUS)
-def test_gpus_of_panda2026(rows: Rows, gpu: str, seen: list[tuple[Any, ...]], expected: str | None) -> None:
+def test_gpus_are_compared_as_the_code_of_panda_does(
+    rows: Rows, gpu: str, seen: list[tuple[Any, ...]], expected: str | None
+) -> None:
     names = ("vendor", "model", "vram", "architecture", "framework_version", "driver_version")
     for number, values in enumerate(seen, 1):
         rows.insert("resource.worker_gpu", queue="Q", number=number, **dict(zip(names, values, strict=True)))
@@ -460,7 +468,7 @@ PROBLEMS: list[tuple[str | None, str | None]] = [
 
 
 @pytest.mark.parametrize(("architecture", "expected"), PROBLEMS)
-def test_what_cannot_be_read(rows: Rows, architecture: str | None, expected: str | None) -> None:
+def test_unreadable_architectures_have_a_problem(rows: Rows, architecture: str | None, expected: str | None) -> None:
     assert rows.connection.execute("select brokerage.architecture_problem(%s)", [architecture]).fetchone() == (
         expected,
     )
@@ -483,12 +491,14 @@ def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> Non
     (PLATFORM, None),
     (None, None),
 ])  # fmt: skip
-def test_the_preferred_level(rows: Rows, architecture: str | None, level: str | None) -> None:
+def test_the_preferred_platform_level_is_read_from_the_architecture(
+    rows: Rows, architecture: str | None, level: str | None
+) -> None:
     assert rows.connection.execute("select brokerage.platform_level(%s)", [architecture]).fetchone() == (level,)
 
 
 @pytest.mark.parametrize("platform", [PLATFORM, "x86_64-(centos7|slc6)-gcc8-opt"])
-def test_the_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
+def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
     """Each need has one key, which the answers carry; other fields of the task do not matter."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
@@ -525,7 +535,7 @@ def test_the_broker_counts_more_than_the_label(rows: Rows) -> None:
         assert rows.connection.execute(statement, [SETUP, analysis]).fetchone() == (keys,)
 
 
-def test_another_setup_is_not_seen(rows: Rows) -> None:
+def test_software_of_another_setup_is_not_seen(rows: Rows) -> None:
     rows.connection.execute("insert into resource.setup (setup) values ('other')")
     rows.insert("resource.queue", setup="other", queue="P", releases=["AUTO"])
     rows.insert("resource.software", setup="other", queue="Q")
@@ -570,7 +580,7 @@ _ARCHITECTURES = st.one_of(_TEXTS, _JSON.map(json.dumps)).map(lambda text: text.
     label=st.sampled_from(["managed", "user"]),
     gpu=_LETTERS,
 )
-def test_no_text_raises(
+def test_no_text_of_software_raises_an_error(
     *, rows: Rows, architecture: str, home: str, uses: str, published: Any, label: str, gpu: str
 ) -> None:
     """Whatever a task or a queue says, there is an answer, and soon."""

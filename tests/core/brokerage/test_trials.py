@@ -135,7 +135,7 @@ def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, change
 
 
 @pytest.mark.slow
-def test_a_task_stays_in_its_arm_and_the_end_is_one_call(db: Connection) -> None:
+def test_a_task_stays_in_its_arm_and_one_call_ends_the_trial(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     trial = begin(db, share=0.3)
 
@@ -162,7 +162,7 @@ def test_a_task_stays_in_its_arm_and_the_end_is_one_call(db: Connection) -> None
 
 
 @pytest.mark.slow
-def test_the_share_of_the_tasks(db: Connection) -> None:
+def test_a_trial_gets_its_share_of_the_tasks(db: Connection) -> None:
     """Of 20,000 ids; the deviation is five times the standard error at most. Two trials are independent."""
     loaded(db, "production_job", "documented", 1)
     trials = []
@@ -192,7 +192,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("profile", "share", "sqlstate", "message"), WRONG)
-def test_what_does_not_fit_is_refused(
+def test_a_trial_with_a_wrong_profile_or_share_is_refused(
     db: Connection, profile: str | None, share: float | None, sqlstate: str, message: str
 ) -> None:
     loaded(db, "production_job", "documented", 1)
@@ -203,7 +203,7 @@ def test_what_does_not_fit_is_refused(
     assert db.execute("select count(*) from brokerage.trial").fetchall() == [(0,)]
 
 
-def test_what_a_trial_under_way_does_not_allow(db: Connection) -> None:
+def test_a_running_trial_forbids_another_trial_and_changes_of_its_profiles(db: Connection) -> None:
     loaded(db, "production_job", "documented", 1)
     trial = begin(db)
     under_way = f"trial {trial} of setup grid is under way: acme against documented"
@@ -252,7 +252,7 @@ def outcome(db: Connection) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_outcomes_by_arm(db: Connection) -> None:
+def test_outcomes_are_compared_by_arm(db: Connection) -> None:
     """Jobs wait, fail and lose walltime by what their task is; jobs of runs outside the trial do not count."""
     loaded(db, "production_job", "documented")
     ran(db, "production_job", profile="acme", limit=10)
@@ -307,7 +307,7 @@ def test_outcomes_by_arm(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_remote_input_is_what_was_not_at_the_queue(db: Connection) -> None:
+def test_remote_input_is_the_input_that_was_not_at_the_queue(db: Connection) -> None:
     """Noted when the jobs are assigned: 600 of 800 bytes are at queue A, all at queue B, nothing at queue C."""
     files = [{"lfn": f"f{n}", "size": 2, "nevents": 1} for n in range(400)]
     disks = {name: {"read_lan": [f"{name}_DISK"], "write_lan": [f"{name}_DISK"]} for name in "ABC"}
@@ -349,7 +349,7 @@ def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_tasks_that_are_all_alike_show_nothing(db: Connection) -> None:
+def test_arms_whose_tasks_are_all_alike_show_no_verdict(db: Connection) -> None:
     """Without a spread there is no interval: all of one arm pass, all of the other wait."""
     loaded(db, "production_job", "documented")
     begin(db)
@@ -365,7 +365,7 @@ def test_tasks_that_are_all_alike_show_nothing(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_an_arm_that_sees_nothing_is_as_without_a_trial(db: Connection) -> None:
+def test_an_arm_that_sees_no_assignments_decides_as_without_a_trial(db: Connection) -> None:
     """panda2026 distributes by live counters, but none of its weights of analysis sees the batch; acme's do."""
     loaded(db, "analysis_job", "panda2026")
     db.execute(
@@ -410,7 +410,7 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
 
 
 @pytest.mark.slow
-def test_a_profile_is_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
+def test_a_profile_cannot_be_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
     """Nor does one of the profiles that it is based on get another base."""
     loaded(db, "production_job", "documented", 1)
     db.execute("select brokerage.set_profile('middle'), brokerage.set_profile('acme', 'middle')")
@@ -452,7 +452,7 @@ def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_a_job_counts_once_where_two_brokers_decide_at_one_time(db: Connection) -> None:
+def test_a_job_counts_once_where_two_brokers_decide_its_task_at_one_time(db: Connection) -> None:
     """In a simulation a task gets its nucleus and its jobs at one clock. Here the jobs of such tasks alone start."""
     loaded(db, "production_job", "documented")
     db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid' and task_id % 2 = 0")

@@ -70,7 +70,7 @@ def _run(db: Connection, profile: str, tasks: Sequence[int]) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> None:
+def test_explanations_are_those_of_the_stored_decisions(db: Connection, profile: str) -> None:
     """For each queue of each task: verdict, rank, rule, tag, reason and weight, which is the product of its factors."""
     tasks = _tasks(db)
     run = _run(db, profile, tasks)
@@ -94,7 +94,7 @@ def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_all_reasons_hold_the_one_that_counts(db: Connection, profile: str) -> None:
+def test_all_reasons_contain_the_reason_that_decided(db: Connection, profile: str) -> None:
     several, choices = 0, _choices(db, profile)
     for task in _tasks(db):
         for row in _explained(db, task, profile):
@@ -120,7 +120,7 @@ def _opened(db: Connection, task: int, profile: str) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Connection, profile: str) -> None:
+def test_disabling_an_obstacle_opens_as_many_queues_as_predicted(db: Connection, profile: str) -> None:
     """Each rule that is named is disabled in a profile of one's own."""
     tasks = _tasks(db)[::6]
     before = {task: _opened(db, task, profile) for task in tasks}
@@ -147,7 +147,7 @@ def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Conn
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_obstacles_count_what_is_explained(db: Connection, profile: str) -> None:
+def test_counts_of_obstacles_agree_with_explanations(db: Connection, profile: str) -> None:
     choices = _choices(db, profile)
     for task in _tasks(db)[::4]:
         rejected = [row for row in _explained(db, task, profile) if row["verdict"] == "rejected"]
@@ -184,21 +184,21 @@ def _few(db: Connection, queues: Row, task: Row) -> tuple[Row, Row]:
     return reasons, {row["rule"]: (row["rejects"], row["fails"], row["opens"]) for row in rows}
 
 
-def test_rules_that_go_by_the_other_queues_are_reasons_too(db: Connection) -> None:
+def test_rules_over_all_queues_are_reasons_and_obstacles(db: Connection) -> None:
     """A set rule that holds rejects what reaches it, and is in the way of what fell before."""
     reasons, obstacles = _few(db, {"D_HOSPITAL": {"status": "offline"}}, {})
     assert reasons == {"A": [], "B": [], "C_HOSPITAL": ["hospital"], "D_HOSPITAL": ["queue-status", "hospital"]}
     assert obstacles == {"hospital": (1, 2, 1), "queue-status": (1, 1, 0)}
 
 
-def test_a_set_rule_that_does_not_hold_is_in_nobodys_way(db: Connection) -> None:
+def test_a_set_rule_that_does_not_hold_is_no_obstacle(db: Connection) -> None:
     offline = {queue: {"status": "offline"} for queue in "AB"}
     reasons, obstacles = _few(db, {**offline, "D_HOSPITAL": {"status": "test"}}, {})
     assert reasons == {**{q: ["queue-status"] for q in ("A", "B", "D_HOSPITAL")}, "C_HOSPITAL": []}
     assert obstacles == {"queue-status": (3, 3, 3)}
 
 
-def test_a_reason_that_holds_all_the_same_is_one(db: Connection) -> None:
+def test_a_set_rule_that_rejects_in_any_case_is_a_reason(db: Connection) -> None:
     """include-exclude with limitedSites rejects where nothing is left, too."""
     asked = {"params": {"excluded_site": ["*"]}, "split": {"limitedSites": True}}
     reasons, obstacles = _few(db, {"A": {"status": "offline"}}, asked)
@@ -248,7 +248,7 @@ def test_a_task_that_fails_is_explained_by_its_rule(db: Connection) -> None:
     assert (row["queue"], row["verdict"], row["rule"], row["reason"]) == (None, *said.values())
 
 
-def test_the_profile_of_the_setup_explains(db: Connection) -> None:
+def test_explain_uses_the_profile_of_the_setup(db: Connection) -> None:
     task = _tasks(db)[1]
     db.execute("select brokerage.set_settings('grid', %s)", [Jsonb({"profile": "panda2026"})])
     rows = _rows(db, "select * from brokerage.explain('grid', %s, p_algorithm => 'production_job')", task)
@@ -264,7 +264,9 @@ def test_the_profile_of_the_setup_explains(db: Connection) -> None:
     ("obstacles", ("grid", 5, None), "PB004"),
     ("obstacles", ("grid", 41000001, "dox"), "PB001"),
 ])  # fmt: skip
-def test_bad_arguments(db: Connection, function: str, arguments: tuple[Any, ...], code: str) -> None:
+def test_bad_arguments_of_explain_and_obstacles_are_refused(
+    db: Connection, function: str, arguments: tuple[Any, ...], code: str
+) -> None:
     with pytest.raises(psycopg.Error) as raised:
         _rows(db, f"select * from brokerage.{function}(%s, %s, %s)", *arguments)
     assert raised.value.sqlstate == code
@@ -272,7 +274,7 @@ def test_bad_arguments(db: Connection, function: str, arguments: tuple[Any, ...]
 
 
 @pytest.mark.slow
-def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
+def test_a_viewer_may_call_explain_and_obstacles(connect: Callable[..., Connection]) -> None:
     admin = connect()
     world.load(admin, [grid(3, 8, 3)])
     [task, *_] = _tasks(admin)
@@ -295,7 +297,7 @@ def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
     ({"label": "user", "status": "assigning"}, "analysis_job"),
     ({}, "production_job"),
 ])  # fmt: skip
-def test_the_broker_that_has_the_task_is_asked(db: Connection, task: Row, algorithm: str) -> None:
+def test_explanations_come_from_the_broker_of_the_task(db: Connection, task: Row, algorithm: str) -> None:
     given = {
         "setup": "one",
         "queues": {"ANALY": {"type": "analysis"}, "PROD": {"role": "nucleus", "panda_site": "S"}},
@@ -319,7 +321,7 @@ def test_the_broker_that_has_the_task_is_asked(db: Connection, task: Row, algori
 
 
 @pytest.mark.parametrize("call", ["algorithm_of('grid', 5)", "unknown_queues('grid', 5)", "evaluate_task('grid', 5)"])
-def test_a_task_that_is_not_there(db: Connection, call: str) -> None:
+def test_an_unknown_task_is_refused(db: Connection, call: str) -> None:
     with pytest.raises(psycopg.Error, match=r"task 5 (is not in setup grid|does not exist)") as raised:
         db.execute(f"select brokerage.{call}".encode())
     assert raised.value.sqlstate == "PB004"

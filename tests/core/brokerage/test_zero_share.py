@@ -108,13 +108,13 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 @pytest.mark.parametrize(("policy", "task", "doc", "panda"), CASES)
-def test_refusals(
+def test_zero_shares_refuse_tasks_as_each_profile_says(
     *, rows: Rows, base_profile: str, policy: str | None, task: dict[str, Any], doc: str | None, panda: str | None
 ) -> None:
     assert _refusal(rows, policy, task, base_profile) == (doc if base_profile == "documented" else panda)
 
 
-def test_each_class_and_each_queue_has_its_row(rows: Rows) -> None:
+def test_each_class_of_tasks_and_each_queue_has_its_own_refusals(rows: Rows) -> None:
     for queue, policy in {"A": SEED, "B": SEED, "C": None, "D": "type=evgen:0%"}.items():
         rows.queue(queue, fairsharepolicy=policy)
     rows.task(1, processing_type="evgen")
@@ -130,7 +130,7 @@ def test_each_class_and_each_queue_has_its_row(rows: Rows) -> None:
     assert found == [(1, "D"), *[(task, queue) for task in (2, 3, 4) for queue in ("A", "B")]]
 
 
-def test_groups_of_processing_types(rows: Rows) -> None:
+def test_each_processing_type_belongs_to_its_group(rows: Rows) -> None:
     types = [
         "evgen", "simul", "reprocessing", "mcore", "group", "deriv", "pile", "merge", "prod_test", "rc_test2", "urgent",
         "", None,
@@ -160,7 +160,7 @@ _POLICIES = st.one_of(
     priority=st.integers(-5, 5),
     merging=st.booleans(),
 )
-def test_no_policy_raises(
+def test_no_fairshare_policy_raises_an_error(
     *, rows: Rows, policy: str, group: str, processing_type: str, priority: int, merging: bool
 ) -> None:
     """Whatever a policy says, there is an answer, and soon."""

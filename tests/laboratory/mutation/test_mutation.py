@@ -110,14 +110,14 @@ SECOND = f"{PAIRS}::test_two_inserts_of_the_same_new_requirements_open_one_queue
 
 # A file, what a mutant has in it, and the test that kills the mutant.
 KNOWN = [
-    ("brokerage/rule/analysis/rule_quota.sql", "then case when true", f"{RULES}::test_quota"),
+    ("brokerage/rule/analysis/rule_quota.sql", "then case when true", f"{RULES}::test_a_user_over_quota_is_throttled"),
     # a test whose module has one copy of the template, and slower ones of the module, which are asked after it
     ("taskqueue/insert/definition_of.sql", "exit when true;", SECOND),
 ]
 TESTS = [
     RULES,
     SECOND,
-    f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order",
+    f"{PAIRS}::test_batches_with_the_same_ids_in_opposite_order_wait_and_do_not_fail",
     "tests/core/taskqueue/test_parts.py::test_weights_and_own_priorities_have_their_values_and_bounds",
 ]
 

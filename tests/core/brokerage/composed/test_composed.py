@@ -47,7 +47,7 @@ def readable(text: str, query: str) -> str:
 
 
 @pytest.mark.parametrize("query", TEXTS)
-def test_the_query_is_the_one_that_was_reviewed(rolled_back: psycopg.Connection[Any], query: str) -> None:
+def test_the_composed_query_is_the_reviewed_one(rolled_back: psycopg.Connection[Any], query: str) -> None:
     file = FOLDER / f"{query}.sql"
     text = readable(composed(rolled_back, query), query)
     if WRITE:
@@ -55,7 +55,7 @@ def test_the_query_is_the_one_that_was_reviewed(rolled_back: psycopg.Connection[
     assert file.read_text() == text, f"BROKER_TEST_WRITE=1 pytest {FOLDER.name} writes {file.name} again"
 
 
-def test_the_other_queries_are_those_of_the_last_change(rolled_back: psycopg.Connection[Any]) -> None:
+def test_the_other_composed_queries_are_those_of_the_last_change(rolled_back: psycopg.Connection[Any]) -> None:
     lines = []
     for query in QUERIES:
         if query not in TEXTS:

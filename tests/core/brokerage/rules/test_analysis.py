@@ -9,7 +9,7 @@ from tests.core.brokerage.rules.facts import case, check, check_numbers
 Db = psycopg.Connection[Any]
 
 
-def test_user_cap(rolled_back: Db) -> None:
+def test_a_user_over_the_cap_on_jobs_or_cores_is_throttled(rolled_back: Db) -> None:
     jobs = {"t_cap_jobs": 10, "t_user_name": "alice"}
     cores = {"t_cap_cores": 10, "t_account_running_jobs": 10**6, "t_account_queued_jobs": 10**6}
     cases = [
@@ -31,7 +31,7 @@ def test_user_cap(rolled_back: Db) -> None:
     check(rolled_back, "rule_user_cap", [*cases, merging._replace(expected=None)], {"spares_merging": True})
 
 
-def test_quota(rolled_back: Db) -> None:
+def test_a_user_over_quota_is_throttled(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, t_quota_is_kept=True, t_quota_used=11, t_quota_limit=10),
@@ -46,7 +46,7 @@ def test_quota(rolled_back: Db) -> None:
     check(rolled_back, "rule_quota", [case(None, t_quota_is_near=True, t_is_merging=True)], only)
 
 
-def test_share_throttle(rolled_back: Db) -> None:
+def test_a_task_of_an_overused_share_is_throttled_by_class(rolled_back: Db) -> None:
     share = {"t_gshare": "User Analysis", "t_user_usage_threshold_a": 1000}
     check(rolled_back, "rule_share_throttle", [
         case(None, **share, t_task_class=-1, t_share_usage=0.9),
@@ -69,7 +69,7 @@ def test_share_throttle(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_candidate_analysis(rolled_back: Db) -> None:
+def test_only_analysis_and_unified_queues_are_candidates(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, q_type="analysis"),
@@ -83,7 +83,7 @@ def test_candidate_analysis(rolled_back: Db) -> None:
     check(rolled_back, "candidate_analysis", [*cases, *code], {"code": True})
 
 
-def test_include_exclude(rolled_back: Db) -> None:
+def test_excluded_and_not_included_queues_are_rejected(rolled_back: Db) -> None:
     pseudo = {"q_queue": "SATA_PQ/SCORE"}
     named = [
         case(None, t_included_sites=["SATA\\_PQ"], **pseudo),
@@ -106,7 +106,7 @@ def test_include_exclude(rolled_back: Db) -> None:
     check(rolled_back, "rule_include_exclude", others, {"limited_alone": True})
 
 
-def test_anal_locality(rolled_back: Db) -> None:
+def test_a_queue_without_the_input_is_rejected_unless_locality_is_suppressed(rolled_back: Db) -> None:
     missing = {"p_input_problem": "dataset d is not there", "t_io_intensity_cutoff_user": 10}
     always = [
         case(None), case("dataset d is not there", **missing), case(None, **missing, t_second_pass=True),
@@ -119,7 +119,7 @@ def test_anal_locality(rolled_back: Db) -> None:
     check(rolled_back, "rule_anal_locality", [*always, *(each._replace(expected="d") for each in (high, low))])
 
 
-def test_avoid_vp(rolled_back: Db) -> None:
+def test_an_overloaded_queue_with_virtually_placed_input_is_rejected(rolled_back: Db) -> None:
     vp = {"q_has_vp_input": True, "t_overload_min_queue": 20, "t_overload_ratio_offset": 1.2}
     share = {"t_share_queued": 100, "t_share_running": 100}
     check(rolled_back, "rule_avoid_vp", [
@@ -135,7 +135,7 @@ def test_avoid_vp(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_scratch_disk(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     need = {
         "t_job_input_bytes": 100 * 2**20,
         "t_job_input_mb": 100,
@@ -164,7 +164,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_blacklist(rolled_back: Db) -> None:
+def test_a_queue_without_usable_storages_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case("none of its 2 input storages can be read", q_input_storages=2, q_inputs_readable=0),
@@ -174,7 +174,7 @@ def test_storage_blacklist(rolled_back: Db) -> None:
     check(rolled_back, "rule_storage_blacklist_analysis", cases)
 
 
-def test_failed_jobs(rolled_back: Db) -> None:
+def test_a_queue_where_most_jobs_of_the_task_failed_is_rejected(rolled_back: Db) -> None:
     least = {"t_min_bad_jobs_to_skip_pq": 5}
     cases = [
         case(None, **least, p_failed=2, p_closed=2, p_finished=0),
@@ -207,7 +207,7 @@ def test_failed_jobs(rolled_back: Db) -> None:
     )
 
 
-def test_cap_rt(rolled_back: Db) -> None:
+def test_a_queue_with_over_twice_its_running_jobs_queued_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_cap_rt_analysis", [
         case(None, p_defined=10, p_activated=10, p_assigned=10, p_starting=10),
         case("41 jobs of the share are queued, twice the running 0 (20 at least) is 40", p_activated=41),
@@ -227,7 +227,7 @@ LIMITS: dict[str, Any] = {
 LONG: dict[str, Any] = {**LIMITS, "p_activated": 100, "p_to_running_rate": 0, "p_users": 20, "p_users_running": 0}
 
 
-def test_stabilizer(rolled_back: Db) -> None:
+def test_a_queue_where_the_user_has_too_many_queued_jobs_is_rejected(rolled_back: Db) -> None:
     busy = LONG | {"p_users_running": 140, "p_activated": 500}
     cases = [
         case(None, **LONG, p_user_queued=5),
@@ -256,7 +256,7 @@ def test_stabilizer(rolled_back: Db) -> None:
     check(rolled_back, "rule_stabilizer", [*cases, merging._replace(expected=None), absent], spare)
 
 
-def test_anal_loops(rolled_back: Db) -> None:
+def test_a_second_pass_starts_for_tasks_that_need_their_input(rolled_back: Db) -> None:
     cutoff = {"t_io_intensity_cutoff_user": 10}
     cases = [
         case("persistent"),
@@ -268,7 +268,7 @@ def test_anal_loops(rolled_back: Db) -> None:
     check(rolled_back, "rule_anal_loops", cases)
 
 
-def test_weight(rolled_back: Db) -> None:
+def test_the_analysis_weight_is_running_over_queued_jobs(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_analysis", [
         case(1.0),
         case(11 / 11, p_running=10, p_defined=1, p_assigned=2, p_activated=3, p_starting=4),

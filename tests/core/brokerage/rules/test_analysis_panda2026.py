@@ -11,7 +11,7 @@ Db = psycopg.Connection[Any]
 GIB = 2**30
 
 
-def test_share_throttle(rolled_back: Db) -> None:
+def test_a_task_of_an_overused_share_is_throttled_by_class(rolled_back: Db) -> None:
     share = {"t_gshare": "User Analysis", "t_user_usage_threshold_a": 1000}
     check(rolled_back, "rule_share_throttle_panda2026", [
         case(None, **share, t_task_class=-1, t_share_usage=0.9),
@@ -34,7 +34,7 @@ def test_share_throttle(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_queue_status(rolled_back: Db) -> None:
+def test_a_queue_is_rejected_by_its_status_unless_it_is_named(rolled_back: Db) -> None:
     check(rolled_back, "rule_queue_status_analysis_panda2026", [
         case(None),
         case(None, q_status="standby"),
@@ -48,7 +48,7 @@ def test_queue_status(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_avoid_vp(rolled_back: Db) -> None:
+def test_a_queue_with_virtually_placed_input_is_rejected_for_tasks_that_avoid_it(rolled_back: Db) -> None:
     vp = {"q_has_vp_input": True, "p_input_copies": 1}
     check(rolled_back, "rule_avoid_vp_panda2026", [
         case(None, **vp),
@@ -61,7 +61,7 @@ def test_avoid_vp(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_queues_of_gpus(rolled_back: Db) -> None:
+def test_a_gpu_queue_needs_a_task_with_a_suitable_platform(rolled_back: Db) -> None:
     gpu = {"q_attributes": {"gpu": True}}
     check(rolled_back, "rule_gpu_queue", [
         case(None, q_attributes={}),
@@ -73,7 +73,7 @@ def test_queues_of_gpus(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_closed_jobs(rolled_back: Db) -> None:
+def test_a_queue_that_closed_jobs_of_the_task_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, p_closed=0),
@@ -84,7 +84,7 @@ def test_closed_jobs(rolled_back: Db) -> None:
     check(rolled_back, "rule_closed_jobs", cases)
 
 
-def test_scratch_disk(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     need = {
         "t_job_input_bytes": 100 * 2**20,
         "t_job_input_mb": 100,
@@ -113,7 +113,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_space(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_usable_storage_space_is_rejected(rolled_back: Db) -> None:
     limits = {"t_storage_min_free_size_output": 200, "t_storage_min_free_size": 300}
     check(rolled_back, "rule_storage_space_analysis_panda2026", [
         case(None, **limits, q_space_usable=200, q_input_space_usable=0),
@@ -125,7 +125,7 @@ def test_storage_space(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_blacklist(rolled_back: Db) -> None:
+def test_a_queue_without_usable_storages_is_rejected(rolled_back: Db) -> None:
     wan = {"q_inputs_writable_wan": 1, "q_outputs_readable_wan": 1, "t_second_pass": True}
     check(rolled_back, "rule_storage_blacklist_analysis_panda2026", [
         case(None, q_inputs_writable_wan=0, q_outputs_readable_wan=0),
@@ -137,7 +137,7 @@ def test_storage_blacklist(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_local_quota(rolled_back: Db) -> None:
+def test_a_queue_at_a_storage_over_the_local_quota_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, q_output_storage="A", t_over_local=["B"]),
@@ -147,7 +147,7 @@ def test_local_quota(rolled_back: Db) -> None:
     check(rolled_back, "rule_local_quota", cases)
 
 
-def test_walltime(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_or_too_long_walltime_is_rejected(rolled_back: Db) -> None:
     work = {"t_job_events": 900, "t_cpu_time": 10}  # 9000 HS06 s: 1000 s at 90 percent of 10 HS06
     check(rolled_back, "rule_walltime_analysis_panda2026", [
         case(None, **work, q_maxtime=1000, q_mintime=1000),
@@ -163,7 +163,7 @@ def test_walltime(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime_scout(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db) -> None:
     day = {"q_maxtime": 95999}  # 864000 HS06 s take 96000 s at 90 percent of 10 HS06
     check(rolled_back, "rule_walltime_scout_analysis_panda2026", [
         case(None, **day),
@@ -177,7 +177,7 @@ def test_walltime_scout(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_no_pilot(rolled_back: Db) -> None:
+def test_a_queue_without_pilots_is_rejected_except_for_tests(rolled_back: Db) -> None:
     check(rolled_back, "rule_no_pilot", [case("no pilot", q_pilots=0, t_label="test")])
     cases = [
         case(None, q_pilots=0, t_label="test"),
@@ -199,7 +199,7 @@ def test_pre_assigned_tasks_are_spared(rolled_back: Db) -> None:
         check(rolled_back, rule, [*cases, there._replace(expected="refused")])
 
 
-def test_cloud_and_site(rolled_back: Db) -> None:
+def test_a_queue_of_another_cloud_or_site_is_rejected(rolled_back: Db) -> None:
     clouds = [
         case(None),
         case(None, t_cloud=""),
@@ -217,7 +217,7 @@ def test_cloud_and_site(rolled_back: Db) -> None:
     check(rolled_back, "rule_preassigned", sites)
 
 
-def test_hospital_and_overload(rolled_back: Db) -> None:
+def test_hospital_and_overloaded_queues_are_rejected(rolled_back: Db) -> None:
     hospitals = [
         case(None),
         case("hospital", q_unified_name="A_HOSPITAL"),
@@ -244,7 +244,7 @@ def test_hospital_and_overload(rolled_back: Db) -> None:
     check(rolled_back, "rule_overloaded_idle", idle)
 
 
-def test_anal_loops(rolled_back: Db) -> None:
+def test_a_second_pass_starts_for_persistent_or_any_rejections(rolled_back: Db) -> None:
     cutoff = {"t_io_intensity_cutoff_user": 10}
     frozen = {"t_frozen": "2026-03-01T10:00:00Z"}
     check(rolled_back, "rule_anal_loops_panda2026", [
@@ -262,7 +262,7 @@ def test_anal_loops(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_weights(rolled_back: Db) -> None:
+def test_the_data_weight_and_the_used_sites_follow_their_formulas(rolled_back: Db) -> None:
     data = [
         case(2.001, p_input_copies=2.001, p_available_bytes=10 * GIB),
         case(1.5, p_input_copies=2, p_available_bytes=6 * GIB - 1, t_second_pass=True),
@@ -292,7 +292,7 @@ def _terms(places: float, site: int, jobs: float, task: int | None, merging: int
     ]  # fmt: skip
 
 
-def test_new_weight_of_panda2026(rolled_back: Db) -> None:
+def test_the_new_weight_of_panda2026_follows_its_formula(rolled_back: Db) -> None:
     """Sums: 30 in two hi queues, 20 in one mid, 50 in two lo."""
     sums: list[float] = [30, 20, 50, 2, 1, 2, 100, 0]
     tiny = 2**-20
@@ -323,7 +323,7 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     assert near(none, 10 / 5 + tiny)
 
 
-def test_new_weight_of_the_seed(rolled_back: Db) -> None:
+def test_the_new_weight_of_the_documentation_follows_its_table(rolled_back: Db) -> None:
     sums: list[float] = [30, 20, 50, 2, 1, 2, 100, 0]
     table = {
         1: (10, 0.001, 0.0001),
@@ -342,7 +342,7 @@ def test_new_weight_of_the_seed(rolled_back: Db) -> None:
     assert abs(found - 0.5 * 18 / 90) <= 1e-9
 
 
-def test_terms_of_the_new_weight(rolled_back: Db) -> None:
+def test_the_terms_of_the_new_weight_are_read_from_facts(rolled_back: Db) -> None:
     limits = {"t_base_default_queue_length_per_pq_user": 5, "p_user_queued": 2, "t_jobs": 7}
     terms = [
         case(_terms(3, 1, 7, 2), **limits, q_site_class=1, t_gshare="User Analysis", t_task_class=2),

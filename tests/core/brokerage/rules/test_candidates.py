@@ -7,7 +7,7 @@ import psycopg
 from tests.core.brokerage.rules.facts import case, check
 
 
-def test_all_queues_of_production_without_test_in_their_name(rolled_back: psycopg.Connection[Any]) -> None:
+def test_production_queues_without_test_in_their_name_are_candidates(rolled_back: psycopg.Connection[Any]) -> None:
     check(rolled_back, "candidate_all", [
         case(None),
         case(None, q_type="production"),
@@ -22,7 +22,7 @@ def test_all_queues_of_production_without_test_in_their_name(rolled_back: psycop
     ])  # fmt: skip
 
 
-def test_preassigned_queues_and_no_others(rolled_back: psycopg.Connection[Any]) -> None:
+def test_only_the_preassigned_queues_are_candidates_of_a_preassigned_task(rolled_back: psycopg.Connection[Any]) -> None:
     site, merge = "prod-initial-preassigned", "preassigned-merge"
     listed = {"t_preassigned": ["A"], "t_preassigned_by": site}
     for parameters in ({}, {"by": site}):

@@ -11,7 +11,7 @@ Db = psycopg.Connection[Any]
 GIB, MIB = 2**30, 2**20
 
 
-def test_io_cutoff(rolled_back: Db) -> None:
+def test_a_queue_that_must_move_too_much_input_is_rejected(rolled_back: Db) -> None:
     busy = {"t_io_intensity": 201, "t_input_files": 1000, "t_input_bytes": 100 * GIB}
     few = {"t_io_intensity": 201, "t_input_files": 99, "t_input_bytes": 10 * GIB - 1}
     check(rolled_back, "rule_io_cutoff", [
@@ -33,7 +33,7 @@ def test_io_cutoff(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_disk_io(rolled_back: Db) -> None:
+def test_a_queue_over_its_disk_io_limit_is_rejected(rolled_back: Db) -> None:
     both = {"t_disk_io": 501, "q_average_diskio": 501, "q_maxdiskio": 500}
     check(rolled_back, "rule_disk_io", [
         case("diskIO of 501 kB/s per core and the queue's average of 501 are over the limit of 500", **both),
@@ -65,7 +65,7 @@ def test_disk_io(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_core_count(rolled_back: Db) -> None:
+def test_a_queue_with_unsuitable_core_count_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, q_corecount=0),
@@ -98,7 +98,7 @@ def test_core_count(rolled_back: Db) -> None:
     )
 
 
-def test_max_core_count(rolled_back: Db) -> None:
+def test_a_queue_with_more_cores_than_the_task_allows_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, q_corecount=8),
         case(None, q_corecount=8, t_max_core_count=0),
@@ -115,7 +115,7 @@ def test_max_core_count(rolled_back: Db) -> None:
     )
 
 
-def test_software(rolled_back: Db) -> None:
+def test_a_queue_without_the_software_is_rejected(rolled_back: Db) -> None:
     auto = {"t_has_software": True, "q_releases_any": False, "q_releases_auto": True, "q_publishes_software": True}
     cases = [
         case(None, **auto),
@@ -138,7 +138,7 @@ def test_software(rolled_back: Db) -> None:
     check(rolled_back, "rule_software", prepared, {"as_prepared": True})
 
 
-def test_memory(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_or_too_much_memory_is_rejected(rolled_back: Db) -> None:
     eight = {"q_corecount": 8, "t_ram_count": 2000, "t_base_ram_count": 1000}  # 0.9 * 17000
     check(rolled_back, "rule_memory", [
         case(None, **eight),
@@ -163,7 +163,7 @@ def test_memory(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_direct_io_only(rolled_back: Db) -> None:
+def test_a_queue_without_direct_access_is_rejected_for_direct_io_tasks(rolled_back: Db) -> None:
     only = {"t_allow_input_lan": 2}
     cases = [
         case(None),
@@ -178,7 +178,7 @@ def test_direct_io_only(rolled_back: Db) -> None:
     check(rolled_back, "rule_direct_io_only", [*cases, merging._replace(expected=None)], {"spares_merging": True})
 
 
-def test_scratch_disk(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     """Need of the first cases: 488 MiB of input and the floor of 512 MiB = 1000 MiB, which is not below 1000."""
     job = {"t_job_input_bytes": 488 * MIB, "t_job_input_mb": 100, "t_job_events": 1000}
     copies = {**job, "t_allow_input_lan": 1, "q_direct_access_lan": True}
@@ -214,7 +214,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime_scout(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_walltime_scout", [
         case(None, q_maxtime=1),
         case("-scout_walltime: maxtime is 86399 s, less than a day", t_is_scout=True, q_maxtime=86399),
@@ -230,7 +230,7 @@ def test_walltime_scout(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_or_too_long_walltime_is_rejected(rolled_back: Db) -> None:
     """Of the first cases 90 HS06 s * 1000 events on 10 HS06 a core at 90 %: 10000 s on one core."""
     job = {"t_cpu_time": 90, "t_job_events": 1000}
     check(rolled_back, "rule_walltime", [
@@ -277,7 +277,7 @@ def test_walltime(rolled_back: Db) -> None:
     (2394.80376, 100, 18.1, 58, 4, 5703),  # too short in float8
     (10.179, 1000, 11.31, 90, 1, 1000),
 ])  # fmt: skip
-def test_walltime_is_exact(rolled_back: Db, exact: tuple[float, int, float, int, int, int]) -> None:
+def test_walltimes_are_compared_exactly(rolled_back: Db, exact: tuple[float, int, float, int, int, int]) -> None:
     cpu_time, events, corepower, efficiency, cores, limit = exact
     job = {"t_job_events": events, "q_corepower": corepower, "t_cpu_efficiency": efficiency, "q_corecount": cores}
     longer, shorter = cpu_time * (1 + 1e-12), cpu_time * (1 - 1e-12)
@@ -289,7 +289,7 @@ def test_walltime_is_exact(rolled_back: Db, exact: tuple[float, int, float, int,
     ])  # fmt: skip
 
 
-def test_walltime_with_a_dynamic_number_of_events(rolled_back: Db) -> None:
+def test_the_walltime_of_dynamic_jobs_is_bounded_by_their_smallest_and_largest(rolled_back: Db) -> None:
     """One event takes 10 s; the job has 1000, the smallest 100, the primary dataset 5000."""
     job = {"t_cpu_time": 90, "t_job_events": 1000, "t_dynamic_num_events": 100, "t_events": 5000}
     check(rolled_back, "rule_walltime", [
@@ -306,7 +306,7 @@ def test_walltime_with_a_dynamic_number_of_events(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_wn_connectivity(rolled_back: Db) -> None:
+def test_a_queue_without_the_needed_network_or_ip_stack_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, q_connectivity="none", q_ip_stack="IPv4"),
@@ -330,7 +330,7 @@ def test_wn_connectivity(rolled_back: Db) -> None:
     check(rolled_back, "rule_wn_connectivity", cases)
 
 
-def test_event_service(rolled_back: Db) -> None:
+def test_event_service_queues_and_other_queues_take_only_their_tasks(rolled_back: Db) -> None:
     events = {"t_event_service": 1}
     cases = [
         case(None, q_jobseed="std"),
@@ -360,7 +360,7 @@ def test_event_service(rolled_back: Db) -> None:
     )
 
 
-def test_t1_weight(rolled_back: Db) -> None:
+def test_a_task_with_t1_weight_minus_1_goes_only_to_queues_of_the_nucleus(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, t_t1_weight=0),
@@ -375,7 +375,7 @@ def test_t1_weight(rolled_back: Db) -> None:
     check(rolled_back, "rule_t1_weight", [*cases, *below], {"negative": True})
 
 
-def test_full_chain_job(rolled_back: Db) -> None:
+def test_full_chain_tasks_stay_at_a_bare_nucleus_and_other_tasks_off_it(rolled_back: Db) -> None:
     cases = [
         case(None),
         case("-not_full_chain", q_bare_nucleus="only"),

@@ -32,7 +32,7 @@ def test_candidates_run_production_and_have_a_cloud(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_nucleus_unwritable(rolled_back: Db) -> None:
+def test_a_nucleus_not_writable_over_wan_keeps_out_queues_elsewhere(rolled_back: Db) -> None:
     shut = {"t_nucleus_is_writable": False}
     check(rolled_back, "rule_nucleus_unwritable", [
         case(None),
@@ -43,7 +43,7 @@ def test_nucleus_unwritable(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_no_opportunistic_queue_for_high_priority(rolled_back: Db) -> None:
+def test_tasks_of_high_priority_go_to_no_opportunistic_queue(rolled_back: Db) -> None:
     check(rolled_back, "rule_high_prio_opportunistic_panda2026", [
         case(None, q_pledgedcpu=-1),
         case(None, q_pledgedcpu=-1, t_current_priority=799),
@@ -56,7 +56,7 @@ def test_no_opportunistic_queue_for_high_priority(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_jumbo_queue(rolled_back: Db) -> None:
+def test_a_jumbo_queue_takes_only_jumbo_jobs_with_enough_events(rolled_back: Db) -> None:
     jumbo = {"q_uses_jumbo": True}
     check(rolled_back, "rule_jumbo_queue", [
         case(None),
@@ -72,7 +72,7 @@ def test_jumbo_queue(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_disk_io_in_whole_numbers(rolled_back: Db) -> None:
+def test_disk_io_is_compared_in_whole_numbers(rolled_back: Db) -> None:
     both = {"t_disk_io": 501, "q_average_diskio": 501, "q_maxdiskio": 500}
     eight = {"t_task_core_count": 8, "q_unified_corecount": 8}
     check(rolled_back, "rule_disk_io_panda2026", [
@@ -114,7 +114,7 @@ def test_memory_is_truncated(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_scratch_disk(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     """Need of the first cases: 500 MiB of input and 1500 of output = 2000 MiB, which may be all of it."""
     job = {"t_job_input_bytes": 500 * MIB, "t_job_input_mb": 100, "t_job_events": 1000}
     direct = {"q_reads_always_directly": True}
@@ -147,7 +147,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_space(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_usable_storage_space_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_storage_space_panda2026", [
         case(None, q_space_usable=200),
         case("199.9 GB can be used in its output storage, STORAGE_MIN_FREE_SIZE is 200", q_space_usable=199.9),
@@ -160,7 +160,7 @@ def test_storage_space(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_blacklist(rolled_back: Db) -> None:
+def test_a_queue_with_a_blacklisted_storage_is_rejected(rolled_back: Db) -> None:
     nucleus = {"p_is_nucleus_queue": True}
     shut = {"q_datadisk_read_lan": False, "q_datadisk_write_lan": False, "q_datadisk_write_wan": False}
     check(rolled_back, "rule_storage_blacklist_panda2026", [
@@ -185,7 +185,7 @@ def test_storage_blacklist(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_or_too_long_walltime_is_rejected(rolled_back: Db) -> None:
     """90 HS06 s * 1000 events; a queue of 10 HS06 at 90 % gives 9 HS06 s each s and core."""
     job = {"t_cpu_time": 90, "t_job_events": 1000}
     other = {"t_cpu_time_is_hs06": False, "t_walltime": 3, "t_job_input_mb": 100}
@@ -219,7 +219,7 @@ def test_walltime(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime_of_the_event_service(rolled_back: Db) -> None:
+def test_the_walltime_of_event_service_jobs_is_divided_by_their_parts(rolled_back: Db) -> None:
     """The work of a job is divided; the smallest and the largest job of a dynamic number of events are not."""
     job = {"t_cpu_time": 90, "t_job_events": 1000, "t_event_service": 1, "t_event_service_parts": 3}
     other = {"t_cpu_time_is_hs06": False, "t_walltime": 3, "t_job_input_mb": 100, "t_event_service_parts": 3}
@@ -240,7 +240,7 @@ def test_walltime_of_the_event_service(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime_with_a_dynamic_number_of_events(rolled_back: Db) -> None:
+def test_the_walltime_of_dynamic_jobs_is_bounded_by_their_smallest_and_largest(rolled_back: Db) -> None:
     job = {"t_cpu_time": 90, "t_job_events": 1000, "t_dynamic_num_events": 100, "t_events": 5000}
     most = {"t_max_events_per_job": 3000}
     check(rolled_back, "rule_walltime_panda2026", [
@@ -257,7 +257,7 @@ def test_walltime_with_a_dynamic_number_of_events(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_walltime_scout(rolled_back: Db) -> None:
+def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db) -> None:
     """At 9 HS06 s each s and core 864000 HS06 s take 96000 s."""
     check(rolled_back, "rule_walltime_scout_panda2026", [
         case(None, q_maxtime=1),
@@ -281,7 +281,7 @@ def test_walltime_scout(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_wn_connectivity(rolled_back: Db) -> None:
+def test_a_queue_without_the_needed_network_or_ip_stack_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_wn_connectivity_panda2026", [
         case(None),
         case(None, q_connectivity="none", q_ip_stack="IPv4"),
@@ -302,7 +302,7 @@ def test_wn_connectivity(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_transferring_limit(rolled_back: Db) -> None:
+def test_a_queue_over_its_transferring_limit_is_rejected(rolled_back: Db) -> None:
     over = {"q_transferring_all": 2001}
     check(rolled_back, "rule_transferring_limit_panda2026", [
         case(None, q_transferring_all=2000),
@@ -325,7 +325,7 @@ def test_transferring_limit(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_work_shortage(rolled_back: Db) -> None:
+def test_a_queue_without_free_pledged_cores_is_rejected_when_work_is_short(rolled_back: Db) -> None:
     short = {"t_work_shortage": True}
     check(rolled_back, "rule_work_shortage", [
         case(None, q_pledgedcpu=-1),
@@ -342,7 +342,7 @@ def test_work_shortage(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_max_io_intensity(rolled_back: Db) -> None:
+def test_a_task_over_the_io_intensity_of_a_queue_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_max_io_intensity", [
         case(None, t_io_intensity=1000),
         case(None, t_io_intensity=1000, q_max_io_intensity=1000),
@@ -353,7 +353,7 @@ def test_max_io_intensity(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_no_pilot(rolled_back: Db) -> None:
+def test_a_queue_without_pilots_is_rejected(rolled_back: Db) -> None:
     none = {"q_pilots": 0}
     check(rolled_back, "rule_no_pilot_panda2026", [
         case(None, q_pilots=1),
@@ -371,7 +371,7 @@ def test_no_pilot(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_io_cutoff(rolled_back: Db) -> None:
+def test_a_queue_that_must_move_too_much_input_is_rejected(rolled_back: Db) -> None:
     busy = {"t_io_intensity": 201, "t_input_files": 1000, "t_input_bytes": 100 * GIB}
     disk = {"p_available_files": 900, "p_available_bytes": 90 * GIB}
     cases = [
@@ -403,7 +403,7 @@ def test_io_cutoff(rolled_back: Db) -> None:
     check(rolled_back, "rule_io_cutoff_panda2026", [case("even with tape", **busy, **disk)], {"tape": True})
 
 
-def test_lock(rolled_back: Db) -> None:
+def test_a_queue_locked_by_another_broker_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_lock", [
         case(None),
         case("another broker has locked the queue for 0 s", q_lock_age="0 seconds"),
@@ -412,7 +412,7 @@ def test_lock(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_use_only_local_data(rolled_back: Db) -> None:
+def test_a_queue_for_only_local_data_rejects_tasks_with_missing_files(rolled_back: Db) -> None:
     check(rolled_back, "rule_use_only_local_data", [
         case(None, t_input_files=5, t_input_bytes=1),
         case(None, q_uses_only_local_data=True),
@@ -424,7 +424,7 @@ def test_use_only_local_data(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_cap(rolled_back: Db) -> None:
+def test_a_queue_over_its_cap_on_waiting_jobs_is_rejected(rolled_back: Db) -> None:
     moving = {"p_input_is_local": False}
     check(rolled_back, "rule_cap_panda2026", [
         case(None, p_activated=12, p_starting=8),
@@ -445,7 +445,7 @@ def test_cap(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_running_workers(rolled_back: Db) -> None:
+def test_the_running_figure_counts_workers_and_slots_as_panda_does(rolled_back: Db) -> None:
     """R as PanDA counts it, seen through the cap: 2 R waiting jobs pass, one more does not."""
     free = {"t_current_priority": 150, "t_nqueuelimitsite": 0}
     pull = {"q_workers": 30, "q_ups": True, "q_pilots": 1}
@@ -474,7 +474,7 @@ def test_running_workers(rolled_back: Db) -> None:
     check(rolled_back, "rule_cap_panda2026", cases)
 
 
-def test_express_network_threshold(rolled_back: Db) -> None:
+def test_an_express_task_needs_a_network_weight_over_the_threshold(rolled_back: Db) -> None:
     express = {"t_processing_type": "urgent", "t_nw_active": True}
     check(rolled_back, "rule_express_network_threshold_panda2026", [
         case(None, p_mbps=0, t_nw_active=True),
@@ -490,7 +490,7 @@ def test_express_network_threshold(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_cap_of_resource_types(rolled_back: Db) -> None:
+def test_a_queue_over_its_cap_on_jobs_of_a_resource_type_is_rejected(rolled_back: Db) -> None:
     known = {f"p_type_{status}": 0 for status in ("running", "starting", "activated", "assigned", "defined")}
     moving = {"p_input_is_local": False}
     check(rolled_back, "rule_cap_rt", [
@@ -510,7 +510,7 @@ def test_cap_of_resource_types(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_min_weight(rolled_back: Db) -> None:
+def test_a_queue_below_the_minimum_weight_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_min_weight", [
         case(None, p_weight=0.1),
         case(None, p_weight=0.5, t_min_weight=0.5),

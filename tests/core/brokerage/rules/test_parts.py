@@ -49,7 +49,7 @@ def value(connection: Db, function: str, *arguments: Any) -> Any:
         ),
     ],
 )
-def test_preassignment(
+def test_a_task_is_preassigned_by_its_site_or_its_master(
     rolled_back: Db, task: dict[str, Any], master: dict[str, Any], documented: Any, panda2026: Any
 ) -> None:
     query = """select queues, by from brokerage.preassignment(
@@ -75,7 +75,7 @@ def test_tokens_fit_by_name_expression_or_type(rolled_back: Db) -> None:
     assert {each: value(rolled_back, "token_fit", *each) for each in cases} == cases
 
 
-def test_which_inputs_are_scanned_and_storages_usable(rolled_back: Db) -> None:
+def test_inputs_storages_and_nucleus_modes_are_read_by_their_texts(rolled_back: Db) -> None:
     names = {"ddo.a.b.c.d": False, "data.a.b.c.log": False, "data.a.b.log.d": True, "data.a.b.c.logs": True, "x": True}
     assert {name: value(rolled_back, "is_scanned", name) for name in names} == names
     states = {None: True, "": True, "ON": True, "OFF": False, "TEST": False}
@@ -85,17 +85,17 @@ def test_which_inputs_are_scanned_and_storages_usable(rolled_back: Db) -> None:
     assert found == modes
 
 
-def test_a_quarter_of_the_work_of_ten_days(rolled_back: Db) -> None:
+def test_the_work_of_a_day_on_a_core_of_10_hs06_needs_a_quarter_of_a_gb(rolled_back: Db) -> None:
     assert value(rolled_back, "space_for", 864000.0) == 0.25
 
 
-def test_patterns_of_names(rolled_back: Db) -> None:
+def test_names_with_stars_become_patterns(rolled_back: Db) -> None:
     assert value(rolled_back, "like_text", r"a%b_c\d") == r"a\%b\_c\\d"
     expressions = {"A*": None, "A.*": None, "A$*": "A$.*", "[AB]*": "[AB].*", "A$": None, "(A)*B*": "(A).*B.*"}
     assert {name: value(rolled_back, "name_expression", name) for name in expressions} == expressions
 
 
-def test_the_wait_of_the_highest_priority_that_is_reached(rolled_back: Db) -> None:
+def test_the_wait_is_that_of_the_highest_priority_reached(rolled_back: Db) -> None:
     waits = {"wait": "2 hours", "950": "10 minutes", "900": "30 minutes", "1000000000": "1 minute", "x9": "1 second"}
     expected = {899: 120, 900: 30, 949: 30, 950: 10, 2000000000: 10, None: 120}
     found = {priority: value(rolled_back, "wait_of", Jsonb(waits), priority) for priority in expected}
@@ -104,7 +104,9 @@ def test_the_wait_of_the_highest_priority_that_is_reached(rolled_back: Db) -> No
 
 
 @pytest.mark.parametrize("probabilities", [[0.0, 0.25, 0.0, 0.75], [-1.0, 0.5, 0.5], [0.3, 0.3]])
-def test_the_nucleus_whose_cumulated_probability_reaches_the_draw(rolled_back: Db, probabilities: list[float]) -> None:
+def test_the_first_nucleus_whose_cumulated_probability_reaches_the_draw_is_chosen(
+    rolled_back: Db, probabilities: list[float]
+) -> None:
     """A sum that is less than 1 by rounding leaves the last one that can be drawn."""
     for seed in range(40):
         drawn = rolled_back.execute("select resource.draw(1, %s::bigint)", [seed]).fetchone()
@@ -116,7 +118,7 @@ def test_the_nucleus_whose_cumulated_probability_reaches_the_draw(rolled_back: D
     assert value(rolled_back, "draw_nucleus", [0.0, 1.0], None) == 2
 
 
-def test_expressions_that_are_too_complex(rolled_back: Db) -> None:
+def test_long_or_complex_expressions_have_a_problem(rolled_back: Db) -> None:
     problems = {
         "a" * 1000 + "+": "longer than 1000 characters", "a" * 999 + "+": None, "a" * 1001: None,
         "(a)\\1": "written with back-references", "a{1}" * 9: None, "a{0}" * 9: None, "a{3}" * 4: "too complex",
@@ -127,7 +129,7 @@ def test_expressions_that_are_too_complex(rolled_back: Db) -> None:
     assert {each: value(rolled_back, "pattern_problem", each) for each in problems} == problems
 
 
-def test_cpus_in_parentheses(rolled_back: Db) -> None:
+def test_one_pair_of_parentheses_around_all_cpus_is_removed(rolled_back: Db) -> None:
     """In the documentation one pair around all alternatives goes; pairs around each of them stay."""
     found = {
         text: [each["arch"] for each in value(rolled_back, "cpu_requirement", text, "documented")]
@@ -141,21 +143,21 @@ def test_cpus_in_parentheses(rolled_back: Db) -> None:
     ([4, 3, 9], {1: [3.948, 3.05, 3.002], 0: [0.001, 2.9, 7.1], -1: [0.001, 0.001, 10]}),
     ([0, 0, 9], {1: [0, 0, 9], 0: [0.001, 0, 9], -1: [0.001, 0.001, 9]}),
 ])  # fmt: skip
-def test_jobs_go_to_the_class_of_the_task_and_to_lower_ones(
+def test_jobs_are_spread_over_the_class_of_the_task_and_lower_ones(
     rolled_back: Db, sums: list[float], of_class: dict[int, list[float]]
 ) -> None:
     found = {each: value(rolled_back, "jobs_of_classes", 10, each, sums) for each in of_class}
     assert found == {each: pytest.approx(wanted) for each, wanted in of_class.items()}
 
 
-def test_architectures_that_can_be_read(rolled_back: Db) -> None:
+def test_readable_architectures_have_no_problem(rolled_back: Db) -> None:
     for readable in ("x86_64-centos7-gcc8-opt#*-intel", "#*", "#x86.*", "#x86_64-*-avx2&nvidia", "", None):
         assert value(rolled_back, "architecture_problem", readable) is None, readable
     for unreadable in ("#(", "#a+" + "a+" * 101):
         assert value(rolled_back, "architecture_problem", unreadable) is not None, unreadable
 
 
-def test_published_hardware(rolled_back: Db) -> None:
+def test_published_hardware_is_grouped_by_type(rolled_back: Db) -> None:
     rows = [{"type": "cpu", "arch": ["x"], "vendor": "v", "n": 1}, {"type": "gpu", "model": []}, {"arch": ["y"]}, 7]
     found = value(rolled_back, "published_hardware", Jsonb(rows))
     assert found == {"cpu": {"arch": ["x"], "vendor": ["v"]}, "gpu": {"model": []}}
@@ -165,7 +167,7 @@ def test_published_hardware(rolled_back: Db) -> None:
     assert value(rolled_back, "published_hardware", Jsonb({"type": "cpu"})) == {}
 
 
-def test_caps_and_chunks(rolled_back: Db) -> None:
+def test_caps_chunks_and_queued_jobs_have_their_literal_values(rolled_back: Db) -> None:
     check_numbers(rolled_back, "job_chunk", [
         case(25, t_is_scout=False), case(2, t_is_scout=True), case(2, t_hpo_workflow=True), case(25, t_is_scout=None),
         case(7, q_job_chunk_size=7, t_is_scout=True), case(1, q_job_chunk_size=1), case(25, q_job_chunk_size=0),
@@ -194,7 +196,7 @@ def test_caps_and_chunks(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_needs_of_facts_that_are_unknown(rolled_back: Db) -> None:
+def test_needs_are_computed_where_facts_are_unknown(rolled_back: Db) -> None:
     dynamic = {"t_dynamic_num_events": 5, "t_events": 9}
     check_numbers(rolled_back, "most_events_panda2026", [
         case(0, t_job_events=None), case(7, t_job_events=7), case(9, t_job_events=7, **dynamic),
@@ -212,7 +214,7 @@ def test_needs_of_facts_that_are_unknown(rolled_back: Db) -> None:
         ])  # fmt: skip
 
 
-def test_attributes_that_a_site_accepts(rolled_back: Db) -> None:
+def test_a_site_accepts_the_attributes_that_it_lists(rolled_back: Db) -> None:
     cases: dict[tuple[Any, str, bool], tuple[bool, bool]] = {
         ("a", "*", False): (True, True), ("excl", "*", False): (False, False), (None, "*", False): (True, True),
         (None, "a", True): (False, False), ("any", "a", False): (True, True), ("", "a", False): (True, False),
@@ -233,7 +235,7 @@ def test_attributes_that_a_site_accepts(rolled_back: Db) -> None:
     assert found == cases
 
 
-def test_which_choice_takes_the_first_of_zeros(rolled_back: Db) -> None:
+def test_only_task_brokerage_of_panda2026_takes_the_first_of_zero_weights(rolled_back: Db) -> None:
     asked = [(profile, algorithm) for profile in ("documented", "panda2026")
              for algorithm in ("production_task", "production_job", "analysis_job")]  # fmt: skip
     query = "select brokerage.takes_first_of_zeros(brokerage.rules_of(%s), %s)"

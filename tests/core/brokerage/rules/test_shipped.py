@@ -49,16 +49,16 @@ transferring-limit no-pilot
 """
 
 
-def test_order_of_doc(rolled_back: Db) -> None:
+def test_rules_of_documented_are_in_their_order(rolled_back: Db) -> None:
     assert _order(rolled_back, "documented") == ORDER_OF_DOC.split()
 
 
-def test_order_of_panda2026(rolled_back: Db) -> None:
+def test_rules_of_panda2026_are_in_their_order(rolled_back: Db) -> None:
     """All rules of production jobs except task rules; the weights stand together."""
     assert _order(rolled_back, "panda2026") == ORDER_OF_PANDA.split()
 
 
-def test_temporary_problems(rolled_back: Db) -> None:
+def test_the_rules_marked_temporary_are_those_of_panda2026(rolled_back: Db) -> None:
     rows = rolled_back.execute(
         "select profile, rule from brokerage.shipped_rule"
         " where temporary and algorithm = 'production_job' order by position"
@@ -66,7 +66,7 @@ def test_temporary_problems(rolled_back: Db) -> None:
     assert rows == [("panda2026", rule) for rule in TEMPORARY.split()]
 
 
-def test_ids_and_positions_are_unique(rolled_back: Db) -> None:
+def test_ids_and_positions_of_rules_are_unique(rolled_back: Db) -> None:
     rows = rolled_back.execute("select profile, algorithm, rule, position from brokerage.shipped_rule").fetchall()
     assert len({row[:3] for row in rows}) == len(rows)
     assert len({(*row[:2], row[3]) for row in rows}) == len(rows)

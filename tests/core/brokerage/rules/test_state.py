@@ -9,7 +9,7 @@ from tests.core.brokerage.rules.facts import case, check
 Db = psycopg.Connection[Any]
 
 
-def test_queue_status(rolled_back: Db) -> None:
+def test_a_queue_is_rejected_by_its_status_unless_it_is_preassigned(rolled_back: Db) -> None:
     cases = [
         case(None), case("status is test, not online", q_status="test"), case("status is offline", q_status="offline"),
         case("status is not set", q_status=None), case("status is not set", q_status=None, p_is_preassigned=None),
@@ -19,7 +19,7 @@ def test_queue_status(rolled_back: Db) -> None:
     check(rolled_back, "rule_queue_status", [*cases, case(None, q_status="standby")], {"standby": True})
 
 
-def test_link_blocked(rolled_back: Db) -> None:
+def test_a_queue_on_a_blocked_link_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, p_closeness=-0.5),
         case("blocked", p_closeness=-1),
@@ -43,7 +43,7 @@ def test_link_blocked(rolled_back: Db) -> None:
     check(rolled_back, "rule_link_blocked", [spared, at_nucleus], first)
 
 
-def test_link_queue_cap(rolled_back: Db) -> None:
+def test_a_queue_on_a_link_over_its_cap_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, p_queued=149),
         case("151 files are queued on the link to NUC, NQUEUED_SAT_CAP is 150", p_queued=151),
@@ -70,7 +70,7 @@ def test_link_queue_cap(rolled_back: Db) -> None:
     check(rolled_back, "rule_link_queue_cap", [full._replace(expected=None), not_full, shut], first)
 
 
-def test_express_is_urgent_anywhere_or_1000(rolled_back: Db) -> None:
+def test_a_task_is_express_if_urgent_or_of_priority_1000(rolled_back: Db) -> None:
     many = {"p_queued": 0, "p_queued_express": 1000}
     check(rolled_back, "rule_link_queue_cap", [
         case("1000", t_processing_type="very-urgent-pile", **many),
@@ -89,7 +89,7 @@ def test_express_is_urgent_anywhere_or_1000(rolled_back: Db) -> None:
     )  # fmt: skip
 
 
-def test_nucleus_queue_cap(rolled_back: Db) -> None:
+def test_a_queue_is_rejected_when_links_into_the_nucleus_are_over_their_cap(rolled_back: Db) -> None:
     cases = [
         case(None, t_nucleus_queued=9999),
         case("10001 files are queued on the links into NUC, NQUEUED_NUC_CAP_FOR_JOBS is 10000", t_nucleus_queued=10001),
@@ -109,7 +109,7 @@ def test_nucleus_queue_cap(rolled_back: Db) -> None:
     )
 
 
-def test_high_prio_opportunistic(rolled_back: Db) -> None:
+def test_tasks_of_high_priority_go_only_to_queues_of_the_nucleus(rolled_back: Db) -> None:
     check(rolled_back, "rule_high_prio_opportunistic", [
         case(None, t_current_priority=799),
         case("priority 800: only queues of NUC", t_current_priority=800),
@@ -125,7 +125,7 @@ def test_high_prio_opportunistic(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_inactive_queue(rolled_back: Db) -> None:
+def test_a_queue_that_starts_no_jobs_is_rejected_for_urgent_tasks(rolled_back: Db) -> None:
     old, edge, new = "2026-03-01T09:59:59Z", "2026-03-01T10:00:00Z", "2026-03-01T10:00:01Z"
     idle = {"q_laststart": old, "q_activated_all": 3}
     cases = [
@@ -154,11 +154,11 @@ def test_inactive_queue(rolled_back: Db) -> None:
     )
 
 
-def test_zero_share(rolled_back: Db) -> None:
+def test_a_queue_with_zero_share_for_the_task_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_zero_share", [case(None), case("type=any:0%", p_zero_share="type=any:0%")])
 
 
-def test_storage_space(rolled_back: Db) -> None:
+def test_a_queue_with_too_little_free_storage_space_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_storage_space", [
         case(None, q_space_free=200.5),
         case("200 GB are free in its output storage, not over 200", q_space_free=200),
@@ -170,7 +170,7 @@ def test_storage_space(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_storage_blacklist(rolled_back: Db) -> None:
+def test_a_queue_without_usable_storages_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_storage_blacklist", [
         case(None),
         case("-read_lan_blacklist: none of its 2", q_input_storages=2, q_inputs_readable=0),
@@ -185,7 +185,7 @@ def test_storage_blacklist(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_transferring_limit(rolled_back: Db) -> None:
+def test_a_queue_over_its_transferring_limit_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_transferring_limit", [
         case(None, q_transferring_all=2000),
         case("2001 jobs are transferring, the limit is 2000", q_transferring_all=2001),
@@ -206,7 +206,7 @@ def test_transferring_limit(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_no_pilot(rolled_back: Db) -> None:
+def test_a_queue_without_pilots_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_no_pilot", [
         case(None, q_pilots=1),
         case("no pilot in the last 3 h", q_pilots=0),
@@ -215,7 +215,7 @@ def test_no_pilot(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_cap(rolled_back: Db) -> None:
+def test_a_queue_with_over_twice_its_running_jobs_waiting_is_rejected(rolled_back: Db) -> None:
     check(rolled_back, "rule_cap", [
         case(None),
         case(None, p_running=3, p_activated=4, p_starting=2),
@@ -237,7 +237,7 @@ def test_cap(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_running_workers(rolled_back: Db) -> None:
+def test_the_running_figure_counts_workers_and_slots(rolled_back: Db) -> None:
     """R, seen through the cap: 2 R waiting jobs pass, one more does not."""
     facts: list[tuple[int, dict[str, Any]]] = [
         (5, {"p_running": 5}), (20, {"p_running": 5, "q_workers": 30}), (20, {"p_running": 5, "q_workers": 20}),
@@ -261,7 +261,7 @@ def test_running_workers(rolled_back: Db) -> None:
     check(rolled_back, "rule_cap", [case(None, p_activated=8, **slots), case("running 8", p_activated=9, **slots)])
 
 
-def test_link_of_express_tasks(rolled_back: Db) -> None:
+def test_an_express_task_needs_a_network_weight_over_the_threshold(rolled_back: Db) -> None:
     express = {"t_processing_type": "urgent"}
     check(rolled_back, "rule_express_network_threshold", [
         case(None, p_mbps=0),

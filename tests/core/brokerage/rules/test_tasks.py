@@ -32,7 +32,7 @@ def case(expected: Any, **facts: Any) -> Case:
     return fact_case(expected, **(NUCLEUS | facts))
 
 
-def test_candidates(rolled_back: Db) -> None:
+def test_nuclei_and_allowed_satellites_are_candidates(rolled_back: Db) -> None:
     for satellites in (False, True):
         is_one = None if satellites else "no queue of role nucleus"
         cases = [
@@ -50,7 +50,7 @@ def test_candidates(rolled_back: Db) -> None:
         check(rolled_back, "candidate_nucleus", cases, {"satellites": satellites})
 
 
-def test_status(rolled_back: Db) -> None:
+def test_a_nucleus_that_is_not_active_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None),
         case("state is TEST, not ACTIVE", q_status="TEST"),
@@ -61,7 +61,7 @@ def test_status(rolled_back: Db) -> None:
     check(rolled_back, "rule_nucleus_status", cases)
 
 
-def test_transfer_backlog(rolled_back: Db) -> None:
+def test_a_nucleus_with_a_long_transfer_backlog_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, q_queued_into=1999),
         case(None, q_queued_into=2000),
@@ -79,7 +79,7 @@ def test_transfer_backlog(rolled_back: Db) -> None:
     check(rolled_back, "rule_transfer_backlog", cases)
 
 
-def test_has_storage(rolled_back: Db) -> None:
+def test_a_nucleus_without_storage_for_the_output_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, q_has_output_storage=True),
         case("no output storage", q_has_output_storage=False),
@@ -95,13 +95,13 @@ def test_has_storage(rolled_back: Db) -> None:
     check(rolled_back, "rule_nucleus_has_storage_panda2026", cases)
 
 
-def test_wan(rolled_back: Db) -> None:
+def test_a_nucleus_with_storages_closed_over_wan_is_rejected(rolled_back: Db) -> None:
     problem = "-source_blacklist: read_wan of DISK is OFF"
     cases = [case(None), case(problem, p_wan_problem=problem), case(None, p_wan_problem=problem, **PRESET)]
     check(rolled_back, "rule_nucleus_wan", cases)
 
 
-def test_space(rolled_back: Db) -> None:
+def test_a_nucleus_must_have_more_free_space_than_the_threshold(rolled_back: Db) -> None:
     """Over the threshold; what remaining work will fill is no longer free."""
     cases = [
         case(None, p_space=LIMIT + 0.001),
@@ -118,7 +118,7 @@ def test_space(rolled_back: Db) -> None:
     check(rolled_back, "rule_nucleus_space", cases)
 
 
-def test_space_of_panda2026(rolled_back: Db) -> None:
+def test_a_nucleus_of_panda2026_must_have_at_least_the_threshold_of_space(rolled_back: Db) -> None:
     """At least the threshold; the work fills whole GB. Without an output to place none is asked for."""
     cases = [
         case(None, p_space=LIMIT + 1),
@@ -138,7 +138,7 @@ def test_space_of_panda2026(rolled_back: Db) -> None:
     check(rolled_back, "rule_nucleus_space_panda2026", cases)
 
 
-def test_job_check(rolled_back: Db) -> None:
+def test_a_nucleus_where_no_queue_could_run_the_jobs_is_rejected(rolled_back: Db) -> None:
     cases = [
         case(None, t_runnable_at=None),
         case(None, t_runnable_at={"OTHER": True, "NUC": True}),
@@ -153,7 +153,9 @@ def test_job_check(rolled_back: Db) -> None:
 @pytest.mark.parametrize(
     ("rule", "kind", "unit"), [("rule_task_locality_size", "size", GB), ("rule_task_locality_num", "num", 1)]
 )
-def test_locality(rolled_back: Db, inclusive: bool, rule: str, kind: str, unit: int) -> None:
+def test_a_nucleus_must_have_a_tenth_of_the_input_beyond_a_threshold(
+    rolled_back: Db, inclusive: bool, rule: str, kind: str, unit: int
+) -> None:
     """A tenth of what there is must be there, beyond a threshold. An escape clause opens where no ! stands."""
     there, whole = ("p_located_bytes", "t_located_bytes") if kind == "size" else ("p_located_files", "t_located_files")
     limits = {f"t_input_{kind}_threshold": 10, whole: 100 * unit}
@@ -184,7 +186,7 @@ def test_locality(rolled_back: Db, inclusive: bool, rule: str, kind: str, unit: 
 
 
 @pytest.mark.parametrize("rule", ["rule_task_locality_size", "rule_task_locality_num"])
-def test_locality_that_holds_though_no_nucleus_passes(rolled_back: Db, rule: str) -> None:
+def test_locality_is_ignored_for_small_or_urgent_tasks_when_all_nuclei_fail(rolled_back: Db, rule: str) -> None:
     """Slow and small, or of high priority: ignored where all nuclei fail. Others have a ! before their reason."""
     nothing = {"p_located_files": 0, "p_located_bytes": 0, "t_task_priority": 500, "t_current_priority": 500}
     small = {"t_located_bytes": 10000 * GB}
@@ -204,7 +206,7 @@ def test_locality_that_holds_though_no_nucleus_passes(rolled_back: Db, rule: str
 
 
 @pytest.mark.parametrize("rule", ["rule_task_locality_size", "rule_task_locality_num"])
-def test_locality_of_frozen_tasks(rolled_back: Db, rule: str) -> None:
+def test_locality_is_dropped_for_tasks_frozen_longer_than_the_period(rolled_back: Db, rule: str) -> None:
     nothing = {"p_located_files": 0, "p_located_bytes": 0}
     cases = [
         case("0 of", **nothing, t_frozen=None),
@@ -235,7 +237,9 @@ CHAINS: list[tuple[int | None, str | None, bool, bool]] = [  # wanted, mode, acc
 @pytest.mark.parametrize("parent", [None, "NUC", "OTHER"])
 @pytest.mark.parametrize("parent_mode", [None, "allow", "only"])
 @pytest.mark.parametrize("parent_wants", [None, 1, 3])
-def test_full_chain(rolled_back: Db, parent: str | None, parent_mode: str | None, parent_wants: int | None) -> None:
+def test_full_chain_tasks_go_where_mode_and_parent_allow(
+    rolled_back: Db, parent: str | None, parent_mode: str | None, parent_wants: int | None
+) -> None:
     """All combinations of what the task wants, the mode of the nucleus, and its parent's nucleus."""
     of_parent = {"t_parent_nucleus": parent, "t_parent_nucleus_mode": parent_mode, "t_parent_full_chain": parent_wants}
     is_bound = parent is not None and parent_mode is not None
@@ -252,7 +256,7 @@ def test_full_chain(rolled_back: Db, parent: str | None, parent_mode: str | None
         check(rolled_back, rule, [case(None, t_full_chain=1, **PRESET, **of_parent)])
 
 
-def test_a_capable_task_is_a_full_chain_that_is_ignored(rolled_back: Db) -> None:
+def test_a_capable_task_is_a_full_chain_whose_rule_is_ignored(rolled_back: Db) -> None:
     """full-chain.md, full-chain-task: without a parent at a bare nucleus, capable is ignored."""
     ignored = "bareNucleus is only, and fullChain is capable, which is ignored: no parent of it is at a bare nucleus"
     cases = [
@@ -263,7 +267,7 @@ def test_a_capable_task_is_a_full_chain_that_is_ignored(rolled_back: Db) -> None
     check(rolled_back, "rule_full_chain_task", cases)
 
 
-def test_input_scan(rolled_back: Db) -> None:
+def test_a_task_whose_input_has_a_problem_is_refused_unless_preset(rolled_back: Db) -> None:
     query = "select brokerage.rule_task_input_scan(jsonb_populate_record(null::brokerage.task_facts, %s))"
     for facts, expected in [
         ({"is_preset": False}, None),
@@ -276,7 +280,7 @@ def test_input_scan(rolled_back: Db) -> None:
 # --- Weights ----------------------------------------------------------------------------------------------------------
 
 
-def test_weight_of_remaining_work(rolled_back: Db) -> None:
+def test_the_weight_falls_with_remaining_work_over_a_minimum(rolled_back: Db) -> None:
     large = [case(1 / 50, p_remaining_work=50), case(1 / 51, p_remaining_work=51), case(None, **PRESET)]
     little = [case(1 / 50, p_remaining_work=49.9), case(1 / 50, p_remaining_work=0)]
     check_numbers(rolled_back, "weight_remaining_work", [*large, *little])
@@ -284,7 +288,7 @@ def test_weight_of_remaining_work(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_remaining_work", [*large, *little], {"little_counts_1": True})
 
 
-def test_weight_of_data(rolled_back: Db) -> None:
+def test_the_weight_of_io_intensive_tasks_follows_located_data(rolled_back: Db) -> None:
     half = {"p_located_bytes": 50 * GB}
     cases = [
         case(0.5, t_io_intensity=200.1, **half), case(1, t_io_intensity=200, **half),
@@ -298,7 +302,7 @@ def test_weight_of_data(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_located_data", [*cases, young, old], {"period": True})
 
 
-def test_weight_of_tape(rolled_back: Db) -> None:
+def test_the_weight_is_a_thousandth_where_data_is_only_on_tape(rolled_back: Db) -> None:
     cases = [
         case(1),
         case(0.001, p_located_disk_bytes=100 * GB - 1),
@@ -311,7 +315,7 @@ def test_weight_of_tape(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_tape", [*cases, old], {"period": True})
 
 
-def test_weight_of_space(rolled_back: Db) -> None:
+def test_the_weight_of_a_nucleus_follows_its_free_share_of_space(rolled_back: Db) -> None:
     cases = [
         case(0.5), case(0, p_weighed_space=0), case(0.25, p_weighed_space=0.25, p_space_total=1),
         case(1, p_space_total=None), case(1, p_space_total=0),
@@ -320,7 +324,7 @@ def test_weight_of_space(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_nucleus_space", cases)
 
 
-def test_weight_of_space_of_panda2026(rolled_back: Db) -> None:
+def test_the_space_weight_of_panda2026_is_scaled_up_to_the_cutoff(rolled_back: Db) -> None:
     cases = [
         case(0.5 * 200),
         case(1, p_space_total=None),
@@ -348,7 +352,9 @@ def test_weight_of_space_of_panda2026(rolled_back: Db) -> None:
     ([None], True, [1]),
     ([1e-300, 3e-300], False, [0.25, 0.75]),
 ])  # fmt: skip
-def test_probabilities(rolled_back: Db, weights: list[Any], first_of_zeros: bool, expected: list[float]) -> None:
+def test_probabilities_are_weights_over_their_sum(
+    rolled_back: Db, weights: list[Any], first_of_zeros: bool, expected: list[float]
+) -> None:
     row = rolled_back.execute("select brokerage.probabilities(%s::float8[], %s)", (weights, first_of_zeros)).fetchone()
     assert row is not None
     assert row[0] == pytest.approx(expected, rel=1e-12)

@@ -10,7 +10,7 @@ from tests.core.brokerage.rules.facts import case, check_numbers
 Db = psycopg.Connection[Any]
 
 
-def test_basic(rolled_back: Db) -> None:
+def test_the_basic_weight_follows_its_formula(rolled_back: Db) -> None:
     moving = {"p_input_is_local": False}
     counts = {"p_running": 7, "p_activated": 3, "p_starting": 2, "p_defined": 1}
     check_numbers(rolled_back, "weight_basic", [
@@ -34,7 +34,7 @@ def test_basic(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_data(rolled_back: Db) -> None:
+def test_the_data_weight_follows_its_formula(rolled_back: Db) -> None:
     input_ = {"t_input_bytes": 7_000_000_001, "t_input_files": 300}
     check_numbers(rolled_back, "weight_data", [
         case(1.0),
@@ -55,7 +55,7 @@ STEPS = [
 ]  # fmt: skip
 
 
-def test_network(rolled_back: Db) -> None:
+def test_the_network_weight_follows_its_formula(rolled_back: Db) -> None:
     by_closeness = [(closeness, 1 + (11 - closeness) / 11) for closeness in (0, 1, 5, 7.7, 11)]
     check_numbers(rolled_back, "weight_network", [
         *(case(0.5 * (2 + throughput), p_mbps=mbps) for mbps, throughput in STEPS),
@@ -74,7 +74,7 @@ def test_network(rolled_back: Db) -> None:
 
 
 @pytest.mark.parametrize("function", ["weight_basic", "weight_data", "weight_network"])
-def test_no_weight_is_null_for_lack_of_facts(rolled_back: Db, function: str) -> None:
+def test_no_weight_is_null_when_facts_are_missing(rolled_back: Db, function: str) -> None:
     found = rolled_back.execute(
         f"select brokerage.{function}(null::brokerage.task_facts, null::brokerage.queue_facts,"
         " null::brokerage.pair_facts)"
@@ -82,7 +82,7 @@ def test_no_weight_is_null_for_lack_of_facts(rolled_back: Db, function: str) -> 
     assert found is not None and found[0] > 0
 
 
-def test_basic_of_panda2026(rolled_back: Db) -> None:
+def test_the_basic_weight_of_panda2026_follows_its_formula(rolled_back: Db) -> None:
     moving = {"p_input_is_local": False}
     counts = {"p_running": 7, "p_activated": 3, "p_starting": 2, "p_defined": 1}
     check_numbers(rolled_back, "weight_basic_panda2026", [
@@ -101,7 +101,7 @@ def test_basic_of_panda2026(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_network_of_panda2026(rolled_back: Db) -> None:
+def test_the_network_weight_of_panda2026_follows_its_formula(rolled_back: Db) -> None:
     active = {"t_nw_active": True}
     steps = [(mbps, 1.6 if throughput == 1.7 else throughput) for mbps, throughput in STEPS]
     check_numbers(rolled_back, "weight_network_panda2026", [
@@ -120,12 +120,12 @@ def test_network_of_panda2026(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_architecture(rolled_back: Db) -> None:
+def test_the_architecture_weight_follows_the_platform_level(rolled_back: Db) -> None:
     levels = [case(1.0), case(1.0, p_platform_level_percent=0), case(1.355, p_platform_level_percent=35.5)]
     check_numbers(rolled_back, "weight_architecture", [*levels, case(2.0, p_platform_level_percent=100)])
 
 
-def test_t1(rolled_back: Db) -> None:
+def test_the_t1_weight_follows_io_intensity_priority_and_scouts(rolled_back: Db) -> None:
     near = {"p_is_near": True}
     check_numbers(rolled_back, "weight_t1", [
         case(1.0, t_t1_weight=7),
@@ -151,7 +151,7 @@ def test_t1(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_bootstrap(rolled_back: Db) -> None:
+def test_the_bootstrap_weight_is_0_only_for_an_empty_queue_and_a_low_priority(rolled_back: Db) -> None:
     low = {"t_current_priority": 150}
     waiting = "p_running p_activated p_assigned p_starting p_defined q_live_jobs"
     check_numbers(
@@ -171,7 +171,7 @@ def test_bootstrap(rolled_back: Db) -> None:
     )
 
 
-def test_value_of_the_queue_that_runs_most(rolled_back: Db) -> None:
+def test_the_running_value_counts_only_for_a_negative_t1_weight(rolled_back: Db) -> None:
     check_numbers(rolled_back, "value_running", [
         case(None, q_running_all=9),
         case(None, q_running_all=9, t_t1_weight=0),
@@ -181,7 +181,7 @@ def test_value_of_the_queue_that_runs_most(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_figures_of_distribution(rolled_back: Db) -> None:
+def test_the_caps_and_counts_of_panda2026_use_resource_types(rolled_back: Db) -> None:
     typed = {f"p_type_{status}": 1 for status in ("running", "starting", "activated", "assigned", "defined")}
     counts = {"p_activated": 10, "p_starting": 20, "p_assigned": 40, "p_defined": 80}
     check_numbers(rolled_back, "queued_jobs_panda2026", [
@@ -205,7 +205,7 @@ def test_figures_of_distribution(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_queued_jobs_of_the_share(rolled_back: Db) -> None:
+def test_queued_jobs_of_a_share_are_the_sum_of_known_counts(rolled_back: Db) -> None:
     known = {"p_defined": 1, "p_activated": 2, "p_assigned": 4, "p_starting": 8}
     unknown = [case(15 - jobs, **{**known, name: None}) for name, jobs in known.items()]
     check_numbers(rolled_back, "queued_of_share", [case(15, **known), *unknown])
